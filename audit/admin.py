@@ -57,8 +57,8 @@ class StageFilter(DropdownFilter):
         name = self.value()
         if not name:
             return queryset
-        found = queryset.filter(Q(stage=name) | Q(stage__startswith=f"{name} ("))
-        return found if name in COMMON else found.filter(sql_condition(IN_INDEX))
+        events = queryset.filter(Q(stage=name) | Q(stage__startswith=f"{name} ("))
+        return events if name in COMMON else events.filter(sql_condition(IN_INDEX))
 
 
 @admin.register(CeAudit)
@@ -108,15 +108,15 @@ class AuditAdmin(ByConversation):
         """A link to the turn, with the number of the event."""
         if row.turn_id is None:
             return "outside turns"
-        place = f"{row.turn_no}.{row.seq}"
+        number = f"{row.turn_no}.{row.seq}"
         query = f"?event={row.seq}#e{row.turn_no}-{row.seq}"
-        return link("audit_ceaudit_turn", place, row.conversation_id, row.turn_no, query=query)
+        return link("audit_ceaudit_turn", number, row.conversation_id, row.turn_no, query=query)
 
     @admin.display(description="payload")
     def payload_beginning(self, row: CeAudit) -> str:
         """The beginning of the payload."""
-        said = {name: value for name, value in row.payload_json.items() if name != "_meta"}
-        return shorten_line(json.dumps(said, ensure_ascii=False) if said else "", 70)
+        payload = {name: value for name, value in row.payload_json.items() if name != "_meta"}
+        return shorten_line(json.dumps(payload, ensure_ascii=False) if payload else "", 70)
 
     @admin.display(description="configuration")
     def release(self, row: CeAudit) -> SafeString:
@@ -214,8 +214,8 @@ class ModelCallAdmin(ByConversation):
     @admin.display(description="tokens in / out")
     def tokens(self, row: CeLlmCallLog) -> str:
         """The tokens in and out, as the service counted them."""
-        found = (row.input_tokens, row.output_tokens)
-        return "-" if found == (None, None) else " / ".join("-" if one is None else str(one) for one in found)
+        counts = (row.input_tokens, row.output_tokens)
+        return "-" if counts == (None, None) else " / ".join("-" if count is None else str(count) for count in counts)
 
     @badge_column({"ok": "success", "failed": "danger"}, "outcome")
     def outcome(self, row: CeLlmCallLog) -> tuple[str, str]:

@@ -23,8 +23,8 @@ def _seal(using: str, **kwargs: Any) -> None:
     from convengine.server.database.sealed_tables import seal_tables
 
     connection = connections[using]
-    there = set(connection.introspection.table_names())
-    seal_tables(connection, [table for table in _SEALED if table in there], for_ever=False)
+    existing = set(connection.introspection.table_names())
+    seal_tables(connection, [table for table in _SEALED if table in existing], for_ever=False)
 
 
 class AuditConfig(AppConfig):

@@ -107,7 +107,7 @@ def _document(about: str, samples: Samples, results: list[Result]) -> dict[str, 
     return {
         "about": about,
         "throughput": {
-            name: {str(level): [asdict(one) for one in found] for level, found in by_level.items()}
+            name: {str(level): [asdict(line) for line in lines] for level, lines in by_level.items()}
             for name, by_level in samples.items()
         },
         "goals": [result.document() for result in results],

@@ -21,7 +21,7 @@ def measure_sizes(products: Products, turns: int, edits: int) -> list[Result]:
             for rules, patterns in ((10, 10), (10_000, 10), (10, 1_000))
         )
         worlds = {"few": few, "rules": rules, "patterns": patterns}
-        lines = {name: Line(one.server.port, one.conversation().requests()) for name, one in worlds.items()}
+        lines = {name: Line(product.server.port, product.conversation().requests()) for name, product in worlds.items()}
         took = _medians(lines, turns)
         return [
             Result("P5", "turn with 10,000 rules against 10", took["rules"] / took["few"], 1.10, 1.03, "×"),
@@ -39,7 +39,8 @@ def measure_audit(products: Products, turns: int, rows: int) -> list[Result]:
         last = many.call("fill_audit", conversation_id=long, rows=rows)
         served = {"none": none, "many": many}
         took = _medians(
-            {name: Line(one.server.port, one.conversation().requests()) for name, one in served.items()}, turns
+            {name: Line(product.server.port, product.conversation().requests()) for name, product in served.items()},
+            turns,
         )
         # Each page begins with a turn, and its turns are alike.
         places = {"first": 4, "middle": last // 2, "last": last - 4}
@@ -68,13 +69,13 @@ def measure_lengths(product: Product, turns: int) -> list[Result]:
     """P6: turn 5 compared with later ones; early turns come from one new conversation after the other."""
     early = product.call("talk", secret=product.secret, count=turns // _EARLY + 10, turns=4)
     late = {length: product.call("talk", secret=product.secret, count=1, turns=4)[0] for length in (500, 5_000)}
-    for length, one in late.items():
-        product.call("lengthen", conversation_id=one, turns=length)
+    for length, conversation_id in late.items():
+        product.call("lengthen", conversation_id=conversation_id, turns=length)
     requests: Mapping[str, Iterator[bytes]] = {
         "5": _beginnings(product, early),
-        **{str(length): product.conversation(one).requests() for length, one in late.items()},
+        **{str(length): product.conversation(conversation_id).requests() for length, conversation_id in late.items()},
     }
-    took = _medians({name: Line(product.server.port, one) for name, one in requests.items()}, turns)
+    took = _medians({name: Line(product.server.port, sent) for name, sent in requests.items()}, turns)
     return [
         Result("P6", f"turn {length:,} against turn 5", took[str(length)] / took["5"], 1.10, 1.03, "×")
         for length in late
@@ -82,7 +83,9 @@ def measure_lengths(product: Product, turns: int) -> list[Result]:
 
 
 def _beginnings(product: Product, ids: Sequence[str]) -> Iterator[bytes]:
-    return chain.from_iterable(islice(product.conversation(one).requests(), _EARLY) for one in ids)
+    return chain.from_iterable(
+        islice(product.conversation(conversation_id).requests(), _EARLY) for conversation_id in ids
+    )
 
 
 def _medians(lines: Mapping[str, Line], turns: int) -> dict[str, float]:

@@ -14,13 +14,13 @@ _THINGS = ("order", "contract", "card", "account", "parcel", "meter", "bill", "p
 
 def world(rules: int = 5000, intents: int = 500) -> Snapshot:
     """A configuration in which every intent collects, confirms and ends, and a tenth of the rules apply everywhere."""
-    found: list[rows.Row] = [
+    content: list[rows.Row] = [
         *_intents(intents),
         *_rules(rules, intents),
         rows.Response(response_id=1, intent_code="ANY", state_code="ANY", exact_text="Sorry?"),
     ]
     tables: dict[str, list[rows.Row]] = {}
-    for row in found:
+    for row in content:
         tables.setdefault(row.table, []).append(row)
     return Snapshot(1, {name: Table(name, members) for name, members in tables.items()})
 
@@ -29,8 +29,8 @@ def _intents(count: int) -> Iterator[rows.Row]:
     for index in range(count):
         code = f"TOPIC_{index}"
         yield rows.Intent(intent_code=code, description=f"The customer asks about subject {index}.")
-        word, thing = _WORDS[index % 10], _THINGS[index // 10 % 10]
-        for number, pattern in enumerate((rf"\b{word}\b.*\b{thing} {index}\b", f"subject {index} please")):
+        word, noun = _WORDS[index % 10], _THINGS[index // 10 % 10]
+        for number, pattern in enumerate((rf"\b{word}\b.*\b{noun} {index}\b", f"subject {index} please")):
             yield rows.Classifier(
                 classifier_id=2 * index + number + 1, intent_code=code, state_code="COLLECT", rule_type="REGEX",
                 pattern=pattern,
@@ -102,10 +102,10 @@ def main() -> None:
 
     snapshot, installed = world(), World(model_configured=True)
     began = time.process_time()
-    found = check_all(snapshot, installed)
+    health = check_all(snapshot, installed)
     took = time.process_time() - began
-    print(f"in full: {took:.2f} s of a core, {len(found.findings)} findings, left out {found.left_out}")
-    for name, seconds in found.seconds.items():
+    print(f"in full: {took:.2f} s of a core, {len(health.findings)} findings, left out {health.left_out}")
+    for name, seconds in health.seconds.items():
         print(f"  {name}: {seconds:.2f} s")
     for row in (snapshot.rows(rows.Rule)[1], snapshot.rows(rows.Rule)[9], snapshot.rows(rows.Classifier)[3]):
         began = time.process_time()

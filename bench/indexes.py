@@ -28,13 +28,13 @@ def main() -> int:
 
         secret = tasks.prepare()
         worlds.load(1_000, 100)
-        client, one, turns = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4()), []
+        client, conversation_id, turns = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4()), []
         for number in range(TURNS):
             start = time.perf_counter()
-            tasks.say(client, secret, one, number)
+            tasks.say(client, secret, conversation_id, number)
             turns.append(time.perf_counter() - start)
         with connection.cursor() as cursor:
-            cost = _difference(cursor, one)
+            cost = _difference(cursor, conversation_id)
     turn = median(turns)
     print(
         f"a turn record with the {len(SEARCHED)} indexes of the search costs {cost * 1e6:+.1f} µs, "
@@ -54,10 +54,10 @@ def _difference(cursor: Any, conversation_id: str) -> float:
     columns = cursor.fetchone()[0]
     took: dict[bool, list[float]] = {True: [], False: []}
     for number in range(2 * ROUNDS):
-        there = number % 2 == 0
+        has_index = number % 2 == 0
         for name, definition in indexes.items():
             cursor.execute(f"DROP INDEX IF EXISTS {name}")
-            if there:
+            if has_index:
                 cursor.execute(definition)
         start = time.perf_counter()
         cursor.execute(
@@ -66,7 +66,7 @@ def _difference(cursor: Any, conversation_id: str) -> float:
                        generate_series(%s::int + 1, %s::int) AS number WHERE conversation_id = %s AND turn_no = 1""",
             [(number + 1) * RECORDS, (number + 2) * RECORDS, conversation_id],
         )
-        took[there].append((time.perf_counter() - start) / RECORDS)
+        took[has_index].append((time.perf_counter() - start) / RECORDS)
     return median(took[True]) - median(took[False])
 
 

@@ -59,8 +59,8 @@ class Line:
         if not part:
             raise Refused("The server closed the connection.")
         self._received += part
-        head, found, body = self._received.partition(b"\r\n\r\n")
-        if not found or not _whole(head, body):
+        head, separator, body = self._received.partition(b"\r\n\r\n")
+        if not separator or not _whole(head, body):
             return None
         took = time.perf_counter() - self._sent
         if not head.startswith(b"HTTP/1.1 200"):

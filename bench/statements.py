@@ -40,12 +40,12 @@ def _count_statement(work: Work) -> Callable[[CursorWrapper, str], Any]:
     original = CursorWrapper.__getattr__
 
     def handed_through(cursor: CursorWrapper, name: str) -> Any:
-        found = original(cursor, name)
+        attribute = original(cursor, name)
         if name == "copy":
-            return lambda sql: _count_copy(work, sql, found)
+            return lambda sql: _count_copy(work, sql, attribute)
         if name in ("fetchone", "fetchmany", "fetchall"):
-            return lambda *args: _count_rows(work, found(*args))
-        return found
+            return lambda *args: _count_rows(work, attribute(*args))
+        return attribute
 
     return handed_through
 

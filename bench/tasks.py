@@ -45,10 +45,10 @@ def talk(secret: str, count: int, turns: int) -> list[str]:
     client = Client(SERVER_NAME="127.0.0.1")
     ids = []
     for _ in range(count):
-        one = str(uuid.uuid4())
+        conversation_id = str(uuid.uuid4())
         for turn in range(turns):
-            say(client, secret, one, turn)
-        ids.append(one)
+            say(client, secret, conversation_id, turn)
+        ids.append(conversation_id)
     return ids
 
 
@@ -137,11 +137,11 @@ def edit(scoped: bool) -> None:
 
 def statements(secret: str) -> list[str]:
     """The statements of an ordinary turn's whole request."""
-    client, one = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
+    client, conversation_id = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
     for turn in range(3):
-        say(client, secret, one, turn)
+        say(client, secret, conversation_id, turn)
     with count_statements() as work:
-        say(client, secret, one, 3)
+        say(client, secret, conversation_id, 3)
     return work.statements
 
 
@@ -174,9 +174,9 @@ def pipeline(secret: str, rounds: int) -> dict[str, float]:
             return super().run(turn)
 
     engine.__class__ = Watched
-    client, one = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
+    client, conversation_id = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
     for number in range(4):
-        say(client, secret, one, number)
+        say(client, secret, conversation_id, number)
     engine.__class__ = Engine
     ours, theirs = [], []
     with _empty_request() as empty:

@@ -26,7 +26,10 @@ def measure(postgres: Postgres, product: Product, rounds: int, seconds: float, s
             ids = tables.create(postgres, name, max(LEVELS))
             app = f"bench.rivals.{name}:application"
             server = stack.enter_context(start_server(name, app, {"DATABASE_URL": postgres.url(name)}))
-            talkers[name] = server.pid, [Conversation(server.port, "/turn", one, product.messages) for one in ids]
+            talkers[name] = (
+                server.pid,
+                [Conversation(server.port, "/turn", conversation_id, product.messages) for conversation_id in ids],
+            )
         talkers[FULL] = product.server.pid, [product.conversation() for _ in range(max(LEVELS))]
         for _, conversations in talkers.values():
             load.run(conversations, 1.0)
@@ -42,11 +45,11 @@ def measure(postgres: Postgres, product: Product, rounds: int, seconds: float, s
 
 def _sample(pids: Sequence[int], conversations: Sequence[Conversation], seconds: float) -> Sample:
     before = cpu_seconds(pids)
-    found = load.run(conversations, seconds)
+    measured = load.run(conversations, seconds)
     spent = cpu_seconds(pids) - before
-    milliseconds = [took * 1000 for took in found.latencies]
+    milliseconds = [took * 1000 for took in measured.latencies]
     return Sample(
-        found.turns / found.seconds,
+        measured.turns / measured.seconds,
         spent * 1000 / len(milliseconds),
         median(milliseconds),
         quantiles(milliseconds, n=100)[98],

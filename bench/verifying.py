@@ -39,8 +39,8 @@ def _verify(turns: int, seconds: float) -> int:
     report = verify_all.verify_all()
     took = time.perf_counter() - started
     print(report.summary())
-    for one in report.findings[:5]:
-        print(f"  {one}")
+    for finding in report.findings[:5]:
+        print(f"  {finding}")
     limit = seconds * turns / 100_000
     print(
         f"{took:.1f} s with {os.cpu_count()} processors ({took / report.turns * 1e6:.0f} µs a turn); goal {limit:.1f} s"

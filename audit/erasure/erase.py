@@ -96,8 +96,8 @@ class EraseOrder:
 def find_conversations(participant: str, workspace: str | None = None, channel: str | None = None) -> list[uuid.UUID]:
     """The conversations of a participant, in all workspaces and channels unless one is named."""
     within = {name: value for name, value in (("workspace_id", workspace), ("channel", channel)) if value is not None}
-    found = CeConversation.objects.filter(remote_jid=participant, **within)
-    return list(found.order_by("created_at").values_list("pk", flat=True))
+    conversations = CeConversation.objects.filter(remote_jid=participant, **within)
+    return list(conversations.order_by("created_at").values_list("pk", flat=True))
 
 
 def erase_participant(
@@ -192,8 +192,8 @@ def _has_contents(row: CeConversation) -> bool:
 
 
 def _newest_erasure(key: uuid.UUID) -> CeErasure | None:
-    found: CeErasure | None = CeErasure.objects.filter(conversation_id=key).order_by("-erasure_id").first()
-    return found
+    newest: CeErasure | None = CeErasure.objects.filter(conversation_id=key).order_by("-erasure_id").first()
+    return newest
 
 
 def _has_later_additions(erasure: CeErasure) -> bool:
@@ -212,11 +212,11 @@ def _has_remains(key: uuid.UUID) -> bool:
 
 
 def _turns_with_contents(key: uuid.UUID, last: int) -> QuerySet[CeConversationHistory]:
-    said = Q()
+    has_contents = Q()
     for name in _EMPTY_TURN:
-        said |= Q(**{f"{name}__isnull": False})
-    found = CeConversationHistory.objects.filter(said, conversation_id=key, turn_no__lte=last)
-    return found.order_by("turn_no").only("history_id", "turn_no", "turn_id", "chain")
+        has_contents |= Q(**{f"{name}__isnull": False})
+    turns = CeConversationHistory.objects.filter(has_contents, conversation_id=key, turn_no__lte=last)
+    return turns.order_by("turn_no").only("history_id", "turn_no", "turn_id", "chain")
 
 
 def _events_to_erase(key: uuid.UUID) -> Any:
@@ -257,13 +257,15 @@ def _empty_additions(key: uuid.UUID, last: int) -> Counts:
         events = _events_to_erase(key).purge()
         calls = CeLlmCallLog.objects.filter(conversation_id=key).purge()
         # The additions that record erasures keep their seals, as they keep their events.
-        own = [one + 1 for one in CeErasure.objects.filter(conversation_id=key).values_list("last_link", flat=True)]
-        found = list(CeChainLink.objects.filter(conversation_id=key, number__lte=last).exclude(number__in=own))
-        CeChainLink.objects.filter(pk__in=[link.pk for link in found]).purge()
-        for link in found:
+        own = [
+            number + 1 for number in CeErasure.objects.filter(conversation_id=key).values_list("last_link", flat=True)
+        ]
+        links = list(CeChainLink.objects.filter(conversation_id=key, number__lte=last).exclude(number__in=own))
+        CeChainLink.objects.filter(pk__in=[link.pk for link in links]).purge()
+        for link in links:
             link.chain = Seal.read(link.chain).erase().to_bytes()
-        CeChainLink.objects.bulk_create(found)
-    return {"events": events, "model calls": calls, "additions": len(found)}
+        CeChainLink.objects.bulk_create(links)
+    return {"events": events, "model calls": calls, "additions": len(links)}
 
 
 JOB = Job(
@@ -278,14 +280,14 @@ JOB = Job(
 def redact_searches(participant: str, replacement: str) -> Iterator[Counts]:
     """Replace the participant in stored searches, including addresses. The accesses stay."""
     in_address = quote_plus(participant)
-    found = list(CeAccessLog.objects.filter(Q(search__icontains=participant) | Q(search__icontains=in_address)))
+    entries = list(CeAccessLog.objects.filter(Q(search__icontains=participant) | Q(search__icontains=in_address)))
     maybe = CeSavedSearch.objects.filter(query__icontains=in_address)
-    saved = [one.pk for one in maybe if participant in dict(parse_qsl(one.query)).values()]
+    saved = [search.pk for search in maybe if participant in dict(parse_qsl(search.query)).values()]
     with transaction.atomic():
         CeSavedSearch.objects.filter(pk__in=saved).delete()
-        CeAccessLog.objects.filter(pk__in=[row.pk for row in found]).purge()
-        for row in found:
+        CeAccessLog.objects.filter(pk__in=[row.pk for row in entries]).purge()
+        for row in entries:
             row.search = replacement
-        CeAccessLog.objects.bulk_create(found)
-    if found or saved:
-        yield {"searches": len(found) + len(saved)}
+        CeAccessLog.objects.bulk_create(entries)
+    if entries or saved:
+        yield {"searches": len(entries) + len(saved)}

@@ -80,15 +80,15 @@ def export_outside_events(key: uuid.UUID) -> list[dict[str, Any]]:
 
 
 def _read_records(key: uuid.UUID) -> Iterator[CeConversationHistory]:
-    found = CeConversationHistory.objects.filter(conversation_id=key).defer("recording").order_by("turn_no")
+    records = CeConversationHistory.objects.filter(conversation_id=key).defer("recording").order_by("turn_no")
     last = 0
-    while page := list(found.filter(turn_no__gt=last)[:BATCH_SIZE]):
+    while page := list(records.filter(turn_no__gt=last)[:BATCH_SIZE]):
         yield from page
         last = page[-1].turn_no
 
 
 def _export_batch(key: uuid.UUID, records: list[CeConversationHistory]) -> Iterator[dict[str, Any]]:
-    numbers, ids = [one.turn_no for one in records], [one.turn_id for one in records]
+    numbers, ids = [record.turn_no for record in records], [record.turn_id for record in records]
     events, rows, calls = defaultdict(list), defaultdict(list), defaultdict(list)
     for event in read_turns(key, numbers):
         events[event.turn_no].append(_event_document(event))
@@ -120,11 +120,11 @@ def _event_document(event: CeAudit) -> dict[str, Any]:
 
 def _column_values(row: Any) -> dict[str, Any]:
     """The columns of a row; bytes in hexadecimal."""
-    found = {
+    values = {
         field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if field.attname in vars(row)
     }
     return {
-        name: bytes(value).hex() if isinstance(value, (bytes, memoryview)) else value for name, value in found.items()
+        name: bytes(value).hex() if isinstance(value, (bytes, memoryview)) else value for name, value in values.items()
     }
 
 

@@ -42,7 +42,7 @@ _THUMB_BADGES = {"THUMBS_UP": "success", "THUMBS_DOWN": "danger"}
 class FeedbackAdmin(ByConversation):
     """Feedback, newest first."""
 
-    list_display = ("time", "thumb", "turn", "said", "answered", "comments", "corrected", "row", "by")
+    list_display = ("time", "thumb", "turn", "user_excerpt", "answered", "comments", "corrected", "row", "by")
     fields = (
         *("rating", "turn", "conversation_page", "by", "time", "replaced_at", "message"),
         *("answer", "comment", "correction", "row", "release", "intent", "state"),
@@ -62,7 +62,7 @@ class FeedbackAdmin(ByConversation):
     tool = value_column("mcp_tool_code", "tool")
     answer_id = value_column("message_id", "message ID")
     metadata = json_column("metadata_json", "metadata")
-    said = excerpt_column("user_query", "user")
+    user_excerpt = excerpt_column("user_query", "user")
     answered = excerpt_column("assistant_response", "answer")
     comments = excerpt_column("comment", "comment")
     corrected = excerpt_column("correction", "correction")
@@ -115,15 +115,15 @@ class FeedbackAdmin(ByConversation):
             raise PermissionDenied
         given = request.GET.get("days", "")
         days = int(given) if given.isascii() and given.isdecimal() and int(given[:6]) in DAYS else DAYS[1]
-        found = rank_rows(timezone.now() - timedelta(days=days))
+        ratings = rank_rows(timezone.now() - timedelta(days=days))
         context = {
             **self.admin_site.each_context(request),
             "title": "Rated rows",
             "opts": self.opts,
-            "lines": [(one, _link_row(one), _feedback_list_url(one)) for one in found],
+            "lines": [(rating, _link_row(rating), _feedback_list_url(rating)) for rating in ratings],
             "days": days,
             "choices": DAYS,
-            "full": len(found) == MAX_ROWS,
+            "full": len(ratings) == MAX_ROWS,
         }
         return TemplateResponse(request, "audit/rated.html", context)
 

@@ -54,10 +54,10 @@ def store_feedback(
     """
     with transaction.atomic():
         # Before the next turn can begin: events outside of turns have their position between two of them.
-        found = CeConversation.objects.select_for_update().filter(pk=conversation_id)
+        conversations = CeConversation.objects.select_for_update().filter(pk=conversation_id)
         if workspace_id is not None:
-            found = found.filter(workspace_id=workspace_id)
-        conversation = found.first()
+            conversations = conversations.filter(workspace_id=workspace_id)
+        conversation = conversations.first()
         if conversation is None:
             raise ConversationNotFound()
         if CeErasure.objects.filter(conversation_id=conversation_id).exists():
@@ -96,8 +96,8 @@ def store_feedback(
 
 
 def _get_turn_by_number(conversation: CeConversation, turn_no: int) -> CeConversationHistory:
-    found = CeConversationHistory.objects.filter(conversation=conversation, turn_no=turn_no)
-    turn = found.defer("recording", "trace_graph").first()
+    turns = CeConversationHistory.objects.filter(conversation=conversation, turn_no=turn_no)
+    turn = turns.defer("recording", "trace_graph").first()
     if turn is None:
         raise RequestInvalid(fields={"turn": [f"This conversation has no turn {turn_no}."]})
     return turn

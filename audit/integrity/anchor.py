@@ -68,8 +68,8 @@ def write_anchor(file: Path) -> int:
     count = 0
     with file.open("a", encoding="utf-8") as out:
         out.write(json.dumps(begin) + "\n")
-        for found in chain(_turn_chain_ends(turns), _addition_chain_ends(links)):
-            out.write(found.to_line())
+        for chain_end in chain(_turn_chain_ends(turns), _addition_chain_ends(links)):
+            out.write(chain_end.to_line())
             count += 1
     return count
 
@@ -78,16 +78,20 @@ def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Findin
     """Where the stored chains differ from the recorded ones. Raises OSError, Unreadable."""
     cuts, ends = RetentionCuts.read(), _read_ends(file, only)
     while batch := list(islice(ends, _LINES)):
-        yield from _compare_ends([one for one in batch if one.kind == _TURNS], cuts, _stored_turn_hashes)
-        yield from _compare_ends([one for one in batch if one.kind == _ADDITIONS], cuts, _stored_link_hashes)
+        yield from _compare_ends(
+            [chain_end for chain_end in batch if chain_end.kind == _TURNS], cuts, _stored_turn_hashes
+        )
+        yield from _compare_ends(
+            [chain_end for chain_end in batch if chain_end.kind == _ADDITIONS], cuts, _stored_link_hashes
+        )
 
 
 def _turn_chain_ends(after: int) -> Iterator[ChainEnd]:
     columns = ("history_id", "chain", *FRAME)
     rows = CeConversationHistory.objects.order_by("history_id").values(*columns)
-    while found := list(rows.filter(history_id__gt=after)[:_ROWS]):
-        after = found[-1]["history_id"]
-        newest = {row["conversation_id"]: row for row in found if row["chain"]}
+    while page := list(rows.filter(history_id__gt=after)[:_ROWS]):
+        after = page[-1]["history_id"]
+        newest = {row["conversation_id"]: row for row in page if row["chain"]}
         for row in newest.values():
             yield ChainEnd(
                 _TURNS, row["conversation_id"], row["turn_no"], _turn_hash(row), microseconds(row["created_at"])
@@ -95,9 +99,9 @@ def _turn_chain_ends(after: int) -> Iterator[ChainEnd]:
 
 
 def _addition_chain_ends(after: int) -> Iterator[ChainEnd]:
-    while found := list(CeChainLink.objects.filter(link_id__gt=after).order_by("link_id")[:_ROWS]):
-        after = found[-1].link_id
-        for link in {link.conversation_id: link for link in found}.values():
+    while page := list(CeChainLink.objects.filter(link_id__gt=after).order_by("link_id")[:_ROWS]):
+        after = page[-1].link_id
+        for link in {link.conversation_id: link for link in page}.values():
             at = microseconds(link.created_at)
             yield ChainEnd(_ADDITIONS, link.conversation_id, link.number, _link_hash(link), at)
 
@@ -118,48 +122,48 @@ def _link_hash(link: CeChainLink) -> str:
 
 def _stored_turn_hashes(ends: Iterable[ChainEnd]) -> dict[tuple[uuid.UUID, int], str]:
     wanted = Q(pk__in=[])
-    for one in ends:
-        wanted |= Q(conversation_id=one.conversation_id, turn_no=one.number)
+    for end in ends:
+        wanted |= Q(conversation_id=end.conversation_id, turn_no=end.number)
     rows = CeConversationHistory.objects.filter(wanted).exclude(chain=None).values("chain", *FRAME)
     return {(row["conversation_id"], row["turn_no"]): _turn_hash(row) for row in rows}
 
 
 def _stored_link_hashes(ends: Iterable[ChainEnd]) -> dict[tuple[uuid.UUID, int], str]:
     wanted = Q(pk__in=[])
-    for one in ends:
-        wanted |= Q(conversation_id=one.conversation_id, number=one.number)
+    for end in ends:
+        wanted |= Q(conversation_id=end.conversation_id, number=end.number)
     return {(link.conversation_id, link.number): _link_hash(link) for link in CeChainLink.objects.filter(wanted)}
 
 
 def _compare_ends(ends: list[ChainEnd], cuts: RetentionCuts, stored: Any) -> Iterator[Finding]:
     """Compare recorded ends with the stored chains."""
-    there = stored(ends) if ends else {}
-    gone = [one for one in ends if (one.conversation_id, one.number) not in there]
+    stored_hashes = stored(ends) if ends else {}
+    gone = [end for end in ends if (end.conversation_id, end.number) not in stored_hashes]
     removed = _removed_by_rule(gone, cuts) if gone else set()
-    for one in ends:
-        found = there.get((one.conversation_id, one.number))
-        turn_no = one.number if one.kind == _TURNS else None
-        what = f"turn {one.number}" if one.kind == _TURNS else f"addition {one.number}"
-        if found is None and one not in removed:
+    for end in ends:
+        stored_hash = stored_hashes.get((end.conversation_id, end.number))
+        turn_no = end.number if end.kind == _TURNS else None
+        what = f"turn {end.number}" if end.kind == _TURNS else f"addition {end.number}"
+        if stored_hash is None and end not in removed:
             text = f"The anchor has {what}, which is missing: the end of the chain or the whole chain was removed."
-            yield Finding("ANCHOR_MISSING", one.conversation_id, text, turn_no)
-        elif found is not None and found != one.hash:
+            yield Finding("ANCHOR_MISSING", end.conversation_id, text, turn_no)
+        elif stored_hash is not None and stored_hash != end.hash:
             text = f"The chain up to {what} does not match the anchor."
-            yield Finding("ANCHOR_DIFFERS", one.conversation_id, text, turn_no)
+            yield Finding("ANCHOR_DIFFERS", end.conversation_id, text, turn_no)
 
 
 def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts) -> set[ChainEnd]:
     """Those that were removed by rule: with their session, or as old turns of another."""
-    keys = [one.conversation_id for one in gone]
-    there = set(CeConversation.objects.filter(pk__in=keys).values_list("pk", flat=True))
+    keys = [end.conversation_id for end in gone]
+    existing = set(CeConversation.objects.filter(pk__in=keys).values_list("pk", flat=True))
     bases = {base.pk: base.turn_no for base in CeChainBase.objects.filter(pk__in=keys) if base.is_genuine()}
     return {
-        one
-        for one in gone
-        if (one.kind == _TURNS and one.number <= bases.get(one.conversation_id, 0))
+        end
+        for end in gone
+        if (end.kind == _TURNS and end.number <= bases.get(end.conversation_id, 0))
         or (
-            one.conversation_id not in there
-            and cuts.explains_missing_turn(datetime.fromtimestamp(one.at / 1_000_000, UTC))
+            end.conversation_id not in existing
+            and cuts.explains_missing_turn(datetime.fromtimestamp(end.at / 1_000_000, UTC))
         )
     }
 
@@ -168,12 +172,12 @@ def _read_ends(file: Path, only: uuid.UUID | None) -> Iterator[ChainEnd]:
     for number, line in _read_lines(file):
         if isinstance(line, list):
             try:
-                kind, key, last, found, at = line
-                one = ChainEnd(kind, uuid.UUID(key), int(last), str(found), int(at))
+                kind, key, last, hash_text, at = line
+                end = ChainEnd(kind, uuid.UUID(key), int(last), str(hash_text), int(at))
             except (ValueError, TypeError, AttributeError) as fault:
                 raise UnreadableAnchor(f"{file}, line {number}: {fault}.") from fault
-            if only is None or one.conversation_id == only:
-                yield one
+            if only is None or end.conversation_id == only:
+                yield end
 
 
 def _read_last_section(file: Path) -> tuple[int, int]:

@@ -48,8 +48,8 @@ class Differences:
 
 def differing_indexes(marks: Sequence[int], pieces: Sequence[bytes]) -> Iterator[tuple[int | None, int | None]]:
     """Pairs of positions that do not match: sealed and stored; null for none."""
-    found = marks_of(pieces)
-    for kind, first, end, start, stop in SequenceMatcher(None, marks, found, autojunk=False).get_opcodes():
+    current_marks = marks_of(pieces)
+    for kind, first, end, start, stop in SequenceMatcher(None, marks, current_marks, autojunk=False).get_opcodes():
         if kind != "equal":
             for step in range(max(end - first, stop - start)):
                 yield (
@@ -61,27 +61,31 @@ def differing_indexes(marks: Sequence[int], pieces: Sequence[bytes]) -> Iterator
 def find_differences(marks: Mapping[str, Sequence[int]], events: Sequence[Piece], numbers: range) -> Differences:
     """How events differ from the sealed ones; `numbers` are the possible numbers of sealed events."""
     runs = [run for group in OF_EVENTS for run in _differing_runs(group, marks.get(group, ()), events)]
-    there = {piece.seq: piece for run in runs for piece in run.events}
+    pieces = {piece.seq: piece for run in runs for piece in run.events}
     # The seal of some events is only that of PIPELINE_TIMING, which lists them.
-    no_rows = {seq for one in events if one.stage == _TIMING for seq in elision.numbers(loads(one.payload))}
-    absent = set(numbers) - {one.seq for one in events} - no_rows
-    found = Differences()
+    no_rows = {seq for event in events if event.stage == _TIMING for seq in elision.numbers(loads(event.payload))}
+    absent = set(numbers) - {event.seq for event in events} - no_rows
+    differences = Differences()
     #: The sealed part of a differing event, by its number.
     sealed: dict[int, int] = {}
     groups: dict[int, str] = {}
     for run in runs:
-        numbered = run.number_marks(absent, there, max(numbers))
-        found.missing += [(run.group, None)] * (len(run.marks) if numbered is None else 0)
+        numbered = run.number_marks(absent, pieces, max(numbers))
+        differences.missing += [(run.group, None)] * (len(run.marks) if numbered is None else 0)
         sealed |= numbered or {}
         groups |= dict.fromkeys(numbered or (), run.group)
-    for one, other in combinations(sorted(sealed.keys() & there.keys())[:_MOST_SWAPPED], 2):
-        if one in sealed and other in sealed and _are_swapped(there[one], there[other], sealed[one], sealed[other]):
-            found.swapped.append((there.pop(one), there.pop(other)))
-            del sealed[one], sealed[other]
-    found.changed = [there[seq] for seq in sorted(sealed.keys() & there.keys())]
-    found.missing += [(groups[seq], seq) for seq in sorted(sealed.keys() - there.keys())]
-    found.added = [there[seq] for seq in sorted(there.keys() - sealed.keys())]
-    return found
+    for first, other in combinations(sorted(sealed.keys() & pieces.keys())[:_MOST_SWAPPED], 2):
+        if (
+            first in sealed
+            and other in sealed
+            and _are_swapped(pieces[first], pieces[other], sealed[first], sealed[other])
+        ):
+            differences.swapped.append((pieces.pop(first), pieces.pop(other)))
+            del sealed[first], sealed[other]
+    differences.changed = [pieces[seq] for seq in sorted(sealed.keys() & pieces.keys())]
+    differences.missing += [(groups[seq], seq) for seq in sorted(sealed.keys() - pieces.keys())]
+    differences.added = [pieces[seq] for seq in sorted(pieces.keys() - sealed.keys())]
+    return differences
 
 
 @dataclass(frozen=True)
@@ -95,11 +99,11 @@ class _Run:
     before: int
     after: int
 
-    def number_marks(self, absent: set[int], there: Mapping[int, Piece], last: int) -> dict[int, int] | None:
+    def number_marks(self, absent: set[int], pieces: Mapping[int, Piece], last: int) -> dict[int, int] | None:
         """The marks by the numbers of their events; null if they are unknown."""
         own = {piece.seq for piece in self.events if self.before < piece.seq < self.after}
         gone = {seq for seq in absent if self.before < seq < self.after}
-        others = {seq for seq in there if self.before < seq < self.after}
+        others = {seq for seq in pieces if self.before < seq < self.after}
         # Without PIPELINE_TIMING it is unknown which events have no row; it is the last event or the one before.
         at_the_end = {seq for seq in gone if seq >= last - 1}
         for candidates in (own, own | gone, own | gone | others, own | at_the_end):
@@ -109,18 +113,18 @@ class _Run:
 
 
 def _differing_runs(group: str, marks: Sequence[int], events: Sequence[Piece]) -> Iterator[_Run]:
-    of_group = [one for one in events if one.group == group]
-    found = marks_of([one.sealed for one in of_group])
-    for kind, first, end, start, stop in SequenceMatcher(None, marks, found, autojunk=False).get_opcodes():
+    of_group = [event for event in events if event.group == group]
+    current_marks = marks_of([event.sealed for event in of_group])
+    for kind, first, end, start, stop in SequenceMatcher(None, marks, current_marks, autojunk=False).get_opcodes():
         if kind != "equal":
             before = of_group[start - 1].seq if start else 0
             after = of_group[stop].seq if stop < len(of_group) else 2**31
             yield _Run(group, marks[first:end], of_group[start:stop], before, after)
 
 
-def _are_swapped(one: Piece, other: Piece, mark: int, other_mark: int) -> bool:
+def _are_swapped(piece: Piece, other: Piece, mark: int, other_mark: int) -> bool:
     return any(
-        (_mark(_exchange_parts(one, other, parts)), _mark(_exchange_parts(other, one, parts))) == (mark, other_mark)
+        (_mark(_exchange_parts(piece, other, parts)), _mark(_exchange_parts(other, piece, parts))) == (mark, other_mark)
         for parts in _CONTENTS
     )
 
@@ -163,7 +167,7 @@ class ChainWalk:
         self.turns += 1
         self.numbers.add(turn_no)
         bundles = chunk.events.get((self.key, turn_no), [])
-        own = next((one for one in bundles if one.turn_id == turn_id), None)
+        own = next((bundle for bundle in bundles if bundle.turn_id == turn_id), None)
         if own is not None:
             bundles.remove(own)
         calls = chunk.calls.pop((self.key, turn_no, turn_id), [])
@@ -181,7 +185,7 @@ class ChainWalk:
     def add_unrecorded_events(self, turn_no: int, bundles: Sequence[TurnEvents]) -> None:
         """Events of the conversation without a turn record."""
         if bundles and not (self.facts.base and turn_no <= self.facts.base[0]):
-            wanted = {one.turn_id for one in bundles}
+            wanted = {bundle.turn_id for bundle in bundles}
             for turn_id, _, piece in read_pieces(self.key, turn_no):
                 if turn_id in wanted:
                     self.extras[turn_id, turn_no].append(piece)
@@ -207,7 +211,7 @@ class ChainWalk:
 
     def _is_removed_by_rule(self) -> bool:
         """True when everything left of the conversation is old enough to have been removed by rule."""
-        newest = max(one.at for events in self.extras.values() for one in events)
+        newest = max(event.at for events in self.extras.values() for event in events)
         return self.cuts.explains_missing_turn(datetime.fromtimestamp(newest / 1_000_000, UTC))
 
     def _read_seal(self, record: Mapping[str, Any]) -> Seal | None:
@@ -266,10 +270,10 @@ class ChainWalk:
         quick = own and own.config_version == record["config_version"] and own.by_group(seal.last_seq)
         if own is None or not quick:
             events = self._read_own_events(record, seal) if own else []
-            found = group_pieces(events)
+            groups = group_pieces(events)
         else:
-            events, found = [], quick
-        if any(not _matches_seal(seal, salt, group, found.get(group, ())) for group in OF_EVENTS):
+            events, groups = [], quick
+        if any(not _matches_seal(seal, salt, group, groups.get(group, ())) for group in OF_EVENTS):
             events = events or (self._read_own_events(record, seal) if own else [])
             event_differences = find_differences(seal.marks, events, range(1, seal.last_seq + 1))
             self._report_events(turn_no, event_differences, at, sure=bool(own))
@@ -278,11 +282,11 @@ class ChainWalk:
         self.calls[record["turn_id"]] += calls[count:]
         self._check_group(turn_no, seal, DECIDED, deciding, at)
         self._check_group(turn_no, seal, CALLS, calls[:count], at)
-        said = encode_words(record, encode_documents(record))
-        if not _matches_seal(seal, salt, WORDS, said):
+        words = encode_words(record, encode_documents(record))
+        if not _matches_seal(seal, salt, WORDS, words):
             names = [
                 _WORDS[now]
-                for _, now in differing_indexes(seal.marks[WORDS], said)
+                for _, now in differing_indexes(seal.marks[WORDS], words)
                 if now is not None and now < len(_WORDS)
             ]
             self._add_finding("RECORD_CHANGED", f"Changed: {', '.join(names) or 'its words'}.", turn_no=turn_no)
@@ -307,13 +311,13 @@ class ChainWalk:
         self, turn_no: int | None, event_differences: Differences, at: datetime, *, sure: bool = True
     ) -> None:
         """Report what is wrong with events. A missing part of a group may have been removed by rule."""
-        for one in event_differences.changed:
-            self._add_finding("EVENT_CHANGED", "Its content does not match the seal.", turn_no, one)
-        for one, other in event_differences.swapped:
+        for event in event_differences.changed:
+            self._add_finding("EVENT_CHANGED", "Its content does not match the seal.", turn_no, event)
+        for event, other in event_differences.swapped:
             text = f"It and event {other.seq} {other.stage} were swapped."
-            self._add_finding("EVENTS_SWAPPED", text, turn_no, one)
-        for one in event_differences.added:
-            self._add_finding("EVENT_ADDED", "It was added after the turn was sealed.", turn_no, one)
+            self._add_finding("EVENTS_SWAPPED", text, turn_no, event)
+        for event in event_differences.added:
+            self._add_finding("EVENT_ADDED", "It was added after the turn was sealed.", turn_no, event)
         missing = [seq for group, seq in event_differences.missing if not self.cuts.explains_missing(group, at)]
         numbers = [seq for seq in missing if seq is not None][:20]
         for seq in numbers:
@@ -323,11 +327,11 @@ class ChainWalk:
         if not event_differences and sure:
             self._add_finding("EVENT_CHANGED", "One of the events was changed.", turn_no=turn_no)
 
-    def _check_group(self, turn_no: int | None, seal: Seal, group: str, found: Sequence[bytes], at: Any) -> None:
+    def _check_group(self, turn_no: int | None, seal: Seal, group: str, pieces: Sequence[bytes], at: Any) -> None:
         assert seal.salt is not None
-        if _matches_seal(seal, seal.salt, group, found):
+        if _matches_seal(seal, seal.salt, group, pieces):
             return
-        wrong = list(differing_indexes(seal.marks.get(group, ()), found))
+        wrong = list(differing_indexes(seal.marks.get(group, ()), pieces))
         if all(now is None for _, now in wrong) and wrong and self.cuts.explains_missing(group, at):
             return
         code, what = _BESIDE[group]
@@ -359,10 +363,10 @@ class ChainWalk:
                 self._add_finding("ERASED_WITHOUT_RECORD", text, turn_no=link.turn_no)
             return
         owner = link.turn_id, link.turn_no
-        own = [one for one in self.extras[owner] if link.first_seq <= one.seq <= seal.last_seq]
-        self.extras[owner] = [one for one in self.extras[owner] if one not in own]
-        found = group_pieces(own)
-        if any(not _matches_seal(seal, seal.salt, group, found[group]) for group in OF_EVENTS):
+        own = [event for event in self.extras[owner] if link.first_seq <= event.seq <= seal.last_seq]
+        self.extras[owner] = [event for event in self.extras[owner] if event not in own]
+        groups = group_pieces(own)
+        if any(not _matches_seal(seal, seal.salt, group, groups[group]) for group in OF_EVENTS):
             event_differences = find_differences(seal.marks, own, range(link.first_seq, seal.last_seq + 1))
             self._report_events(link.turn_no, event_differences, link.created_at)
         count = len(seal.marks.get(CALLS, ()))
@@ -380,8 +384,8 @@ class ChainWalk:
                     "RECORD_MISSING", "Events of the turn exist, but its record is missing.", turn_no=turn_no
                 )
                 continue
-            for one in events[:5]:
-                self._add_finding("EVENT_ADDED", "It was added after the turn was sealed.", turn_no, one)
+            for event in events[:5]:
+                self._add_finding("EVENT_ADDED", "It was added after the turn was sealed.", turn_no, event)
         for turn_id, calls in self.calls.items():
             if calls and turn_id != self.facts.running:
                 self._add_finding(

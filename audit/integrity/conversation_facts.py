@@ -75,24 +75,24 @@ class RetentionCuts:
 
 def read_conversation_facts(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID, ConversationFacts]:
     """Conversations from one id to another."""
-    found: dict[uuid.UUID, ConversationFacts] = defaultdict(ConversationFacts)
+    facts_by_conversation: dict[uuid.UUID, ConversationFacts] = defaultdict(ConversationFacts)
     rows = CeConversation.objects.filter(pk__gte=first, pk__lte=last)
     for pk, head, last_no, token, info in rows.values_list(
         "pk", "chain_head", "last_turn_no", "lease_token", "lease_info"
     ):
         running = uuid.UUID(info["turnId"]) if token and info and info.get("turnId") else None
-        found[pk] = ConversationFacts(True, bytes(head) if head else None, last_no, running)
+        facts_by_conversation[pk] = ConversationFacts(True, bytes(head) if head else None, last_no, running)
     between = {"conversation_id__gte": first, "conversation_id__lte": last}
     for base in CeChainBase.objects.filter(**between):
         if base.is_genuine():
-            found[base.conversation_id].base = base.turn_no, bytes(base.hash)
+            facts_by_conversation[base.conversation_id].base = base.turn_no, bytes(base.hash)
     for erasure in CeErasure.objects.filter(**between):
-        facts = found[erasure.conversation_id]
+        facts = facts_by_conversation[erasure.conversation_id]
         if erasure.is_genuine():
             facts.erased_turns = max(facts.erased_turns, erasure.last_turn_no)
             facts.erased_links = max(facts.erased_links, erasure.last_link)
     for link in CeChainLink.objects.filter(**between).order_by("conversation_id", "number"):
-        found[link.conversation_id].links.append(link)
-    for key, events in read_outside_pieces(list(found)).items():
-        found[key].outside = events
-    return found
+        facts_by_conversation[link.conversation_id].links.append(link)
+    for key, events in read_outside_pieces(list(facts_by_conversation)).items():
+        facts_by_conversation[key].outside = events
+    return facts_by_conversation

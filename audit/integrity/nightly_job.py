@@ -20,7 +20,7 @@ def verify_record() -> Iterator[Counts]:
         whole.merge(report)
         yield {"turns": report.turns, "conversations": report.conversations, "damaged": report.damaged}
     if not whole.intact:
-        named = "\n".join(str(one) for one in whole.findings[:_NAMED])
+        named = "\n".join(str(finding) for finding in whole.findings[:_NAMED])
         raise NotIntact(f"{whole.summary()}\n{named}")
 
 

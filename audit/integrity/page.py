@@ -56,7 +56,7 @@ def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     context = {
         **_page_context(model_admin, request, row, "Integrity"),
         "report": report,
-        "findings": [(one, CODES[one.code]) for one in report.findings[:200]],
+        "findings": [(finding, CODES[finding.code]) for finding in report.findings[:200]],
         "erasures": CeErasure.objects.filter(conversation_id=conversation_id).order_by("-erasure_id"),
         "may_erase": request.user.has_perm(ERASE),
     }
@@ -82,9 +82,9 @@ def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     given = request.GET.get("from", "")
     first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 1
     records = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first)
-    found = list(records.defer("recording").order_by("turn_no")[: PRINTED + 1])
-    turns = [(one, answer_text(one.assistant_output)) for one in found[:PRINTED]]
-    more = found[PRINTED].turn_no if len(found) > PRINTED else None
+    fetched = list(records.defer("recording").order_by("turn_no")[: PRINTED + 1])
+    turns = [(turn, answer_text(turn.assistant_output)) for turn in fetched[:PRINTED]]
+    more = fetched[PRINTED].turn_no if len(fetched) > PRINTED else None
     context = {**_page_context(model_admin, request, row, "Printable page"), "turns": turns, "more": more}
     return TemplateResponse(request, "audit/print.html", context)
 

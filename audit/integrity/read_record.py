@@ -53,10 +53,10 @@ class TurnEvents:
         if numbers[-1] > last_seq or len(set(numbers)) != self.count:
             return None
         hashed = dump_in_order(orjson.loads(b"[" + b",".join(payloads) + b"]"))[1]
-        found: dict[str, list[bytes]] = {group: [] for group in OF_EVENTS}
+        groups: dict[str, list[bytes]] = {group: [] for group in OF_EVENTS}
         for head, payload in zip(heads, hashed, strict=True):
-            found[group_of(head.split(b" ", 2)[2].decode())].append(b"%b %b" % (head, payload))
-        return found
+            groups[group_of(head.split(b" ", 2)[2].decode())].append(b"%b %b" % (head, payload))
+        return groups
 
 
 @dataclass
@@ -85,19 +85,19 @@ def read_chunks(first: uuid.UUID | None, last: uuid.UUID, only: bool = False) ->
 
 def read_pieces(conversation_id: uuid.UUID, turn_no: int) -> list[tuple[uuid.UUID | None, int | None, Piece]]:
     """The events of a turn as (turn id, configuration, piece), in order."""
-    found = _select_pieces("conversation_id = %s AND turn_no = %s", [dialect().uuid_param(conversation_id), turn_no])
-    return [(turn_id, version, piece) for _, turn_id, version, piece in found]
+    pieces = _select_pieces("conversation_id = %s AND turn_no = %s", [dialect().uuid_param(conversation_id), turn_no])
+    return [(turn_id, version, piece) for _, turn_id, version, piece in pieces]
 
 
 def read_outside_pieces(conversations: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[Piece]]:
     """The events outside of turns of these conversations, in order."""
-    found = defaultdict[uuid.UUID, list[Piece]](list)
+    by_conversation = defaultdict[uuid.UUID, list[Piece]](list)
     if conversations:
         places = ", ".join(["%s"] * len(conversations))
         keys = [dialect().uuid_param(key) for key in conversations]
         for key, _, _, piece in _select_pieces(f"conversation_id IN ({places}) AND turn_no IS NULL", keys):
-            found[key].append(piece)
-    return found
+            by_conversation[key].append(piece)
+    return by_conversation
 
 
 def _select_pieces(
@@ -125,13 +125,13 @@ def _read_records(after: TurnKey, last: uuid.UUID) -> list[dict[str, Any]]:
     sql_dialect = dialect()
     text = "::text" if connection.vendor == "postgresql" else ""
     columns = (*FRAME, *SAID, "recording", "chain")
-    found = _fetch_rows(
+    fetched = _fetch_rows(
         f"SELECT {', '.join(columns)}, {', '.join(f'{name}{text}' for name in DOCUMENTS)} FROM ce_conversation_history "
         "WHERE (conversation_id, turn_no) > (%s, %s) AND conversation_id <= %s "
         f"ORDER BY conversation_id, turn_no LIMIT {TURNS}",
         [sql_dialect.uuid_param(after[0]), after[1], sql_dialect.uuid_param(last)],
     )
-    return [_convert_record(dict(zip((*columns, *DOCUMENTS), row, strict=True))) for row in found]
+    return [_convert_record(dict(zip((*columns, *DOCUMENTS), row, strict=True))) for row in fetched]
 
 
 def _convert_record(row: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _parse_document(text: Any) -> Any:
 
 def _read_events(after: TurnKey, end: TurnKey) -> dict[TurnKey, list[TurnEvents]]:
     """One row per turn, because rows cost more than events."""
-    sql_dialect, found = dialect(), defaultdict[TurnKey, list[TurnEvents]](list)
+    sql_dialect, bundles = dialect(), defaultdict[TurnKey, list[TurnEvents]](list)
     if connection.vendor == "postgresql":
         gathered = (
             f"string_agg(seq || ' ' || {_microseconds_sql()} || ' ' || stage, E'\\n'), "
@@ -181,12 +181,12 @@ def _read_events(after: TurnKey, end: TurnKey) -> dict[TurnKey, list[TurnEvents]
         bundle = TurnEvents(
             _to_uuid_or_none(turn_id), heads.encode(), payloads.encode(), count, least if least == most else None
         )
-        found[_to_uuid(key), turn_no].append(bundle)
-    return found
+        bundles[_to_uuid(key), turn_no].append(bundle)
+    return bundles
 
 
 def _read_deciding_rows(turns: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[bytes]]:
-    sql_dialect, found = dialect(), defaultdict[uuid.UUID, list[Any]](list)
+    sql_dialect, by_turn = dialect(), defaultdict[uuid.UUID, list[Any]](list)
     if turns:
         places = ", ".join(["%s"] * len(turns))
         for turn_id, *row, at in _fetch_rows(
@@ -194,12 +194,12 @@ def _read_deciding_rows(turns: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[byte
             "ORDER BY id",
             [sql_dialect.uuid_param(key) for key in turns],
         ):
-            found[_to_uuid(turn_id)].append((*row, sql_dialect.read_time(at)))
-    return {key: encode_deciding_rows(rows) for key, rows in found.items()}
+            by_turn[_to_uuid(turn_id)].append((*row, sql_dialect.read_time(at)))
+    return {key: encode_deciding_rows(rows) for key, rows in by_turn.items()}
 
 
 def _read_calls(after: TurnKey, end: TurnKey) -> dict[CallKey, list[bytes]]:
-    sql_dialect, found = dialect(), defaultdict[CallKey, list[Any]](list)
+    sql_dialect, by_turn = dialect(), defaultdict[CallKey, list[Any]](list)
     for row in _fetch_rows(
         f"SELECT {', '.join(CALL)} FROM ce_llm_call_log WHERE (conversation_id, COALESCE(turn_no, 0)) > (%s, %s) "
         "AND (conversation_id, COALESCE(turn_no, 0)) <= (%s, %s) AND conversation_id >= %s AND conversation_id <= %s "
@@ -212,8 +212,8 @@ def _read_calls(after: TurnKey, end: TurnKey) -> dict[CallKey, list[bytes]]:
             _to_uuid_or_none(values["turn_id"]),
         )
         values["created_at"] = sql_dialect.read_time(values["created_at"])
-        found[values["conversation_id"], values["turn_no"], values["turn_id"]].append(values)
-    return {key: encode_calls(rows) for key, rows in found.items()}
+        by_turn[values["conversation_id"], values["turn_no"], values["turn_id"]].append(values)
+    return {key: encode_calls(rows) for key, rows in by_turn.items()}
 
 
 def _range_params(after: TurnKey, end: TurnKey) -> list[Any]:

@@ -54,15 +54,15 @@ class Report:
 
     def add_findings(self, findings: Iterator[Finding]) -> None:
         """Add the differences from an anchor."""
-        for one in findings:
+        for finding in findings:
             self.damaged += 1
             if len(self.findings) < MAX_FINDINGS:
-                self.findings.append(one)
+                self.findings.append(finding)
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON."""
         counts = {name: getattr(self, name) for name in (*_COUNTS, "damaged")}
-        return {"intact": self.intact, **counts, "findings": [one.as_json() for one in self.findings]}
+        return {"intact": self.intact, **counts, "findings": [finding.as_json() for finding in self.findings]}
 
     def summary(self) -> str:
         """The report for people."""
@@ -96,8 +96,8 @@ def _verify_at_one_moment(key: uuid.UUID) -> ChainWalk:
     """Verify one conversation in a consistent view: turns that commit meanwhile look like damage."""
     with _repeatable_read():
         cuts = RetentionCuts.read()
-        found = [walk for walks in _walk_chains(None, key, cuts, only=True) for walk in walks]
-    return found[0] if found else ChainWalk(key, cuts, ConversationFacts())
+        all_walks = [walk for walks in _walk_chains(None, key, cuts, only=True) for walk in walks]
+    return all_walks[0] if all_walks else ChainWalk(key, cuts, ConversationFacts())
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def _walk_chains(
 
 
 def _group_by_conversation(chunk: TurnChunk) -> dict[uuid.UUID, list[dict[str, Any]]]:
-    found = defaultdict[uuid.UUID, list[dict[str, Any]]](list)
+    by_conversation = defaultdict[uuid.UUID, list[dict[str, Any]]](list)
     for record in chunk.records:
-        found[record["conversation_id"]].append(record)
-    return found
+        by_conversation[record["conversation_id"]].append(record)
+    return by_conversation

@@ -65,12 +65,12 @@ def admit(request: ASGIRequest, conversation_id: str) -> Admission:
     pk = read_uuid(conversation_id, "conversationId")
     stream_request = StreamRequest(str(pk), _read_stages(request), _read_flag(request, "verbose"), _sees_prompts(key))
     user = None if key else require_signed_in_reader(request)
-    found = find_readable_conversation(pk, key)
+    conversation = find_readable_conversation(pk, key)
     if user:
-        log_access(request, CeAccessLog.Kind.STREAM, found.pk)
+        log_access(request, CeAccessLog.Kind.STREAM, conversation.pk)
     named = _read_event_id(request)
-    cursor = _read_cursor(request, named, str(found.pk))
-    behind = read_events.read_after(str(found.pk), cursor)
+    cursor = _read_cursor(request, named, str(conversation.pk))
+    behind = read_events.read_after(str(conversation.pk), cursor)
 
     def find_refusal() -> str:
         return _find_refusal(request, stream_request)
@@ -97,10 +97,10 @@ def _find_refusal(request: ASGIRequest, stream_request: StreamRequest) -> str:
 
 
 def _read_key(request: ASGIRequest) -> CeApiKey | None:
-    found = ApiKeyAuthentication().authenticate(cast(Request, request))
-    if found is None:
+    user_and_key = ApiKeyAuthentication().authenticate(cast(Request, request))
+    if user_and_key is None:
         return None
-    key = found[1]
+    key = user_and_key[1]
     need_scope(key, (access_scope.SCOPE_WORKSPACE, access_scope.SCOPE_OWN))
     return key
 

@@ -180,11 +180,11 @@ class Hub:
                     log.warning("streams cannot look at the database", error=str(error))
             await asyncio.sleep(self.every())
 
-    def _store_versions(self, names: list[str], found: Mapping[str, Any]) -> None:
+    def _store_versions(self, names: list[str], versions: Mapping[str, Any]) -> None:
         for name in names:
             channel = self.channels.get(name)
-            if channel and channel.version != found.get(name, ()):
-                channel.version = found.get(name, ())
+            if channel and channel.version != versions.get(name, ()):
+                channel.version = versions.get(name, ())
                 for reader in channel.readers:
                     reader.refresh()
 

@@ -71,8 +71,8 @@ def read_versions(conversations: Sequence[str]) -> Mapping[str, tuple[Any, ...]]
 
 def newest_cursor(conversation_id: str) -> StreamCursor:
     """The position after everything that is stored."""
-    found = CeAudit.objects.filter(conversation_id=conversation_id)
-    last = found.filter(turn_no__isnull=False).order_by("-turn_no", "-seq").values_list("turn_no", "seq").first()
+    events = CeAudit.objects.filter(conversation_id=conversation_id)
+    last = events.filter(turn_no__isnull=False).order_by("-turn_no", "-seq").values_list("turn_no", "seq").first()
     turn_no, seq = last or (0, 0)
     failed = _read_failures(conversation_id, StreamCursor(turn_no, 0))
     return StreamCursor(turn_no, END if failed else seq, _last_other_event(conversation_id, turn_no))
@@ -83,8 +83,8 @@ def complete_cursor(conversation_id: str, cursor: StreamCursor) -> StreamCursor:
     if cursor.beside or not cursor.turn_no:
         return cursor
     before = Q(turn_no=cursor.turn_no - 1) | Q(turn_no=cursor.turn_no, seq__lte=cursor.seq)
-    found = CeAudit.objects.filter(before, conversation_id=conversation_id).exclude(stage__in=_AFTER)
-    last = found.aggregate(last=Max("audit_id"))["last"] or 0
+    events = CeAudit.objects.filter(before, conversation_id=conversation_id).exclude(stage__in=_AFTER)
+    last = events.aggregate(last=Max("audit_id"))["last"] or 0
     seen = (
         _select_other_events(conversation_id, cursor.turn_no).filter(audit_id__lt=last).aggregate(last=Max("audit_id"))
     )
@@ -101,8 +101,8 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
         recover_expired_lease(conversation_id)
     # Before the events, so that a failed turn's end does not come before its events.
     failed = _read_failures(conversation_id, cursor)
-    found = _read_turn_events(conversation_id, cursor)
-    rows, more = found.rows, found.more
+    turn_events = _read_turn_events(conversation_id, cursor)
+    rows, more = turn_events.rows, turn_events.more
     beside = list(
         _select_other_events(conversation_id, cursor.turn_no)
         .filter(audit_id__gt=cursor.beside)
@@ -110,10 +110,10 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
     )
     if more:
         last = rows[-1]
-        end = _stored_at(found.whole)[_event_position(last)]
-        beside = [one for one in beside if one.audit_id < end]
-        failed = [one for one in failed if one.turn_no < (last.turn_no or 0)]
-    page = StreamPage(_merge_messages(cursor, found, beside, failed), more)
+        end = _stored_at(turn_events.whole)[_event_position(last)]
+        beside = [event for event in beside if event.audit_id < end]
+        failed = [turn for turn in failed if turn.turn_no < (last.turn_no or 0)]
+    page = StreamPage(_merge_messages(cursor, turn_events, beside, failed), more)
     if not page.messages and row.lifecycle in CLOSED and not row.may_go_on:
         page.ended = row.lifecycle
     return page
@@ -134,10 +134,10 @@ def _read_conversation(conversation_id: str) -> _Row | None:
                   FROM ce_conversation WHERE conversation_id = %s""",
             [sql.uuid_param(conversation_id)],
         )
-        found = cursor.fetchone()
-    if found is None:
+        row = cursor.fetchone()
+    if row is None:
         return None
-    lifecycle, channel, by, lapsed = found
+    lifecycle, channel, by, lapsed = row
     # A conversation of the plain turn API continues with the next message, unless it was closed by a call (R39).
     return _Row(lifecycle, channel == "api" and by != CLOSED_BY_CALL, bool(lapsed))
 
@@ -159,11 +159,11 @@ def _last_other_event(conversation_id: str, turn_no: int) -> int:
 
 def _read_failures(conversation_id: str, cursor: StreamCursor) -> list[CeConversationHistory]:
     since = cursor.turn_no + 1 if cursor.seq >= END else cursor.turn_no
-    found = CeConversationHistory.objects.filter(
+    turns = CeConversationHistory.objects.filter(
         conversation_id=uuid.UUID(conversation_id), turn_no__gte=since, status__in=_FAILED
     )
     columns = ("turn_no", "turn_id", "status", "error_code", "error_message", "modified_at")
-    return list(found.only(*columns).order_by("turn_no")[:SIZE])
+    return list(turns.only(*columns).order_by("turn_no")[:SIZE])
 
 
 def _merge_messages(
@@ -171,7 +171,7 @@ def _merge_messages(
 ) -> list[StoredMessage]:
     """Events of turns in order, others in the order of storing; after a failed turn, its failure."""
     data, stored_at, messages = _encode_events(page, beside), _stored_at(page.whole), []
-    left, over = list(reversed(beside)), list(reversed(failed))
+    pending, over = list(reversed(beside)), list(reversed(failed))
 
     def step(behind: StreamCursor, name: str, text: str) -> StreamCursor:
         messages.append(StoredMessage(behind, name, text))
@@ -180,13 +180,15 @@ def _merge_messages(
     for row in page.rows:
         while over and over[-1].turn_no < (row.turn_no or 0):
             cursor = step(*_failure_message(cursor, over.pop()))
-        while left and left[-1].audit_id < stored_at[_event_position(row)]:
-            cursor = step(cursor._replace(beside=left[-1].audit_id), left[-1].stage, data[_event_position(left.pop())])
+        while pending and pending[-1].audit_id < stored_at[_event_position(row)]:
+            cursor = step(
+                cursor._replace(beside=pending[-1].audit_id), pending[-1].stage, data[_event_position(pending.pop())]
+            )
         cursor = step(cursor._replace(turn_no=row.turn_no or 0, seq=row.seq), row.stage, data[_event_position(row)])
     for record in reversed(over):
         cursor = step(*_failure_message(cursor, record))
-    for one in reversed(left):
-        cursor = step(cursor._replace(beside=one.audit_id), one.stage, data[_event_position(one)])
+    for event in reversed(pending):
+        cursor = step(cursor._replace(beside=event.audit_id), event.stage, data[_event_position(event)])
     return messages
 
 
@@ -204,11 +206,11 @@ def _event_position(row: CeAudit) -> EventPosition:
 
 def _stored_at(events: Sequence[CeAudit]) -> Mapping[EventPosition, int]:
     """For each event of whole turns the key of its row; for one without a row, that of the next."""
-    found, key = dict[EventPosition, int](), 0
+    keys, key = dict[EventPosition, int](), 0
     for event in reversed(events):
         key = event.audit_id or key
-        found[_event_position(event)] = key
-    return found
+        keys[_event_position(event)] = key
+    return keys
 
 
 def _encode_events(page: EventPage, beside: Sequence[CeAudit]) -> Mapping[EventPosition, str]:

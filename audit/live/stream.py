@@ -62,43 +62,43 @@ class Stream:
         greeting = dumps({"conversationId": self.request.conversation_id, "transport": "SSE"})
         # A new reader learns its position for a later connection.
         yield encode_frame(CONNECTED, greeting, self.cursor if self.is_new else None)
-        until, asked = time.monotonic() + self.lasts, time.monotonic()
+        until, checked_at = time.monotonic() + self.lasts, time.monotonic()
         why = ""
         while not why and time.monotonic() < until:
             if self.reader.overrun:
                 why = "STREAM_TOO_SLOW"
             elif self.reader.stale:
-                found = await self._read()
-                for sent in self._stored_frames(found):
+                page = await self._read()
+                for sent in self._stored_frames(page):
                     yield sent
-                why = _end_reason(found)
+                why = _end_reason(page)
             elif message := self.reader.take():
                 async for sent in self._relay_message(message):
                     yield sent
             elif await self._is_idle_for(HEARTBEAT):
                 yield _COMMENT
-            if time.monotonic() > asked + 2 * HEARTBEAT:
-                asked, why = time.monotonic(), why or await self.hub.read(self.find_refusal)
+            if time.monotonic() > checked_at + 2 * HEARTBEAT:
+                checked_at, why = time.monotonic(), why or await self.hub.read(self.find_refusal)
         yield encode_frame(
             CLOSED, dumps({"conversationId": self.request.conversation_id, "reason": why or "TIME_OVER"})
         )
 
     async def _read(self) -> StreamPage:
         self.reader.stale = False
-        found = await self.hub.read(partial(read_after, self.request.conversation_id, self.cursor))
-        self.reader.stale |= found.more
-        return found
+        page = await self.hub.read(partial(read_after, self.request.conversation_id, self.cursor))
+        self.reader.stale |= page.more
+        return page
 
-    def _stored_frames(self, found: StreamPage) -> list[bytes]:
+    def _stored_frames(self, page: StreamPage) -> list[bytes]:
         sent = []
-        for one in found.messages:
+        for message in page.messages:
             # The running turn may have sent it already.
-            if one.cursor[:2] > self.cursor[:2] or one.cursor.beside > self.cursor.beside:
+            if message.cursor[:2] > self.cursor[:2] or message.cursor.beside > self.cursor.beside:
                 self.cursor = StreamCursor(
-                    *max(one.cursor[:2], self.cursor[:2]), max(one.cursor.beside, self.cursor.beside)
+                    *max(message.cursor[:2], self.cursor[:2]), max(message.cursor.beside, self.cursor.beside)
                 )
-                if self.request.wants(one.name):
-                    sent.append(encode_frame(one.name, self.request.render(one.data), self.cursor))
+                if self.request.wants(message.name):
+                    sent.append(encode_frame(message.name, self.request.render(message.data), self.cursor))
         return sent
 
     async def _relay_message(self, message: StreamMessage) -> AsyncIterator[bytes]:
@@ -135,7 +135,7 @@ class Stream:
         return False
 
 
-def _end_reason(found: StreamPage) -> str:
-    if found.gone:
+def _end_reason(page: StreamPage) -> str:
+    if page.gone:
         return "NOT_FOUND"
-    return f"SESSION_{found.ended}" if found.ended else ""
+    return f"SESSION_{page.ended}" if page.ended else ""

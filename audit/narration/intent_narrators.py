@@ -79,13 +79,13 @@ def narrate_clarification(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
 
 
 def _describe_cause(turn: NarratedTurn, event: Event) -> Parts:
-    found = event.payload.get(_ROWS)
-    if not isinstance(found, Mapping) or not found:
+    rows = event.payload.get(_ROWS)
+    if not isinstance(rows, Mapping) or not rows:
         return ()
     reasons: list[str | Fact] = []
-    for pk in list(found)[:_MOST]:
+    for pk in list(rows)[:_MOST]:
         reasons += [" and " if reasons else ", because ", *_describe_reason(turn, event, pk)]
-    more = len(found) - _MOST
+    more = len(rows) - _MOST
     return (*reasons, *((" and other phrases match too",) if more > 0 else ()))
 
 

@@ -31,8 +31,8 @@ class NarratedTurn:
 
     def row(self, row_type: type[rows.Row], pk: Json) -> Any:
         """A row as it was then, or null."""
-        found = self.snapshot.row(row_type, pk)
-        return found if found else self.snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None
+        row = self.snapshot.row(row_type, pk)
+        return row if row else self.snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None
 
     def before(self, index: int, name: str, **having: Json) -> Event | None:
         """The nearest event of a stage before an index."""

@@ -71,8 +71,8 @@ class Reason(NamedTuple):
     """One decision: its subject, the winners, and the tested rows that did not win."""
 
     subject: str
-    won: tuple[ReasonRow, ...]
-    lost: tuple[ReasonRow, ...]
+    winners: tuple[ReasonRow, ...]
+    losers: tuple[ReasonRow, ...]
 
 
 def list_reasons(events: list[Event]) -> list[Reason]:
@@ -92,8 +92,8 @@ def _build_reasons(decisions: Iterable[Mapping[str, Any]], snapshot: Snapshot) -
         ]
         # The decision about the intent is shown even if no phrase matched, because it determines the turn.
         if tested or decision["kind"] == "CLASSIFIER":
-            won = tuple(row for row in tested if not row.reason)
-            yield Reason(decision_subject(decision), won, tuple(row for row in tested if row.reason))
+            winners = tuple(row for row in tested if not row.reason)
+            yield Reason(decision_subject(decision), winners, tuple(row for row in tested if row.reason))
 
 
 def decision_subject(decision: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ def narrate_applied_rule(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     event = turn.events[index]
     matched = turn.before(index, RULE_MATCH, ruleId=event.payload.get("ruleId"))
     since = matched.row.seq if matched else 0
-    if any(one.name in _ACTIONS and one.row.seq > since for one in turn.events[:index]):
+    if any(event.name in _ACTIONS and event.row.seq > since for event in turn.events[:index]):
         return
     if parts := fill_template(event, f"{_RULE} applied {{action}}[ with {{actionValue}}]"):
         yield build_sentence(event, (*_capitalise_first(parts), *_describe_cause(turn, index, event), "."))
@@ -101,38 +101,43 @@ def _find_comparisons(matched: Event, pk: Json) -> list[Parts]:
         if candidate.get("id") == pk:
             path = ("candidates", number, "operands")
             return [
-                _describe_comparison(one, (*path, index), matched.row.seq)
-                for index, one in enumerate(_describe_items(candidate.get("operands")))
-                if one.get("result") and "path" in one
+                _describe_comparison(operand, (*path, index), matched.row.seq)
+                for index, operand in enumerate(_describe_items(candidate.get("operands")))
+                if operand.get("result") and "path" in operand
             ]
     return []
 
 
-def _describe_comparison(one: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
+def _describe_comparison(operand: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
     """One of them: "the message matches /cancel/", "vip is true", "the form is complete"."""
-    name, literal = str(one["path"]), one.get("literal")
-    if is_row(name, str(one.get("op"))):
-        sentence = comparison_sentence(name, str(one.get("op")), literal, other=one.get("literalPath"))
-        return (Fact(sentence, name, seq, (*path, "path")), *_describe_compared_value(one, path, seq))
-    if claim := claim_words(_plain_path(name), str(one.get("op")), literal):
+    name, literal = str(operand["path"]), operand.get("literal")
+    if is_row(name, str(operand.get("op"))):
+        sentence = comparison_sentence(name, str(operand.get("op")), literal, other=operand.get("literalPath"))
+        return (Fact(sentence, name, seq, (*path, "path")), *_describe_compared_value(operand, path, seq))
+    if claim := claim_words(_plain_path(name), str(operand.get("op")), literal):
         return (Fact(claim, name, seq, (*path, "path")),)
-    if one.get("op") == "equals" and literal == ANY:
+    if operand.get("op") == "equals" and literal == ANY:
         # The pattern that matches every text.
         return ("it always applies",)
-    op = "is" if one.get("op") == "equals" else comparison_words(str(one.get("op")))
+    op = "is" if operand.get("op") == "equals" else comparison_words(str(operand.get("op")))
     left = Fact(fact_name(name), name, seq, (*path, "path"))
     if literal is None:
-        return (left, " is set" if one.get("op") in ("exists", "!=") else " is not set")
-    right = _describe_pattern(literal) if one.get("op") == "=~" else _describe_value(literal)
-    return (left, f" {op} ", Fact(right, literal, seq, (*path, "literal")), *_describe_compared_value(one, path, seq))
+        return (left, " is set" if operand.get("op") in ("exists", "!=") else " is not set")
+    right = _describe_pattern(literal) if operand.get("op") == "=~" else _describe_value(literal)
+    return (
+        left,
+        f" {op} ",
+        Fact(right, literal, seq, (*path, "literal")),
+        *_describe_compared_value(operand, path, seq),
+    )
 
 
-def _describe_compared_value(one: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
+def _describe_compared_value(operand: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
     """The value that was compared, unless the comparison names it."""
-    found = one.get("value")
-    if found is None or one.get("op") in _SAYS_IT or isinstance(found, (dict, list)):
+    value = operand.get("value")
+    if value is None or operand.get("op") in _SAYS_IT or isinstance(value, (dict, list)):
         return ()
-    return (" (it is ", Fact(_describe_value(found), found, seq, (*path, "value")), ")")
+    return (" (it is ", Fact(_describe_value(value), value, seq, (*path, "value")), ")")
 
 
 def _plain_path(path: str) -> str:
@@ -151,7 +156,7 @@ def _describe_value(value: Json) -> str:
 
 def _describe_items(value: Json) -> list[Mapping[str, Json]]:
     """The objects of a list; none of redacted ones."""
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _capitalise_first(parts: Parts) -> Parts:

@@ -96,7 +96,9 @@ def _add_event(decision: Decision, event: Event) -> None:
         decision.payload["candidates"] += payload.get("candidates") or [{"id": payload["ruleId"], "matched": True}]
     elif "candidates" in payload:
         stored = {candidate["id"] for candidate in decision.payload["candidates"]}
-        decision.payload["candidates"] += [one for one in payload["candidates"] if one["id"] not in stored]
+        decision.payload["candidates"] += [
+            candidate for candidate in payload["candidates"] if candidate["id"] not in stored
+        ]
         decision.payload["cut"] = payload.get("cut") or {}
         if "stoppedBy" in payload:
             decision.payload["stoppedBy"] = payload["stoppedBy"]
@@ -118,11 +120,13 @@ def explain_decision(decision: Decision, snapshot: Snapshot, limit: int) -> dict
     text = decision.event.state.get("userText")
     if decision.payload["key"].get("queryRewritten"):
         text = decision.event.state.get("standaloneQuery")
-    found = explain(snapshot, decision.payload, text) if limit else []
-    tested = [one for one in found if not one.derived]
-    won, lost = ([one for one in tested if one.matched is matched] for matched in (True, False))
-    listed = [*won, *lost, *islice((one for one in found if one.derived), max(limit - len(tested), 0))][:limit]
-    rest = Counter(one.reason for one in found) - Counter(one.reason for one in listed)
+    explained = explain(snapshot, decision.payload, text) if limit else []
+    tested = [row for row in explained if not row.derived]
+    winners, losers = ([row for row in tested if row.matched is matched] for matched in (True, False))
+    listed = [*winners, *losers, *islice((row for row in explained if row.derived), max(limit - len(tested), 0))][
+        :limit
+    ]
+    rest = Counter(row.reason for row in explained) - Counter(row.reason for row in listed)
     return {
         "seq": decision.event.row.seq,
         "step": decision.event.step,
@@ -133,21 +137,21 @@ def explain_decision(decision: Decision, snapshot: Snapshot, limit: int) -> dict
         "key": {key: value for key, value in decision.payload["key"].items() if key != "userText"},
         "winners": decision.winners,
         "cut": decision.payload.get("cut") or {},
-        "candidates": [_build_candidate(one, snapshot, row_type) for one in listed],
+        "candidates": [_build_candidate(row, snapshot, row_type) for row in listed],
         "omitted": dict(rest),
     }
 
 
-def _build_candidate(one: ExplainedRow, snapshot: Snapshot, row_type: type[rows.Row]) -> dict[str, Json]:
-    row = snapshot.row(row_type, one.row_id)
-    fault = find_row_fault(snapshot, row) if row and one.reason == ROW_INVALID else None
+def _build_candidate(explained: ExplainedRow, snapshot: Snapshot, row_type: type[rows.Row]) -> dict[str, Json]:
+    row = snapshot.row(row_type, explained.row_id)
+    fault = find_row_fault(snapshot, row) if row and explained.reason == ROW_INVALID else None
     return {
-        "id": one.row_id,
+        "id": explained.row_id,
         "configVersion": snapshot.config_version,
         "description": getattr(row, "description", None),
-        "matched": one.matched,
-        "reason": one.reason,
-        "operands": list(one.operands),
-        "derived": one.derived,
+        "matched": explained.matched,
+        "reason": explained.reason,
+        "operands": list(explained.operands),
+        "derived": explained.derived,
         **({"fault": fault.to_json()} if fault else {}),
     }

@@ -54,7 +54,7 @@ def fill(template: str, payload: Mapping[str, Json], seq: int) -> Parts | None:
         if None in texts and not piece.optional:
             return None
         if None not in texts:
-            parts += [one for one in texts if one is not None]
+            parts += [text for text in texts if text is not None]
     return tuple(parts)
 
 
@@ -100,7 +100,7 @@ def quote(value: Json) -> str:
 
 def names(value: Json) -> str:
     """Names in a list: "a, b and c"; the keys of an object; the number of further ones."""
-    listed = [plain(one) for one in value] if isinstance(value, (list, Mapping)) else [plain(value)]
+    listed = [plain(item) for item in value] if isinstance(value, (list, Mapping)) else [plain(value)]
     if len(listed) > _NAMES:
         listed = [*listed[:_NAMES], f"{len(listed) - _NAMES} more"]
     return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
@@ -109,27 +109,27 @@ def names(value: Json) -> str:
 def data(value: Json) -> str:
     """Fields with their values, of an object or of [{field, value, reason}]: "orderNumber = 48392 and email = x"."""
     if isinstance(value, Mapping):
-        return names([f"{field} = {plain(one)}" for field, one in value.items()])
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) and "field" in one for one in value):
+        return names([f"{field} = {plain(item)}" for field, item in value.items()])
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) and "field" in item for item in value):
         return plain(value)
-    reasons = [f" ({plain(one['reason'])})" if one.get("reason") else "" for one in value]
-    texts = [f"{one['field']} = {plain(one.get('value'))}" for one in value]
+    reasons = [f" ({plain(item['reason'])})" if item.get("reason") else "" for item in value]
+    texts = [f"{item['field']} = {plain(item.get('value'))}" for item in value]
     return names([field + reason for field, reason in zip(texts, reasons, strict=True)])
 
 
 def _act(value: Json) -> str:
-    found = DialogueAct.read(value)
-    return found.help[:1].lower() + found.help[1:].rstrip(".") if found else plain(value)
+    act = DialogueAct.read(value)
+    return act.help[:1].lower() + act.help[1:].rstrip(".") if act else plain(value)
 
 
 def _phase(value: Json) -> str:
-    found = RulePhase.read(value)
-    return found.label[:1].lower() + found.label[1:] if found else plain(value)
+    phase = RulePhase.read(value)
+    return phase.label[:1].lower() + phase.label[1:] if phase else plain(value)
 
 
 def _lifecycle(value: Json) -> str:
-    found = Lifecycle.read(value)
-    return found.label.lower() if found else plain(value)
+    lifecycle = Lifecycle.read(value)
+    return lifecycle.label.lower() if lifecycle else plain(value)
 
 
 def _percent(value: Json) -> str:
@@ -155,18 +155,18 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
 
 @lru_cache(maxsize=1024)
 def _pieces(template: str) -> tuple[Piece, ...]:
-    found = []
-    for place, run in enumerate(_OPTIONAL.split(template)):
+    pieces = []
+    for index, run in enumerate(_OPTIONAL.split(template)):
         if run:
-            found.append(Piece(place % 2 == 1, tuple(_items(run))))
-    return tuple(found)
+            pieces.append(Piece(index % 2 == 1, tuple(_items(run))))
+    return tuple(pieces)
 
 
 def _items(run: str) -> list[str | tuple[tuple[str, ...], str]]:
     items: list[str | tuple[tuple[str, ...], str]] = []
     at = 0
-    for place in _PLACE.finditer(run):
-        items += [run[at : place.start()]] if place.start() > at else []
-        items.append((tuple(place[1].split(".")), place[2] or ""))
-        at = place.end()
+    for match in _PLACE.finditer(run):
+        items += [run[at : match.start()]] if match.start() > at else []
+        items.append((tuple(match[1].split(".")), match[2] or ""))
+        at = match.end()
     return [*items, run[at:]] if at < len(run) else items

@@ -59,9 +59,9 @@ def _of_step_exit(payload: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _of_timing(payload: Mapping[str, Json]) -> Mapping[str, Json]:
-    asked = NOBODY_ASKED if "wallMs" in payload else {}
+    defaults = NOBODY_ASKED if "wallMs" in payload else {}
     steps = payload.get("stepList") or ()
-    return {**(describe_steps(steps) if isinstance(steps, (list, tuple)) else {}), **asked}
+    return {**(describe_steps(steps) if isinstance(steps, (list, tuple)) else {}), **defaults}
 
 
 def _of_decision(payload: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -93,18 +93,18 @@ def strip_implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]
     known = derive_fields(stage, payload)
     if not known:
         return payload
-    told = {key: value for key, value in payload.items() if key not in known or known[key] != value}
-    if "stepList" in told:
-        told["stepList"] = pack_steps(told["stepList"])
-    if "candidates" in told:
-        told["candidates"] = [_short(candidate) for candidate in told["candidates"]]
-    return told
+    rest = {key: value for key, value in payload.items() if key not in known or known[key] != value}
+    if "stepList" in rest:
+        rest["stepList"] = pack_steps(rest["stepList"])
+    if "candidates" in rest:
+        rest["candidates"] = [_short(candidate) for candidate in rest["candidates"]]
+    return rest
 
 
 def running(stage: str, payload: Mapping[str, Json], meta: Mapping[str, Json], step: str | None) -> str | None:
     """The step of an event; `step` is that of the event before it."""
-    told: str | None = meta.get("step", payload.get("step") if stage == _STEP_ENTER else step)
-    return told
+    current_step: str | None = meta.get("step", payload.get("step") if stage == _STEP_ENTER else step)
+    return current_step
 
 
 def whole(stage: str, payload: Mapping[str, Json], step: str | None = None) -> dict[str, Json]:
@@ -127,19 +127,19 @@ def _short(candidate: Mapping[str, Json]) -> Mapping[str, Json]:
     """Nearly every tested rule that did not hold had failed comparisons."""
     if candidate.get("matched") is not False or candidate.get("reason") != NOT_MET:
         return candidate
-    told = {key: value for key, value in candidate.items() if key not in _NOT_MET}
-    if "operands" in told:
-        told["operands"] = [
-            {key: value for key, value in one.items() if key != "result" or value is not False}
-            for one in told["operands"]
+    short = {key: value for key, value in candidate.items() if key not in _NOT_MET}
+    if "operands" in short:
+        short["operands"] = [
+            {key: value for key, value in operand.items() if key != "result" or value is not False}
+            for operand in short["operands"]
         ]
-    return told
+    return short
 
 
 def _long(candidate: Mapping[str, Json]) -> Mapping[str, Json]:
     if "matched" in candidate:
         return candidate
-    operands = [{"result": False, **one} for one in candidate.get("operands", ())]
+    operands = [{"result": False, **operand} for operand in candidate.get("operands", ())]
     return {**candidate, **_NOT_MET, **({"operands": operands} if "operands" in candidate else {})}
 
 
@@ -162,10 +162,10 @@ def _flags(phase_name: str, stage: str) -> Mapping[str, Json]:
     phase = RulePhase.read(phase_name)
     if phase is None:
         return {}
-    told = _FOLDED if base_name(stage) == RULE_MATCH else {}
+    folded = _FOLDED if base_name(stage) == RULE_MATCH else {}
     return {
         **{key: value for key, value in build_flags(phase, source_name(stage)).items() if key != "rulePhase"},
-        **told,
+        **folded,
     }
 
 
@@ -181,25 +181,25 @@ class Leaving:
     """Decides which events of one turn the writer omits. Called in order, for each start and end of a step."""
 
     def __init__(self, turn: Turn) -> None:
-        told = next((event for event in reversed(turn.trail.events) if event.stage == _TIMING), None)
+        timing = next((event for event in reversed(turn.trail.events) if event.stage == _TIMING), None)
         #: The entries of the step list in the form that `takes` compares, fifty times a turn.
-        self._frames = [frame[1:] for frame in _frames(told.payload["stepList"])] if told else []
+        self._frames = [frame[1:] for frame in _frames(timing.payload["stepList"])] if timing else []
         self._place = -1
-        self._runs = [int(told.at_ms)] if told else []
+        self._runs = [int(timing.at_ms)] if timing else []
         #: The event and the index that would continue the last run.
         self._next = (0, 0)
 
     def takes(self, seq: int, stage: str, payload: Mapping[str, Json], at_ms: int) -> bool:
         """True when the event is omitted."""
-        place = self.passes()
+        index = self.passes()
         # The first is always a row: if it is missing, retention removed the rows of steps, and readers restore none.
-        if not 0 < place < len(self._frames) or self._frames[place] != (_usual(stage, payload), at_ms):
+        if not 0 < index < len(self._frames) or self._frames[index] != (_usual(stage, payload), at_ms):
             return False
-        if self._next == (seq, place):
+        if self._next == (seq, index):
             self._runs[-1] += 1
         else:
-            self._runs += [seq, place, 1]
-        self._next = (seq + 1, place + 1)
+            self._runs += [seq, index, 1]
+        self._next = (seq + 1, index + 1)
         return True
 
     def passes(self) -> int:
@@ -233,12 +233,12 @@ def follows(row: CeAudit) -> bool:
 
 def _frames(steps: Sequence[Mapping[str, Json]]) -> list[Frame]:
     """They are stored in hundredths, which add up exactly."""
-    found: list[Frame] = []
-    for one in steps:
-        step, start = one["step"], one["startedAtMs"]
-        end = (round(start * 100) + round(one["durationMs"] * 100)) // 100
-        found += [(_ENTER, step, int(start)), (_EXIT, step, end)]
-    return found
+    frames: list[Frame] = []
+    for entry in steps:
+        step, start = entry["step"], entry["startedAtMs"]
+        end = (round(start * 100) + round(entry["durationMs"] * 100)) // 100
+        frames += [(_ENTER, step, int(start)), (_EXIT, step, end)]
+    return frames
 
 
 def _usual(stage: str, payload: Mapping[str, Json]) -> str | None:
@@ -250,10 +250,10 @@ def _usual(stage: str, payload: Mapping[str, Json]) -> str | None:
 def _read_elided(payload: Json) -> tuple[int, list[tuple[int, int, int]]]:
     """The payload's list; nothing if it is damaged, which the chain of seals reports."""
     meta = payload.get("_meta") if isinstance(payload, dict) else None
-    told = meta.get(KEY) if isinstance(meta, dict) else None
-    if not isinstance(told, list) or len(told) % 3 != 1 or not all(type(one) is int for one in told):
+    numbers = meta.get(KEY) if isinstance(meta, dict) else None
+    if not isinstance(numbers, list) or len(numbers) % 3 != 1 or not all(type(number) is int for number in numbers):
         return 0, []
-    return told[0], list(zip(told[1::3], told[2::3], told[3::3], strict=True))
+    return numbers[0], list(zip(numbers[1::3], numbers[2::3], numbers[3::3], strict=True))
 
 
 def _build_elided(stored: Sequence[CeAudit]) -> Iterator[CeAudit]:
@@ -263,8 +263,8 @@ def _build_elided(stored: Sequence[CeAudit]) -> Iterator[CeAudit]:
     if timing is None or not isinstance(steps, list) or all(row.stage != _ENTER for row in stored):
         return
     frames, began = _frames(steps), timing.created_at - timedelta(milliseconds=at_ms)
-    for seq, place, count in runs:
-        for more, (stage, step, frame_at) in enumerate(frames[place : place + count]):
+    for seq, index, count in runs:
+        for more, (stage, step, frame_at) in enumerate(frames[index : index + count]):
             yield CeAudit(
                 conversation_id=timing.conversation_id,
                 turn_id=timing.turn_id,

@@ -86,8 +86,8 @@ def _remove_steps(before: datetime) -> Iterator[Counts]:
     """Starts and ends of steps, which no index finds by stage: searched from where the last night ended."""
     last = last_checked_event(Kind.STEPS)
     while True:
-        found = CeAudit.objects.filter(pk__gt=last).order_by("pk").values_list("pk", "created_at", "stage")
-        rows = list(found[:BATCH])
+        events = CeAudit.objects.filter(pk__gt=last).order_by("pk").values_list("pk", "created_at", "stage")
+        rows = list(events[:BATCH])
         old = [pk for pk, at, _ in rows if at < before]
         if not old:
             break
@@ -114,9 +114,9 @@ def _remove_prompts(before: datetime) -> Iterator[Counts]:
 
 def _remove_orphaned_seals(before: datetime) -> Iterator[Counts]:
     """Seals of additions, and beginnings of chains, of removed conversations."""
-    there = Exists(CeConversation.objects.filter(pk=OuterRef("conversation_id")))
+    exists = Exists(CeConversation.objects.filter(pk=OuterRef("conversation_id")))
     for model in (CeChainLink, CeChainBase):
-        while keys := list(model.objects.filter(~there, created_at__lt=before).values_list("pk", flat=True)[:BATCH]):
+        while keys := list(model.objects.filter(~exists, created_at__lt=before).values_list("pk", flat=True)[:BATCH]):
             yield {"seals": _remove_rows(model.objects.filter(pk__in=keys))}
 
 

@@ -41,8 +41,8 @@ def ensure_partitions() -> int:
     """Make the partitions for the next ids; returns how many. Only on PostgreSQL."""
     if connection.vendor != "postgresql":
         return 0
-    newest, there = _newest(), set(_list_attached())
-    missing = [number for number in range(newest, newest + AHEAD + 1) if number not in there]
+    newest, attached = _newest(), set(_list_attached())
+    missing = [number for number in range(newest, newest + AHEAD + 1) if number not in attached]
     for number in missing:
         _attach(number)
     return len(missing)

@@ -141,7 +141,7 @@ def find_conversation(conversation_id: uuid.UUID, workspace_id: str) -> CeConver
 def read_page(conversation_id: uuid.UUID, wanted: EventFilter, after: EventPosition | None, size: int) -> EventPage:
     """Up to `size` wanted events after a position, or from the beginning."""
     behind = Q() if after is None else _after_position(*after)
-    return _read_page(conversation_id, wanted, behind, lambda place: after is None or place > after, size)
+    return _read_page(conversation_id, wanted, behind, lambda position: after is None or position > after, size)
 
 
 def read_page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: EventPosition, size: int) -> EventPage:
@@ -151,7 +151,7 @@ def read_page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: Ev
     front = (
         Q(turn_no__lt=turn_no) | Q(turn_no=turn_no, seq__lt=seq) & wanted.stored | Q(turn_no=turn_no) & wanted.telling
     )
-    return _read_page(conversation_id, wanted, front, lambda place: place < before, size, newest_first=True)
+    return _read_page(conversation_id, wanted, front, lambda position: position < before, size, newest_first=True)
 
 
 def _read_page(
@@ -200,10 +200,10 @@ def _select_events(conversation_id: uuid.UUID) -> QuerySet[CeAudit]:
 
 def _turn_numbers(conversation_id: uuid.UUID, wanted: Q, size: int, *order: str) -> tuple[list[int], bool]:
     """The numbers of the turns of the first rows, and whether there are rows in more of them."""
-    found = list(
+    turn_nos = list(
         _select_events(conversation_id).filter(wanted).order_by(*order).values_list("turn_no", flat=True)[: size + 1]
     )
-    return [number for number in dict.fromkeys(found) if number is not None], len(found) > size
+    return [number for number in dict.fromkeys(turn_nos) if number is not None], len(turn_nos) > size
 
 
 def _read_marked_turns(
@@ -211,10 +211,10 @@ def _read_marked_turns(
 ) -> Iterator[list[tuple[CeAudit, bool]]]:
     """Turn by turn, all events of each in order, and whether they are wanted."""
     is_wanted = ExpressionWrapper(wanted.stored, output_field=BooleanField())
-    found = (
+    events = (
         _select_events(conversation_id).filter(turn_no__in=numbers).annotate(**{_WANTED: is_wanted}).order_by(*order)
     )
-    for _, turn in groupby(found, attrgetter("turn_no")):
+    for _, turn in groupby(events, attrgetter("turn_no")):
         rows = restore_elided_events(sorted(turn, key=attrgetter("seq")))
         yield [(row, wanted.admits(row) if follows(row) else bool(getattr(row, _WANTED))) for row in rows]
 
@@ -230,8 +230,8 @@ def _after_position(turn_no: int, seq: int) -> Q:
 
 def read_records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, CeConversationHistory]:
     """The turn records by turn number, without their recordings."""
-    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=set(turn_nos))
-    return {record.turn_no: record for record in found.defer("recording", "trace_graph", "assistant_output")}
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=set(turn_nos))
+    return {record.turn_no: record for record in turns.defer("recording", "trace_graph", "assistant_output")}
 
 
 def read_turn_page(
@@ -241,13 +241,13 @@ def read_turn_page(
 
     Before `before` the newest; after `after` the oldest. Without recordings and the like.
     """
-    found = CeConversationHistory.objects.filter(conversation_id=conversation_id).only(*_TURN_COLUMNS)
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation_id).only(*_TURN_COLUMNS)
     if after is not None:
-        rows = list(found.filter(turn_no__gt=after).order_by("turn_no")[: size + 1])
+        rows = list(turns.filter(turn_no__gt=after).order_by("turn_no")[: size + 1])
         return list(reversed(rows[:size])), len(rows) > size
     if before is not None:
-        found = found.filter(turn_no__lt=before)
-    rows = list(found.order_by("-turn_no")[: size + 1])
+        turns = turns.filter(turn_no__lt=before)
+    rows = list(turns.order_by("-turn_no")[: size + 1])
     return rows[:size], len(rows) > size
 
 
@@ -259,10 +259,10 @@ def read_last_seq(conversation_id: str, turn_no: int | None) -> int:
 
 def newest_turn_numbers(conversation_id: uuid.UUID, before: int | None, size: int) -> list[int]:
     """The numbers of up to `size` turns before `before`, oldest first."""
-    found = CeConversationHistory.objects.filter(conversation_id=conversation_id)
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation_id)
     if before is not None:
-        found = found.filter(turn_no__lt=before)
-    return sorted(found.order_by("-turn_no").values_list("turn_no", flat=True)[:size])
+        turns = turns.filter(turn_no__lt=before)
+    return sorted(turns.order_by("-turn_no").values_list("turn_no", flat=True)[:size])
 
 
 def _stage_condition(names: Sequence[str]) -> Q:

@@ -202,7 +202,7 @@ def encode_payloads(rows: Sequence[AuditRow], redaction: Redaction) -> tuple[Seq
     if not redaction.touches(b"\n".join(stored).decode()):
         return stored, hashed
     return dump_in_order(
-        [_redact_payload(row.stage, one, redaction) for row, one in zip(rows, map(loads, stored), strict=True)]
+        [_redact_payload(row.stage, payload, redaction) for row, payload in zip(rows, map(loads, stored), strict=True)]
     )
 
 
@@ -232,8 +232,8 @@ def join_json_list(payloads: Sequence[bytes]) -> str:
 
 def _is_admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, admits: Callable[[str, str], bool] | None) -> bool:
     if event.seq not in turn.admitted:
-        kept = wanted.keeps(event) and (not admits or admits(turn.request.conversation_id, event.stage))
-        turn.admitted[event.seq] = kept
+        is_kept = wanted.keeps(event) and (not admits or admits(turn.request.conversation_id, event.stage))
+        turn.admitted[event.seq] = is_kept
     return turn.admitted[event.seq]
 
 

@@ -23,15 +23,15 @@ def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Lifecy
 
     A turn that was not stored changed nothing, except that it may have been interrupted.
     """
-    found = CeAudit.objects.filter(conversation_id=conversation_id, stage=SESSION_LIFECYCLE)
+    events = CeAudit.objects.filter(conversation_id=conversation_id, stage=SESSION_LIFECYCLE)
     # In the order of the index by turn.
     of_turn = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=OuterRef("turn_no"))
     undone = Exists(of_turn.filter(status__in=_UNDONE)) & ~Q(payload_json__to=Lifecycle.INTERRUPTED.value)
-    inside = found.filter(~undone, turn_no__gte=first, turn_no__lte=last).order_by("turn_no", "seq")
-    outside = found.filter(turn_no=None).order_by("-created_at")[:_OUTSIDE]
+    inside = events.filter(~undone, turn_no__gte=first, turn_no__lte=last).order_by("turn_no", "seq")
+    outside = events.filter(turn_no=None).order_by("-created_at")[:_OUTSIDE]
     moves = [_parse_move(event) for event in (*inside, *reversed(outside))]
     # An event outside of turns names the last turn before it. The sort is stable.
-    return sorted((one for one in moves if first <= one.turn_no <= last), key=lambda one: (one.turn_no, one.at))
+    return sorted((move for move in moves if first <= move.turn_no <= last), key=lambda move: (move.turn_no, move.at))
 
 
 def _parse_move(event: CeAudit) -> LifecycleMove:
@@ -44,7 +44,7 @@ def _parse_move(event: CeAudit) -> LifecycleMove:
 
 def list_deciding_rows(turn_ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, list[DecidingRow]]:
     """The deciding rows of each turn, in order. One query."""
-    found: dict[uuid.UUID, list[DecidingRow]] = defaultdict(list)
+    by_turn: dict[uuid.UUID, list[DecidingRow]] = defaultdict(list)
     for row in CeTurnRow.objects.filter(turn_id__in=list(turn_ids)).order_by("id"):
-        found[row.turn_id].append(DecidingRow(row.role, row.table_name, row.row_pk))
-    return found
+        by_turn[row.turn_id].append(DecidingRow(row.role, row.table_name, row.row_pk))
+    return by_turn

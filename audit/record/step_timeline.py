@@ -54,12 +54,12 @@ def build_trace(
     by_turn: dict[int, list[Event]] = {}
     for event in events:
         by_turn.setdefault(event.row.turn_no or 0, []).append(event)
-    turns = [_turn_document(turn_no, found, records.get(turn_no)) for turn_no, found in by_turn.items()]
+    turns = [_turn_document(turn_no, turn_events, records.get(turn_no)) for turn_no, turn_events in by_turn.items()]
     return {
         "conversationId": conversation_id,
         "turns": turns,
         "steps": [step for turn in turns for step in turn["steps"]],
-        "stages": [_stage_document(event) for found in by_turn.values() for event in found],
+        "stages": [_stage_document(event) for turn_events in by_turn.values() for event in turn_events],
     }
 
 
@@ -156,8 +156,8 @@ def read_turn_trace(conversation_id: uuid.UUID, turn_no: int) -> dict[str, Any] 
 
 def build_graphs(conversation_id: uuid.UUID, turn_nos: Sequence[int]) -> dict[int, dict[str, Json]]:
     """The graph of each turn that has events: steps with their timings, and the edges between them."""
-    found = build_trace(str(conversation_id), expand_events(queries.read_turns(conversation_id, turn_nos)), {})
-    return {turn["turnNo"]: build_graph(turn["steps"]) for turn in found["turns"]}
+    trace = build_trace(str(conversation_id), expand_events(queries.read_turns(conversation_id, turn_nos)), {})
+    return {turn["turnNo"]: build_graph(turn["steps"]) for turn in trace["turns"]}
 
 
 def build_graph(steps: Sequence[Mapping[str, Json]]) -> dict[str, Json]:

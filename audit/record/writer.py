@@ -34,7 +34,7 @@ def _texts(count: int) -> str:
 
 
 def _parts(count: int) -> str:
-    return ", ".join(f"json_extract(value, '$[{place}]')" for place in range(count))
+    return ", ".join(f"json_extract(value, '$[{index}]')" for index in range(count))
 
 
 # The payloads are one JSON text, which costs the database a tenth less than eighty texts.
@@ -55,12 +55,12 @@ def events(turn: Turn, after_seq: int = 0) -> list[Statement]:
     """The events of a turn after `after_seq`, and its unstored model calls."""
     _discard_batches(turn, after_seq)
     rows = _rows(turn, after_seq)
-    found = [_insert_rows_stmt(turn, rows)] if rows else []
+    statements = [_insert_rows_stmt(turn, rows)] if rows else []
     if model_calls.has_waiting_calls(turn):
         write, pieces = model_calls.insert_calls_stmt(turn)
-        found.append(write)
+        statements.append(write)
         _note(turn, 0, {CALLS: pieces})
-    return found
+    return statements
 
 
 def write_with_care(turn: Turn, after_seq: int = 0) -> WrittenTurn:
@@ -70,7 +70,7 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> WrittenTurn:
     so that ordinary turns pay nothing.
     """
     _discard_batches(turn, after_seq)
-    lost = 0
+    lost_count = 0
     # The event that lists the omitted ones might be the refused one.
     for row in _rows(turn, after_seq, every=True):
         noted = len(turn.batches)
@@ -78,7 +78,7 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> WrittenTurn:
             with transaction.atomic():
                 execute(_insert_rows_stmt(turn, [row]))
         except DataError as refused:
-            lost += 1
+            lost_count += 1
             del turn.batches[noted:]
             marker = {
                 "stage": row.stage,
@@ -89,7 +89,7 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> WrittenTurn:
     for write in _deciding_rows(turn):
         execute(write)
     _note(turn, 0, {CALLS: model_calls.store_with_care(turn)})
-    return WrittenTurn(turn.batches, lost)
+    return WrittenTurn(turn.batches, lost_count)
 
 
 def insert_later_events(turn: Turn, after_seq: int) -> None:
@@ -167,33 +167,33 @@ def _note(turn: Turn, last_seq: int, sealed: Pieces) -> None:
 
 def _insert_rows_stmt(turn: Turn, rows: Sequence[AuditRow]) -> Statement:
     """One statement for all rows, as a few texts; the cost of a row is its index entries."""
-    here = dialect()
+    sql = dialect()
     same = [
-        here.uuid_param(turn.request.conversation_id),
-        here.uuid_param(turn.turn_id),
+        sql.uuid_param(turn.request.conversation_id),
+        sql.uuid_param(turn.turn_id),
         turn.turn_no,
         turn.snapshot.config_version,
     ]
     now = turn.ports.clock.now()
     payloads, hashed = encode_payloads(rows, Redaction.of(turn.snapshot))
     _note(turn, rows[-1].seq, build_event_pieces(rows, hashed, microseconds(now)))
-    if here.vendor == "postgresql":
+    if sql.vendor == "postgresql":
         seqs, stages, _, at_ms = zip(*rows, strict=True)
-        numbers = [f"{{{str(list(one))[1:-1]}}}" for one in (seqs, at_ms)]
+        numbers = [f"{{{str(list(numbers))[1:-1]}}}" for numbers in (seqs, at_ms)]
         return Statement(_FROM_TEXTS, [*same, now, join_json_list(payloads), SEPARATOR.join(stages), *numbers])
-    times = {at_ms: here.time_param(now + timedelta(milliseconds=at_ms)) for at_ms in {row.at_ms for row in rows}}
-    told = zip(rows, map(loads, payloads), strict=True)
-    return Statement(_FROM_JSON, [*same, dumps([(row.stage, each, times[row.at_ms], row.seq) for row, each in told])])
+    times = {at_ms: sql.time_param(now + timedelta(milliseconds=at_ms)) for at_ms in {row.at_ms for row in rows}}
+    pairs = zip(rows, map(loads, payloads), strict=True)
+    return Statement(_FROM_JSON, [*same, dumps([(row.stage, each, times[row.at_ms], row.seq) for row, each in pairs])])
 
 
 def _deciding_rows(turn: Turn) -> list[Statement]:
     if not turn.decided_rows:
         return []
-    here, now = dialect(), turn.ports.clock.now()
+    sql, now = dialect(), turn.ports.clock.now()
     rows = [(row.table, row.row_pk, row.role) for row in turn.decided_rows]
     _note(turn, 0, {DECIDED: encode_deciding_rows((*row, now) for row in rows)})
-    same = [here.uuid_param(turn.turn_id), here.time_param(now)]
-    if here.vendor == "postgresql":
+    same = [sql.uuid_param(turn.turn_id), sql.time_param(now)]
+    if sql.vendor == "postgresql":
         columns = [SEPARATOR.join(column) for column in zip(*rows, strict=True)]
         return [Statement(_DECIDED_FROM_TEXTS, [*same, *columns])]
     return [Statement(_DECIDED_FROM_JSON, [*same, dumps(rows)])]

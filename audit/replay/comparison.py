@@ -98,13 +98,13 @@ class StepPair:
 def compare_turns(left: Sequence[Event], right: Sequence[Event]) -> list[StepPair]:
     """The steps of two turns, aligned by name, and the events of each step, aligned by stage."""
     ours, theirs = _group_by_step(left), _group_by_step(right)
-    found = []
-    said: set[Difference] = set()
-    for one, other in align(ours, theirs, [step for step, _ in ours], [step for step, _ in theirs]):
-        step = (one or other or ("", []))[0]
-        events = list(_pair_events(one[1] if one else [], other[1] if other else [], said))
-        found.append(StepPair(step, one is not None, other is not None, events))
-    return found
+    pairs = []
+    reported: set[Difference] = set()
+    for own, other in align(ours, theirs, [step for step, _ in ours], [step for step, _ in theirs]):
+        step = (own or other or ("", []))[0]
+        events = list(_pair_events(own[1] if own else [], other[1] if other else [], reported))
+        pairs.append(StepPair(step, own is not None, other is not None, events))
+    return pairs
 
 
 def align(
@@ -123,7 +123,7 @@ def align(
         if kind == "equal" or by_place:
             yield from zip_longest(left[a:b], right[c:d])
         else:
-            yield from ((one, None) for one in left[a:b])
+            yield from ((item, None) for item in left[a:b])
             yield from ((None, other) for other in right[c:d])
 
 
@@ -144,28 +144,28 @@ def _excerpt_side(value: Json) -> str:
 
 def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
     """The events by step, in order, including steps with only a start and an end."""
-    found: list[tuple[str, list[Event]]] = []
+    groups: list[tuple[str, list[Event]]] = []
     for event in events:
         step = event.step or ""
-        if not found or found[-1][0] != step or event.name == STEP_ENTER:
-            found.append((step, []))
+        if not groups or groups[-1][0] != step or event.name == STEP_ENTER:
+            groups.append((step, []))
         if event.name not in _FRAME:
-            found[-1][1].append(event)
-    return found
+            groups[-1][1].append(event)
+    return groups
 
 
-def _pair_events(left: Sequence[Event], right: Sequence[Event], said: set[Difference]) -> Iterator[EventPair]:
+def _pair_events(left: Sequence[Event], right: Sequence[Event], reported: set[Difference]) -> Iterator[EventPair]:
     keys = [[event.row.stage for event in side] for side in (left, right)]
-    for one, other in align(left, right, *keys):
-        event = one or other
+    for own, other in align(left, right, *keys):
+        event = own or other
         if event is not None:
             differences: list[Difference] = []
-            if one is not None and other is not None:
-                found = describe_differences(_comparable_payload(one), _comparable_payload(other))
-                differences = list(islice(found, _MAX_DIFFERENCES))
-            news = [difference for difference in differences if _without_prefix(difference) not in said]
-            said.update(_without_prefix(difference) for difference in differences if "[" not in difference.path)
-            yield EventPair(event.row.stage, one, other, differences, news)
+            if own is not None and other is not None:
+                all_differences = describe_differences(_comparable_payload(own), _comparable_payload(other))
+                differences = list(islice(all_differences, _MAX_DIFFERENCES))
+            news = [difference for difference in differences if _without_prefix(difference) not in reported]
+            reported.update(_without_prefix(difference) for difference in differences if "[" not in difference.path)
+            yield EventPair(event.row.stage, own, other, differences, news)
 
 
 def _without_prefix(difference: Difference) -> Difference:
@@ -177,20 +177,20 @@ def _without_prefix(difference: Difference) -> Difference:
 
 def _comparable_payload(event: Event) -> Json:
     """The content of an event for comparison: without times and keys of the turn, with its changes."""
-    said = dict(event.payload)
+    payload = dict(event.payload)
     stored = event.row.payload_json.get("_meta")
     changed = stored.get("changed") if isinstance(stored, Mapping) else None
     if isinstance(changed, Mapping):
         set_to = {f"session: {dotted_path(pointer)}": value for pointer, value in (changed.get("set") or {}).items()}
         taken_out = {f"session: {dotted_path(pointer)}": "removed" for pointer in changed.get("unset") or ()}
-        said |= set_to | taken_out
-    return comparable(_without_turn_names(said))
+        payload |= set_to | taken_out
+    return comparable(_without_turn_names(payload))
 
 
 def _without_turn_names(value: Json) -> Json:
     """A value without keys of the turn, at any depth."""
     if isinstance(value, Mapping):
         return {
-            key: _without_turn_names(one) for key, one in value.items() if key.rpartition(".")[2] not in _TURN_NAMES
+            key: _without_turn_names(item) for key, item in value.items() if key.rpartition(".")[2] not in _TURN_NAMES
         }
-    return [_without_turn_names(one) for one in value] if isinstance(value, list) else value
+    return [_without_turn_names(item) for item in value] if isinstance(value, list) else value

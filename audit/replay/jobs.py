@@ -127,16 +127,16 @@ def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Js
     for index, turn_no in enumerate(job.asked["turns"]):
         began = time.monotonic()
         record = _read_record(job, turn_no)
-        found = replay_outcome(record, job.asked["configVersion"]) if record else None
-        traced.append(_trace_turn(index, found))
+        outcome = replay_outcome(record, job.asked["configVersion"]) if record else None
+        traced.append(_trace_turn(index, outcome))
         milliseconds = round((time.monotonic() - began) * 1000)
-        turns.append({**traced[-1].as_json(), "turnNo": turn_no, **_turn_fields(found), "durationMs": milliseconds})
-        failed += [f"turn {index}: {text}" for text in _find_failures(found)]
-        if found and (difference := _difference_document(found)):
+        turns.append({**traced[-1].as_json(), "turnNo": turn_no, **_turn_fields(outcome), "durationMs": milliseconds})
+        failed += [f"turn {index}: {text}" for text in _find_failures(outcome)]
+        if outcome and (difference := _difference_document(outcome)):
             diff.append({"turnIndex": index, "turnNo": turn_no, **difference})
         goes_on()
-    expected = [_parse_expectation(one) for one in job.asked["expectations"]]
-    failed += [text for one in expected for text in find_failures(one, traced)]
+    expected = [_parse_expectation(expectation) for expectation in job.asked["expectations"]]
+    failed += [text for expectation in expected for text in find_failures(expectation, traced)]
     return {"passed": not failed, "turns": turns, "assertionFailures": failed, "diff": diff}
 
 
@@ -149,42 +149,42 @@ def _parse_expectation(given: Mapping[str, Json]) -> TraceExpectation:
     return TraceExpectation(given["turnIndex"], given.get("expectedIntent"), given.get("expectedState"))
 
 
-def _trace_turn(index: int, found: ReplayOutcome | None) -> TraceTurnResult:
+def _trace_turn(index: int, outcome: ReplayOutcome | None) -> TraceTurnResult:
     """The intent and state of the turn; ERROR for one that failed, or could not run."""
-    text = (found.record.user_input or "") if found else ""
-    session = found.run.ended if found and found.run else None
+    text = (outcome.record.user_input or "") if outcome else ""
+    session = outcome.run.ended if outcome and outcome.run else None
     if session is None:
         return TraceTurnResult(index, text, ERROR, ERROR, "{}")
     return TraceTurnResult(index, text, session.intent or "", session.state or "", dumps(to_plain(session.context)))
 
 
-def _turn_fields(found: ReplayOutcome | None) -> dict[str, Json]:
-    run = found.run if found else None
+def _turn_fields(outcome: ReplayOutcome | None) -> dict[str, Json]:
+    run = outcome.run if outcome else None
     return {
-        "turnId": str(found.record.turn_id) if found else None,
-        "configVersion": found.config_version if found else None,
-        "equal": bool(found and found.equal),
+        "turnId": str(outcome.record.turn_id) if outcome else None,
+        "configVersion": outcome.config_version if outcome else None,
+        "equal": bool(outcome and outcome.equal),
         "payload": to_plain(run.ended.last_assistant) if run and run.ended else None,
         "errorCode": run.error_code if run else None,
         "stages": [row.stage for row in run.replayed] if run else [],
     }
 
 
-def _find_failures(found: ReplayOutcome | None) -> Iterator[str]:
+def _find_failures(outcome: ReplayOutcome | None) -> Iterator[str]:
     """Failures of a replay, besides expectations."""
-    if found is None:
+    if outcome is None:
         yield "it is no longer stored"
         return
-    if found.run is None:
-        yield f"it cannot be replayed: {found.refused}"
+    if outcome.run is None:
+        yield f"it cannot be replayed: {outcome.refused}"
         return
-    yield from (shorten(text, _CALL) for text in (*found.run.missing, *found.run.stretched))
-    if found.own and not found.equal and not found.run.missing:
-        yield _describe_first_difference(found)
+    yield from (shorten(text, _CALL) for text in (*outcome.run.missing, *outcome.run.stretched))
+    if outcome.own and not outcome.equal and not outcome.run.missing:
+        yield _describe_first_difference(outcome)
 
 
-def _describe_first_difference(found: ReplayOutcome) -> str:
-    first = found.first
+def _describe_first_difference(outcome: ReplayOutcome) -> str:
+    first = outcome.first
     sides = (first.recorded or first.replayed) if first else None
     if first is None or sides is None:
         return "it does not make the calls that are recorded" if first and first.calls else "it differs from its record"
@@ -192,11 +192,11 @@ def _describe_first_difference(found: ReplayOutcome) -> str:
     return f"it differs from its record, first {where}"
 
 
-def _difference_document(found: ReplayOutcome) -> dict[str, Json]:
+def _difference_document(outcome: ReplayOutcome) -> dict[str, Json]:
     """Added, removed or changed stages, and the answer; empty without a difference."""
-    if found.run is None:
+    if outcome.run is None:
         return {}
-    pairs = [(step.step, pair) for step in found.steps for pair in (*_frame(step), *step.differing)]
+    pairs = [(step.step, pair) for step in outcome.steps for pair in (*_frame(step), *step.differing)]
     document: dict[str, Json] = {
         "added": [{"step": step, "stage": pair.stage} for step, pair in pairs if pair.left is None],
         "removed": [{"step": step, "stage": pair.stage} for step, pair in pairs if pair.right is None],
@@ -204,7 +204,7 @@ def _difference_document(found: ReplayOutcome) -> dict[str, Json]:
             {"step": step, "stage": pair.stage, "paths": _paths(pair)} for step, pair in pairs if not pair.alone
         ],
     }
-    then, now = found.run.answers
+    then, now = outcome.run.answers
     if then != now:
         document["answer"] = {"recorded": then, "replayed": now}
     return document if any(document.values()) else {}
@@ -218,4 +218,7 @@ def _frame(step: StepPair) -> Sequence[EventPair]:
 
 
 def _paths(pair: EventPair) -> list[dict[str, str]]:
-    return [{"path": place.path, "recorded": place.left, "replayed": place.right} for place in pair.places]
+    return [
+        {"path": difference.path, "recorded": difference.left, "replayed": difference.right}
+        for difference in pair.places
+    ]

@@ -51,8 +51,8 @@ class ReplayOutcome:
 
 def current_release() -> int:
     """The release in force."""
-    found: int = configuration().current().config_version
-    return found
+    version: int = configuration().current().config_version
+    return version
 
 
 def replay_outcome(record: CeConversationHistory, config_version: int | None = None) -> ReplayOutcome:
@@ -62,9 +62,9 @@ def replay_outcome(record: CeConversationHistory, config_version: int | None = N
     """
     version = record.config_version if config_version is None else config_version
     try:
-        found = replay_turn(record, config_version)
+        run = replay_turn(record, config_version)
     except NotReplayable as refused:
         return ReplayOutcome(record, version, str(refused))
-    steps = compare_turns(list(expand_events(found.stored)), list(expand_events(found.replayed)))
-    first = first_difference(found) if version == record.config_version else None
-    return ReplayOutcome(record, version, run=found, steps=steps, first=first)
+    steps = compare_turns(list(expand_events(run.stored)), list(expand_events(run.replayed)))
+    first = first_difference(run) if version == record.config_version else None
+    return ReplayOutcome(record, version, run=run, steps=steps, first=first)

@@ -88,14 +88,14 @@ def find_replay_difference(record: CeConversationHistory) -> Difference | None:
     return first_difference(replay_turn(record))
 
 
-def first_difference(found: Run) -> Difference | None:
+def first_difference(run: Run) -> Difference | None:
     """The first difference of a replay on the turn's own release: in an event, the answer, or the calls; else null."""
-    calls = (*found.missing, *(f"Recorded and not asked for: {call}." for call in found.unasked))
-    difference = _first_differing_event(_comparable_events(found.stored), _comparable_events(found.replayed))
-    if difference is None and found.answers[0] != found.answers[1]:
-        difference = Difference(len(found.stored), ("answer", found.answers[0]), ("answer", found.answers[1]))
+    calls = (*run.missing, *(f"Recorded and not asked for: {call}." for call in run.unasked))
+    difference = _first_differing_event(_comparable_events(run.stored), _comparable_events(run.replayed))
+    if difference is None and run.answers[0] != run.answers[1]:
+        difference = Difference(len(run.stored), ("answer", run.answers[0]), ("answer", run.answers[1]))
     if difference is None and calls:
-        difference = Difference(len(found.stored), None, None)
+        difference = Difference(len(run.stored), None, None)
     return replace(difference, calls=calls) if difference else None
 
 
@@ -113,7 +113,8 @@ def replay_turn(record: CeConversationHistory, config_version: int | None = None
         [row for row in stored_rows if row.stage not in AFTER_THE_ANSWER],
         list(
             restore_elided_events(
-                build_unstored_event(turn, record.conversation_id, *one) for one in zip(rows, payloads, strict=True)
+                build_unstored_event(turn, record.conversation_id, *row_and_payload)
+                for row_and_payload in zip(rows, payloads, strict=True)
             )
         ),
         (
@@ -169,10 +170,10 @@ def _comparable_events(rows: Iterable[CeAudit]) -> list[tuple[str, Json]]:
 
 def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> Difference | None:
     for index in range(max(len(left), len(right))):
-        one = left[index] if index < len(left) else None
+        own = left[index] if index < len(left) else None
         other = right[index] if index < len(right) else None
-        if one != other:
-            return Difference(index + 1, one, other)
+        if own != other:
+            return Difference(index + 1, own, other)
     return None
 
 

@@ -78,7 +78,9 @@ def replay(user_messages: Sequence[str], expectations: Sequence[TraceExpectation
         failed, session = answer.error is not None, answer.session
         intent, state = (ERROR, ERROR) if failed else (session.intent or "", session.state or "")
         turns.append(TraceTurnResult(index, text, intent, state, dumps(session.context)))
-    return TraceReplayResult(turns, [text for one in expectations for text in find_failures(one, turns)])
+    return TraceReplayResult(
+        turns, [text for expectation in expectations for text in find_failures(expectation, turns)]
+    )
 
 
 def find_failures(expected: TraceExpectation, turns: Sequence[TraceTurnResult]) -> Iterator[str]:
@@ -87,9 +89,9 @@ def find_failures(expected: TraceExpectation, turns: Sequence[TraceTurnResult]) 
         yield f"turn {expected.turn_index} is out of range"
         return
     turn = turns[expected.turn_index]
-    for name, wanted, got in (
+    for name, wanted, actual in (
         ("intent", expected.expected_intent, turn.intent),
         ("state", expected.expected_state, turn.state),
     ):
-        if wanted is not None and wanted.lower() != got.lower():
-            yield f"turn {expected.turn_index}: expected {name} {wanted}, got {got}"
+        if wanted is not None and wanted.lower() != actual.lower():
+            yield f"turn {expected.turn_index}: expected {name} {wanted}, got {actual}"

@@ -82,7 +82,7 @@ class ReplayView(_View):
             asked={
                 "turns": _read_turns(conversation, sent.get("turns")),
                 "configVersion": _read_release(sent["mode"], sent.get("configVersion")),
-                "expectations": [dict(one) for one in sent.get("expectations", ())],
+                "expectations": [dict(expectation) for expectation in sent.get("expectations", ())],
             },
         )
         log_access(request, CeAccessLog.Kind.REPLAY, conversation.pk)
@@ -109,29 +109,29 @@ class ReplayResultView(_View):
 
 def _get_job(request: Request, replay_id: str) -> CeReplayJob:
     """Raises RequestInvalid, and ConversationNotFound, also for one of another workspace."""
-    found = CeReplayJob.objects.filter(pk=read_uuid(replay_id, "id")).first()
+    job = CeReplayJob.objects.filter(pk=read_uuid(replay_id, "id")).first()
     key = request.auth
-    if found is None or (isinstance(key, CeApiKey) and found.workspace_id != key.workspace_id):
+    if job is None or (isinstance(key, CeApiKey) and job.workspace_id != key.workspace_id):
         raise ConversationNotFound("This replay does not exist.")
-    return found
+    return job
 
 
 def _read_turns(conversation: CeConversation, wanted: list[int] | None) -> list[int]:
     """The numbers of the turns, ascending. Raises RequestInvalid."""
-    kept = CeConversationHistory.objects.filter(conversation_id=conversation.pk).order_by("turn_no")
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation.pk).order_by("turn_no")
     if wanted is None:
-        found = list(kept.values_list("turn_no", flat=True)[: MAX_TURNS + 1])
-        if len(found) > MAX_TURNS:
+        turn_nos = list(turns.values_list("turn_no", flat=True)[: MAX_TURNS + 1])
+        if len(turn_nos) > MAX_TURNS:
             raise RequestInvalid(
                 fields={"turns": [f"The conversation has more than {MAX_TURNS} turns; name at most {MAX_TURNS}."]}
             )
-        if not found:
+        if not turn_nos:
             raise RequestInvalid(fields={"conversationId": ["No turn of this conversation is kept."]})
-        return found
-    found = list(kept.filter(turn_no__in=wanted).values_list("turn_no", flat=True))
-    if missing := sorted(set(wanted) - set(found)):
+        return turn_nos
+    turn_nos = list(turns.filter(turn_no__in=wanted).values_list("turn_no", flat=True))
+    if missing := sorted(set(wanted) - set(turn_nos)):
         raise RequestInvalid(fields={"turns": [f"This conversation has no turn {missing[0]}."]})
-    return found
+    return turn_nos
 
 
 def _read_release(mode: str, wanted: int | None) -> int | None:

@@ -51,7 +51,7 @@ class FoundPageSerializer(serializers.Serializer[Any]):
 
 
 def _query_parameters() -> list[OpenApiParameter]:
-    asked = [
+    parameters = [
         OpenApiParameter(
             name, _KINDS.get(name, OpenApiTypes.STR), description=_describe_field(field), enum=_field_choices(field)
         )
@@ -61,7 +61,7 @@ def _query_parameters() -> list[OpenApiParameter]:
     limit = OpenApiParameter(
         "limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="Turns of a page."
     )
-    return [*asked, cursor, limit]
+    return [*parameters, cursor, limit]
 
 
 def _field_choices(field: Any) -> list[str] | None:
@@ -88,9 +88,14 @@ class FindView(APIView):
         A page that looked at as many turns as one may, and is not full, has `lookedBackTo`, and `next` goes on from
         there.
         """
-        found = find_turns(_read_query(request), _read_cursor(request), read_page_size(request, PAGE, MOST))
-        turns = read_turns(found.matches)
-        page = {"next": found.older, "previous": found.newer, "lookedBackTo": found.paused, "results": turns}
+        turn_page = find_turns(_read_query(request), _read_cursor(request), read_page_size(request, PAGE, MOST))
+        turns = read_turns(turn_page.matches)
+        page = {
+            "next": turn_page.older,
+            "previous": turn_page.newer,
+            "lookedBackTo": turn_page.paused,
+            "results": turns,
+        }
         return Response(FoundPageSerializer(page, context={"costs": sum_call_costs(turns)}).data)
 
 
@@ -103,7 +108,9 @@ def _read_query(request: Request) -> SearchQuery:
         raise RequestInvalid(fields={name: [f"Nothing is called so here. There are {names}."] for name in unknown})
     form = FindForm(given)
     if not form.is_valid():
-        raise RequestInvalid(fields={name: [str(one) for one in messages] for name, messages in form.errors.items()})
+        raise RequestInvalid(
+            fields={name: [str(message) for message in messages] for name, messages in form.errors.items()}
+        )
     return form.search(request.auth.workspace_id)
 
 

@@ -87,8 +87,8 @@ class FindForm(forms.Form):
 
     def _show_time(self, name: str) -> None:
         """As a browser's field needs it, whatever notation the address has; an invalid time stays unchanged."""
-        if found := self.cleaned_data.get(name):
-            self.data[name] = localtime(found).strftime("%Y-%m-%dT%H:%M:%S")
+        if moment := self.cleaned_data.get(name):
+            self.data[name] = localtime(moment).strftime("%Y-%m-%dT%H:%M:%S")
         elif self.has_error(name):
             self.fields[name].widget.input_type = "text"
 
@@ -125,39 +125,39 @@ class FindForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """A row needs a table and a key; a range must be in order."""
-        found = self.cleaned_data
-        if found.get("table") and not found.get("row"):
+        cleaned = self.cleaned_data
+        if cleaned.get("table") and not cleaned.get("row"):
             self.add_error("row", "Enter the number or code of the row.")
-        if found.get("row") and not found.get("table"):
+        if cleaned.get("row") and not cleaned.get("table"):
             self.add_error("table", "Choose the type of the row.")
-        since, until = found.get("since"), found.get("until")
+        since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and since > until:
             self.add_error("until", "The end must be after the start.")
-        return found
+        return cleaned
 
     def search(self, workspace: str = "") -> SearchQuery:
         """The search of a valid form."""
-        found = self.cleaned_data
+        cleaned = self.cleaned_data
         return SearchQuery(
-            id=found["id"],
+            id=cleaned["id"],
             workspace=workspace,
-            channel=storable(found["channel"]),
-            participant=storable(found["participant"]),
-            text=found["q"],
-            intent=found["intent"],
-            state=found["state"],
-            status=found["status"],
-            stage=found["stage"],
-            table=found["table"],
-            row=storable(found["row"]),
-            error=found["error"],
-            feedback=found["feedback"],
-            release=found["release"],
-            cost=found["cost"],
-            duration=found["ms"],
-            since=found["since"],
-            until=found["until"],
-            kind=found["show"] or TURNS,
+            channel=storable(cleaned["channel"]),
+            participant=storable(cleaned["participant"]),
+            text=cleaned["q"],
+            intent=cleaned["intent"],
+            state=cleaned["state"],
+            status=cleaned["status"],
+            stage=cleaned["stage"],
+            table=cleaned["table"],
+            row=storable(cleaned["row"]),
+            error=cleaned["error"],
+            feedback=cleaned["feedback"],
+            release=cleaned["release"],
+            cost=cleaned["cost"],
+            duration=cleaned["ms"],
+            since=cleaned["since"],
+            until=cleaned["until"],
+            kind=cleaned["show"] or TURNS,
         )
 
 

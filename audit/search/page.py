@@ -33,13 +33,13 @@ class SaveForm(forms.Form):
     name = forms.CharField(label="Name", max_length=80, error_messages={"required": "Enter a name for the search."})
     shared = forms.BooleanField(label="Share with everyone who may search turns", required=False)
 
-    def __init__(self, user: Any, asked: Mapping[str, str], *args: Any, **options: Any) -> None:
+    def __init__(self, user: Any, filters: Mapping[str, str], *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.user, self.asked = user, asked
+        self.user, self.filters = user, filters
 
     def clean(self) -> dict[str, Any]:
         """The search is not empty, and the name is free."""
-        if not self.asked:
+        if not self.filters:
             raise ValidationError("The search has no filters. Enter at least one filter first.")
         if CeSavedSearch.objects.filter(owner=self.user, name=self.cleaned_data.get("name")).exists():
             self.add_error(
@@ -49,14 +49,14 @@ class SaveForm(forms.Form):
 
     def save(self) -> CeSavedSearch:
         """Store the search."""
-        found = self.cleaned_data
+        cleaned = self.cleaned_data
         # Stored once, even if it is sent twice.
-        kept, _ = CeSavedSearch.objects.get_or_create(
-            name=found["name"],
+        search, _ = CeSavedSearch.objects.get_or_create(
+            name=cleaned["name"],
             owner=self.user,
-            defaults={"shared": found["shared"], "query": urlencode(self.asked)},
+            defaults={"shared": cleaned["shared"], "query": urlencode(self.filters)},
         )
-        return kept
+        return search
 
 
 def visible_searches(user: Any) -> QuerySet[CeSavedSearch]:
@@ -64,18 +64,18 @@ def visible_searches(user: Any) -> QuerySet[CeSavedSearch]:
     return CeSavedSearch.objects.filter(Q(owner=user) | Q(shared=True)).select_related("owner").order_by("name", "id")
 
 
-def may_delete_search(user: Any, one: CeSavedSearch) -> bool:
+def may_delete_search(user: Any, search: CeSavedSearch) -> bool:
     """Owners may, and users with the right to delete all."""
-    return one.owner_id == user.pk or bool(user.has_perm("audit.delete_cesavedsearch"))
+    return search.owner_id == user.pk or bool(user.has_perm("audit.delete_cesavedsearch"))
 
 
 def delete_search(user: Any, pk: str) -> CeSavedSearch | None:
     """Delete one; null if this user may not delete it."""
-    found = visible_searches(user).filter(pk=pk).first() if pk.isascii() and pk.isdecimal() and len(pk) < 19 else None
-    if found is None or not may_delete_search(user, found):
+    search = visible_searches(user).filter(pk=pk).first() if pk.isascii() and pk.isdecimal() and len(pk) < 19 else None
+    if search is None or not may_delete_search(user, search):
         return None
-    CeSavedSearch.objects.filter(pk=found.pk).delete()
-    return found
+    CeSavedSearch.objects.filter(pk=search.pk).delete()
+    return search
 
 
 RIGHT = "ce_sessions.view_ceconversationhistory"
@@ -104,20 +104,22 @@ def find_page(request: HttpRequest) -> HttpResponse:
 
 
 def _page_context(request: HttpRequest, form: FindForm, save: SaveForm) -> dict[str, Any]:
-    kept = list(visible_searches(request.user)[:MAX_LISTED])
+    searches = list(visible_searches(request.user)[:MAX_LISTED])
     context = {
         **admin.site.each_context(request),
         "title": "Find",
         "form": form,
         "groups": [(title, [form[name] for name in names]) for title, names in GROUPS],
         "more_open": any(name in form.filled_filters for _, names in GROUPS[1:] for name in names) or bool(form.errors),
-        "asked": [
+        "active_filters": [
             (form[name].label, _describe_value(form, name), _address_without(request, form, name))
             for name in form.filled_filters
         ],
         "suggestions": suggest_values(),
         "save": save,
-        "kept": [(one, may_delete_search(request.user, one), one.owner_id == request.user.pk) for one in kept],
+        "saved_searches": [
+            (search, may_delete_search(request.user, search), search.owner_id == request.user.pk) for search in searches
+        ],
         "here": _address(request, form.filled_filters),
     }
     return context | (_results_context(request, form) if form.is_valid() else {})
@@ -128,28 +130,28 @@ def _results_context(request: HttpRequest, form: FindForm) -> dict[str, Any]:
     log_access(request, CeAccessLog.Kind.SEARCH, search=urlencode(form.filled_filters))
     at = request.GET.get(CURSOR, "")
     cursor = Cursor.read(at)
-    found = find_turns(search, cursor, SIZE)
+    page = find_turns(search, cursor, SIZE)
     return {
-        "found": found,
-        "lines": build_lines(found.matches, search.text),
+        "page": page,
+        "lines": build_lines(page.matches, search.text),
         "of_conversations": search.kind == CONVERSATIONS,
         "strange_place": bool(at) and cursor is None,
         "further": at != "",
-        "hints": list_hints(search) if not found.matches and not found.paused else [],
-        **_page_links(request, form, found),
+        "hints": list_hints(search) if not page.matches and not page.paused else [],
+        **_page_links(request, form, page),
     }
 
 
-def _page_links(request: HttpRequest, form: FindForm, found: TurnPage) -> Mapping[str, str]:
+def _page_links(request: HttpRequest, form: FindForm, page: TurnPage) -> Mapping[str, str]:
     """The addresses of the next and previous page, or blank."""
 
     def build_link(cursor: Cursor | None) -> str:
         return _address(request, {**form.filled_filters, CURSOR: str(cursor)}) if cursor else ""
 
     return {
-        "older": build_link(found.older),
-        "newer": build_link(found.newer),
-        "look_further": build_link(found.further),
+        "older": build_link(page.older),
+        "newer": build_link(page.newer),
+        "look_further": build_link(page.further),
         "newest": _address(request, form.filled_filters),
     }
 
@@ -167,8 +169,8 @@ def _address_without(request: HttpRequest, form: FindForm, name: str) -> str:
     return _address(request, {key: text for key, text in form.filled_filters.items() if key not in gone})
 
 
-def _address(request: HttpRequest, asked: Mapping[str, str]) -> str:
-    return f"{request.path}?{urlencode(asked)}" if asked else request.path
+def _address(request: HttpRequest, params: Mapping[str, str]) -> str:
+    return f"{request.path}?{urlencode(params)}" if params else request.path
 
 
 def _delete_search(request: HttpRequest, form: FindForm) -> HttpResponse:

@@ -28,7 +28,7 @@ class TurnLine(NamedTuple):
     """One turn."""
 
     turn: CeConversationHistory
-    said: SafeString
+    user_text: SafeString
     answered: SafeString
     #: The participant, on a channel that has some.
     participant: str
@@ -43,8 +43,8 @@ class TurnLine(NamedTuple):
 def read_turns(matches: Iterable[Match]) -> list[CeConversationHistory]:
     """The records of matches, in order, with their conversations. One query."""
     numbers = [match.history_id for match in matches]
-    found = CeConversationHistory.objects.filter(pk__in=numbers).select_related("conversation").only(*_COLUMNS)
-    by_number = {turn.pk: turn for turn in found}
+    turns = CeConversationHistory.objects.filter(pk__in=numbers).select_related("conversation").only(*_COLUMNS)
+    by_number = {turn.pk: turn for turn in turns}
     return [by_number[number] for number in numbers if number in by_number]
 
 

@@ -93,14 +93,14 @@ class OrderedSource:
 
     def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
         """One query."""
-        found = self._in_order(position, newer).values_list("pk", self.key)[:size]
-        candidates = [Candidate(pk, key) for pk, key in found]
+        rows = self._in_order(position, newer).values_list("pk", self.key)[:size]
+        candidates = [Candidate(pk, key) for pk, key in rows]
         return Batch(candidates, len(candidates) < size)
 
     def read_timed(self, position: int | None, newer: bool, size: int) -> list[tuple[Any, Candidate]]:
         """The same with the first column of the order, for merging."""
-        found = self._in_order(position, newer).values_list(self.order[0], "pk", self.key)[:size]
-        return [(at, Candidate(pk, key)) for at, pk, key in found]
+        rows = self._in_order(position, newer).values_list(self.order[0], "pk", self.key)[:size]
+        return [(at, Candidate(pk, key)) for at, pk, key in rows]
 
     def _in_order(self, position: int | None, newer: bool) -> QuerySet[Any]:
         rows = self.rows if self.once is None else self.rows.filter(self.once)
@@ -177,7 +177,7 @@ class StageSource:
     def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
         """A query per source."""
         parts = [part.read_timed(position, newer, size) for part in self.parts]
-        merged = merge(*parts, key=lambda one: (one[0], one[1].position), reverse=not newer)
+        merged = merge(*parts, key=lambda entry: (entry[0], entry[1].position), reverse=not newer)
         candidates = [candidate for _, candidate in islice(merged, size)]
         return Batch(candidates, len(candidates) < size)
 
@@ -194,8 +194,8 @@ def stage_source(name: str) -> StageSource:
     )
     order = ("created_at", "audit_id")
     parts = [
-        OrderedSource("s", "turn_id", events.filter(stage=one), order, "turn_id", _narrow_by_storing, ~Exists(again))
-        for one in names
+        OrderedSource("s", "turn_id", events.filter(stage=name), order, "turn_id", _narrow_by_storing, ~Exists(again))
+        for name in names
     ]
     return StageSource(parts)
 

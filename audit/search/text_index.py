@@ -46,11 +46,11 @@ def index_new_turns() -> Iterator[Counts]:
 
 def _index_batch(last: int) -> tuple[int, int | None]:
     """Index the next turns; returns how many, and where to continue, or null."""
-    there = Exists(CeTurnText.objects.filter(pk=OuterRef("pk")))
+    is_indexed = Exists(CeTurnText.objects.filter(pk=OuterRef("pk")))
     with transaction.atomic():
         # Locked until their words are stored, so that an erasure, and its trigger, come afterwards.
         turns = list(
-            CeConversationHistory.objects.filter(~there, history_id__gt=last)
+            CeConversationHistory.objects.filter(~is_indexed, history_id__gt=last)
             .order_by("history_id")
             .select_for_update(no_key=True, of=("self",))
             .values_list("history_id", "user_input", "assistant_output")[:BATCH]
@@ -93,35 +93,35 @@ class TextSource:
         """Turns that are not indexed yet come first, one by one; towards newer turns, last."""
         mark = _find_last_indexed() - OVERLAP
         if newer:
-            found = self._find_newer(position or 0, mark)
+            candidates = self._find_newer(position or 0, mark)
             return (
-                Batch(found, ended=False)
-                if found
+                Batch(candidates, ended=False)
+                if candidates
                 else self._read_unindexed_batch(max(position or 0, mark), None, size, newer=True)
             )
         fresh = self._read_unindexed_batch(mark, position, size, newer=False)
         if fresh.candidates:
             return Batch(fresh.candidates, ended=False)
-        found = self._find_older(mark + 1 if position is None else min(position, mark + 1))
-        return Batch(found, ended=not found)
+        candidates = self._find_older(mark + 1 if position is None else min(position, mark + 1))
+        return Batch(candidates, ended=not candidates)
 
     def _read_unindexed_batch(self, above: int, below: int | None, size: int, *, newer: bool) -> Batch:
         rows = self.turns.filter(history_id__gt=above)
         if below is not None:
             rows = rows.filter(history_id__lt=below)
         numbers = rows.order_by("history_id" if newer else "-history_id").values_list("history_id", flat=True)[:size]
-        found = [Candidate(number, number) for number in numbers]
-        return Batch(found, len(found) < size)
+        candidates = [Candidate(number, number) for number in numbers]
+        return Batch(candidates, len(candidates) < size)
 
     def _find_older(self, below: int) -> list[Candidate]:
         """The hits of the nearest range below a number that has any, newest first."""
         span = _SPAN
         while below > 0:
-            found = self._find_in_range(below - span, below)
-            if found is None:
+            numbers = self._find_in_range(below - span, below)
+            if numbers is None:
                 span //= 4
-            elif found:
-                return [Candidate(number, number) for number in sorted(found, reverse=True)]
+            elif numbers:
+                return [Candidate(number, number) for number in sorted(numbers, reverse=True)]
             else:
                 below, span = below - span, span * 4
         return []
@@ -130,11 +130,11 @@ class TextSource:
         """The hits of the nearest range above a number that has any, oldest first."""
         span, above = _SPAN, above + 1
         while above <= mark:
-            found = self._find_in_range(above, min(above + span, mark + 1))
-            if found is None:
+            numbers = self._find_in_range(above, min(above + span, mark + 1))
+            if numbers is None:
                 span //= 4
-            elif found:
-                return [Candidate(number, number) for number in sorted(found)]
+            elif numbers:
+                return [Candidate(number, number) for number in sorted(numbers)]
             else:
                 above, span = above + span, span * 4
         return []
@@ -142,8 +142,8 @@ class TextSource:
     def _find_in_range(self, first: int, behind: int) -> list[int] | None:
         """The unsorted hits from a number up to another; null if they are too many to sort."""
         rows = self._matching_rows().filter(history_id__gte=first, history_id__lt=behind)
-        found = list(rows.values_list("history_id", flat=True)[: _MOST + 1])
-        return None if len(found) > _MOST else found
+        numbers = list(rows.values_list("history_id", flat=True)[: _MOST + 1])
+        return None if len(numbers) > _MOST else numbers
 
     def _matching_rows(self) -> QuerySet[Any]:
         parts = [f"'{word}'" for word in self.text_query.every_word]

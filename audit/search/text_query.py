@@ -32,7 +32,7 @@ def fold_text(text: str) -> str:
     if plain.isascii():
         return plain
     apart = unicodedata.normalize("NFKD", plain)
-    return "".join(one for one in apart if not unicodedata.combining(one))
+    return "".join(char for char in apart if not unicodedata.combining(char))
 
 
 def split_words(text: str) -> list[str]:
@@ -48,13 +48,13 @@ def turn_text(user_input: str | None, answer: Any) -> str:
 
 def distinct_words(text: str) -> list[str]:
     """The different words of a text, limited to what an index accepts."""
-    found, left = [], MOST_BYTES
+    distinct, room = [], MOST_BYTES
     for word in dict.fromkeys(split_words(text)):
-        left -= len(word.encode())
-        if left < 0:
+        room -= len(word.encode())
+        if room < 0:
             break
-        found.append(word)
-    return found
+        distinct.append(word)
+    return distinct
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,13 @@ class TextQuery:
         beginnings: list[str] = []
         phrases: list[tuple[str, ...]] = []
         for phrase, part in _PART.findall(text):
-            found = tuple(split_words(phrase or part))
-            if len(found) > 1:
-                phrases.append(found)
-            elif found and part.endswith("*"):
-                beginnings.append(_check_beginning(found[0]))
+            words = tuple(split_words(phrase or part))
+            if len(words) > 1:
+                phrases.append(words)
+            elif words and part.endswith("*"):
+                beginnings.append(_check_beginning(words[0]))
             else:
-                plain += found
+                plain += words
         if not (plain or beginnings or phrases):
             raise NoWords(f"{text.strip()!r} contains no word. Enter letters or digits.")
         return cls(tuple(plain), tuple(beginnings), tuple(phrases))
@@ -90,20 +90,20 @@ class TextQuery:
 
     def matches_text(self, text: str) -> bool:
         """True when the text matches."""
-        found = split_words(text)
-        there = set(found)
+        words = split_words(text)
+        distinct = set(words)
         return (
-            there.issuperset(self.every_word)
-            and all(any(word.startswith(one) for word in there) for one in self.beginnings)
-            and all(_contains_phrase(phrase, found) for phrase in self.phrases)
+            distinct.issuperset(self.every_word)
+            and all(any(word.startswith(beginning) for word in distinct) for beginning in self.beginnings)
+            and all(_contains_phrase(phrase, words) for phrase in self.phrases)
         )
 
     def find_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The positions of wanted words in the original text: (start, end)."""
-        there = set(self.every_word)
+        every_word = set(self.every_word)
         for match in _WORD.finditer(text):
             word = fold_text(match[0])[:LONGEST]
-            if word in there or any(word.startswith(one) for one in self.beginnings):
+            if word in every_word or any(word.startswith(beginning) for beginning in self.beginnings):
                 yield match.span()
 
 
@@ -113,6 +113,6 @@ def _check_beginning(word: str) -> str:
     return word
 
 
-def _contains_phrase(phrase: tuple[str, ...], found: list[str]) -> bool:
+def _contains_phrase(phrase: tuple[str, ...], words: list[str]) -> bool:
     size = len(phrase)
-    return any(tuple(found[start : start + size]) == phrase for start in range(len(found) - size + 1))
+    return any(tuple(words[start : start + size]) == phrase for start in range(len(words) - size + 1))

@@ -80,11 +80,11 @@ class TurnPage:
 def find_turns(search: SearchQuery, cursor: Cursor | None, size: int, budget: Budget | None = None) -> TurnPage:
     """A page. A cursor of another search is ignored."""
     walk = _Walk(search, size, budget or Budget(), cursor)
-    found = walk.page()
-    if cursor and cursor.newer and len(found.matches) < size and not found.paused:
+    page = walk.page()
+    if cursor and cursor.newer and len(page.matches) < size and not page.paused:
         # The newest page is always full.
         return _Walk(search, size, budget or Budget(), None).page()
-    return found
+    return page
 
 
 class _Walk:
@@ -93,7 +93,7 @@ class _Walk:
     def __init__(self, search: SearchQuery, size: int, budget: Budget, cursor: Cursor | None) -> None:
         self.search, self.size, self.budget = search, size, budget
         self.filters = build_filters(search)
-        self.cursor = cursor if cursor and any(one.code == cursor.code for one in self._sources()) else None
+        self.cursor = cursor if cursor and any(source.code == cursor.code for source in self._sources()) else None
         self.source = self._choose_source().restrict_time(search.since, search.until)
         self.newer = self.cursor.newer if self.cursor else False
         self.looked = 0
@@ -101,25 +101,25 @@ class _Walk:
 
     def page(self) -> TurnPage:
         """Walk until the page is full, nothing is left, or the limit is reached."""
-        found: list[Match] = []
+        matches: list[Match] = []
         last: Candidate | None = None
         for batch in self._batches():
             last = batch[-1]
-            found += self._select_matches(batch)
-            if len(found) > self.size:
-                return self._page(found[: self.size], found[self.size - 1].position, None)
+            matches += self._select_matches(batch)
+            if len(matches) > self.size:
+                return self._page(matches[: self.size], matches[self.size - 1].position, None)
         if self.exhausted or last is None:
-            return self._page(found, None, None)
-        return self._page(found, last.position, self._began_at(last))
+            return self._page(matches, None, None)
+        return self._page(matches, last.position, self._began_at(last))
 
-    def _page(self, found: list[Match], on: int | None, paused: datetime | None) -> TurnPage:
+    def _page(self, matches: list[Match], on: int | None, paused: datetime | None) -> TurnPage:
         """The page, with the cursor to continue from `on`."""
-        there = Cursor(self.newer, self.source.code, on) if on is not None else None
-        begin = found[0].position if found else (self.cursor.position if self.cursor else None)
+        onward = Cursor(self.newer, self.source.code, on) if on is not None else None
+        begin = matches[0].position if matches else (self.cursor.position if self.cursor else None)
         back = Cursor(not self.newer, self.source.code, begin) if self.cursor and begin is not None else None
         if self.newer:
-            return TurnPage(found[::-1], back, there, paused, self.looked, is_newer=True)
-        return TurnPage(found, there, back, paused, self.looked)
+            return TurnPage(matches[::-1], back, onward, paused, self.looked, is_newer=True)
+        return TurnPage(matches, onward, back, paused, self.looked)
 
     def _batches(self) -> Iterator[list[Candidate]]:
         """Candidates in growing batches within the budget."""
@@ -147,16 +147,18 @@ class _Walk:
         """The matching candidates, in order."""
         column = self.source.column
         fitting = {row[0]: row for row in self._records(batch, column)}
-        matches = [Match(one.position, *fitting[one.key][1:3]) for one in batch if one.key in fitting]
+        matches = [
+            Match(candidate.position, *fitting[candidate.key][1:3]) for candidate in batch if candidate.key in fitting
+        ]
         return self._newest_of_each(matches) if self.search.kind == CONVERSATIONS else matches
 
     def _records(self, batch: Sequence[Candidate], column: str) -> Iterator[tuple[Any, ...]]:
-        rows = CeConversationHistory.objects.filter(**{f"{column}__in": [one.key for one in batch]})
+        rows = CeConversationHistory.objects.filter(**{f"{column}__in": [candidate.key for candidate in batch]})
         return self._apply_filters(rows, column)
 
     def _apply_filters(self, rows: Any, column: str = "history_id") -> Iterator[tuple[Any, ...]]:
         """The matching ones of some turns: (key, history_id, conversation_id, …)."""
-        rows = rows.filter(*(where for one in self.filters for where in one.where))
+        rows = rows.filter(*(where for condition in self.filters for where in condition.where))
         columns = (column, "history_id", "conversation_id")
         wanted = self.search.text
         if wanted is None:
@@ -166,13 +168,13 @@ class _Walk:
 
     def _newest_of_each(self, matches: Sequence[Match]) -> list[Match]:
         """Each conversation at its newest matching turn."""
-        kept = []
+        newest = []
         newer = self._turns_with_newer_match(matches) if self.cursor else set()
         for match in matches:
             if match.conversation_id not in self.seen and match.history_id not in newer:
                 self.seen.add(match.conversation_id)
-                kept.append(match)
-        return kept
+                newest.append(match)
+        return newest
 
     def _turns_with_newer_match(self, matches: Sequence[Match]) -> set[int]:
         """Those of the turns whose conversation has a newer match, searched among a limited number of turns."""
@@ -190,17 +192,17 @@ class _Walk:
 
     def _choose_source(self) -> Source:
         """The source of the cursor; else the one with the fewest candidates; among large ones the first."""
-        found = self._sources()
+        sources = self._sources()
         if self.cursor:
-            return next(one for one in found if one.code == self.cursor.code)
-        if len(found) == 1:
-            return found[0]
-        counted = [(one.count_candidates(), position) for position, one in enumerate(found)]
+            return next(source for source in sources if source.code == self.cursor.code)
+        if len(sources) == 1:
+            return sources[0]
+        counted = [(source.count_candidates(), position) for position, source in enumerate(sources)]
         fewest, position = min(counted)
-        return found[position if fewest < COUNT_LIMIT else 0]
+        return sources[position if fewest < COUNT_LIMIT else 0]
 
     def _sources(self) -> list[Source]:
-        return [one.source for one in self.filters if one.source] or [turns_source("h")]
+        return [condition.source for condition in self.filters if condition.source] or [turns_source("h")]
 
     def _began_at(self, candidate: Candidate) -> datetime | None:
         where = {self.source.column: candidate.key}

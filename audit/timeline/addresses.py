@@ -64,7 +64,7 @@ def row_url(conversation_id: uuid.UUID, turn_no: int, table: str, pk: Any) -> st
 
 def compare_url(*picked: str) -> str:
     """The comparison of two turns (`conversation.number`) or two conversations."""
-    return f"{reverse(f'admin:{COMPARE}')}?{urlencode([('pick', one) for one in picked])}"
+    return f"{reverse(f'admin:{COMPARE}')}?{urlencode([('pick', pick) for pick in picked])}"
 
 
 def between_url(conversation_id: uuid.UUID, turn_no: int, since: int) -> str:

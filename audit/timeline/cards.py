@@ -96,10 +96,10 @@ class Divider:
 
 def newest_window(conversation_id: uuid.UUID, before: int | None = None) -> TurnWindow:
     """The newest turns, or those before a number; one query."""
-    found = _select_turns(conversation_id).order_by("-turn_no")
+    turns = _select_turns(conversation_id).order_by("-turn_no")
     if before is not None:
-        found = found.filter(turn_no__lt=before)
-    rows = list(reversed(found[: WINDOW_SIZE + 1]))
+        turns = turns.filter(turn_no__lt=before)
+    rows = list(reversed(turns[: WINDOW_SIZE + 1]))
     previous, shown = (rows[0], rows[1:]) if len(rows) > WINDOW_SIZE else (None, rows)
     newer = shown[-1].turn_no if before is not None and shown else None
     return TurnWindow(shown, previous, shown[0].turn_no if previous else None, newer)
@@ -120,8 +120,8 @@ def window_around(conversation_id: uuid.UUID, turn_no: int, in_front: int = WIND
 
 def find_turn_at(conversation_id: uuid.UUID, at: datetime) -> int | None:
     """The number of the first turn at or after a time; null when all were before; one query."""
-    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, created_at__gte=at)
-    first: int | None = found.order_by("created_at").values_list("turn_no", flat=True).first()
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, created_at__gte=at)
+    first: int | None = turns.order_by("created_at").values_list("turn_no", flat=True).first()
     return first
 
 
@@ -176,7 +176,7 @@ def _build_dividers(before: Any, turn: Any) -> Iterator[Divider]:
 
 
 def _build_card(
-    turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any], found: Sequence[LifecycleMove]
+    turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any], moves: Sequence[LifecycleMove]
 ) -> TurnCard:
     named = [
         DecidingRow(
@@ -195,7 +195,7 @@ def _build_card(
         named,
         max(len(rows) - _NAMED, 0),
         addresses.turn_url(turn.conversation_id, turn.turn_no),
-        Lifecycle.AWAITING_USER.label.lower() if found and found[-1].end == Lifecycle.AWAITING_USER else "",
+        Lifecycle.AWAITING_USER.label.lower() if moves and moves[-1].end == Lifecycle.AWAITING_USER else "",
     )
 
 
@@ -205,17 +205,17 @@ def _describe_row(table: str, pk: str) -> str:
     return f"{row_noun(table)} “{title}”" if title else row_name(table, pk)
 
 
-def _build_move_divider(found: Sequence[LifecycleMove]) -> Iterator[Divider]:
+def _build_move_divider(moves: Sequence[LifecycleMove]) -> Iterator[Divider]:
     """The lasting lifecycle changes after a turn in one line."""
-    telling = [one for one in found if one.reason not in _ROUTINE_MOVES]
+    telling = [move for move in moves if move.reason not in _ROUTINE_MOVES]
     if telling:
         labels = [
-            MoveLabel(_lifecycle_label(one.end), find_phrase("lifecycle", one.reason), badge_class(one.end))
-            for one in telling
+            MoveLabel(_lifecycle_label(move.end), find_phrase("lifecycle", move.reason), badge_class(move.end))
+            for move in telling
         ]
         yield Divider("move", "", telling[-1].at, labels=labels)
 
 
 def _lifecycle_label(word: str) -> str:
-    found = Lifecycle.read(word)
-    return found.label if found else word
+    lifecycle = Lifecycle.read(word)
+    return lifecycle.label if lifecycle else word

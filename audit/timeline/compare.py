@@ -27,7 +27,7 @@ _PICK = re.compile(r"^([0-9a-fA-F-]{32,36})(?:\.(\d{1,9}))?$")
 _TURNS_PER_PAGE = 100
 #: The compared values of two turns, with their labels.
 _COMPARED = {
-    "said": "message",
+    "user_text": "message",
     "answered": "answer",
     "stands": "intent and state",
     "status": "status",
@@ -71,7 +71,7 @@ def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     given = [text.strip() for text in request.GET.getlist("pick") if text.strip()]
-    picked = [found for text in given if (found := _parse_selection(text))]
+    picked = [parsed for text in given if (parsed := _parse_selection(text))]
     wrong = _find_fault(given, picked)
     context: dict[str, Any] = {
         **addresses.page_context(model_admin, request, "Compare", None if wrong else _common_conversation(picked)),
@@ -82,8 +82,8 @@ def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
     }
     if not wrong and picked:
         left, right = picked
-        for one in dict.fromkeys(picked):
-            log_access(request, CeAccessLog.Kind.COMPARE, one.conversation_id, one.turn_no)
+        for selection in dict.fromkeys(picked):
+            log_access(request, CeAccessLog.Kind.COMPARE, selection.conversation_id, selection.turn_no)
         context |= _compare_turns(left, right) if left.turn_no else _compare_conversations(left, right, request)
         context["other_way_url"] = addresses.compare_url(str(right), str(left))
         context["here_url"] = addresses.compare_url(str(left), str(right))
@@ -92,8 +92,8 @@ def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
 
 def _common_conversation(picked: Sequence[Selection]) -> uuid.UUID | None:
     """The conversation of both sides; null if there are two, or nothing was picked."""
-    found = {one.conversation_id for one in picked}
-    return found.pop() if len(found) == 1 else None
+    conversations = {selection.conversation_id for selection in picked}
+    return conversations.pop() if len(conversations) == 1 else None
 
 
 def _parse_selection(text: str) -> Selection | None:
@@ -118,18 +118,20 @@ def _find_fault(given: Sequence[str], picked: Sequence[Selection]) -> str:
         return f"Select two turns; {len(picked)} are selected."
     if (picked[0].turn_no is None) != (picked[1].turn_no is None):
         return "Select two turns or two conversations, not one of each."
-    gone = [str(one) for one in picked if not _exists(one)]
+    gone = [str(selection) for selection in picked if not _exists(selection)]
     return f"{gone[0]} does not exist or was removed." if gone else ""
 
 
-def _exists(one: Selection) -> bool:
-    if one.turn_no is None:
-        return CeConversation.objects.filter(pk=one.conversation_id).exists()
-    return CeConversationHistory.objects.filter(conversation_id=one.conversation_id, turn_no=one.turn_no).exists()
+def _exists(selection: Selection) -> bool:
+    if selection.turn_no is None:
+        return CeConversation.objects.filter(pk=selection.conversation_id).exists()
+    return CeConversationHistory.objects.filter(
+        conversation_id=selection.conversation_id, turn_no=selection.turn_no
+    ).exists()
 
 
 def _compare_turns(left: Selection, right: Selection) -> dict[str, Any]:
-    readings = [read_turn(one.conversation_id, one.turn_no or 0) for one in (left, right)]
+    readings = [read_turn(selection.conversation_id, selection.turn_no or 0) for selection in (left, right)]
     steps = compare_turns(readings[0].events, readings[1].events)
     first, second = (reading.record for reading in readings)
     same = first.conversation_id == second.conversation_id
@@ -157,23 +159,26 @@ def _compare_conversations(left: Selection, right: Selection, request: HttpReque
     """Their turns, aligned by the user's messages; a page begins after the numbers of `behind`."""
     numbers = [int(text) if text.isdecimal() and len(text) < 10 else 0 for text in request.GET.getlist("behind")]
     starts = [*numbers, 0, 0][:2]
-    found = [_read_turns(one, start) for one, start in zip((left, right), starts, strict=True)]
-    shown = [turns[:_TURNS_PER_PAGE] for turns in found]
+    turn_lists = [_read_turns(selection, start) for selection, start in zip((left, right), starts, strict=True)]
+    shown = [turns[:_TURNS_PER_PAGE] for turns in turn_lists]
     keys = [[turn_key(turn.user_input) for turn in turns] for turns in shown]
     pairs = [_pair_turns(*pair) for pair in align(*shown, *keys, by_place=True)]
-    more = any(len(turns) > _TURNS_PER_PAGE for turns in found)
+    more = any(len(turns) > _TURNS_PER_PAGE for turns in turn_lists)
     ends = [turns[-1].turn_no if turns else start for turns, start in zip(shown, starts, strict=True)]
     return {
-        "conversations": [(one.conversation_id, addresses.timeline_url(one.conversation_id)) for one in (left, right)],
+        "conversations": [
+            (selection.conversation_id, addresses.timeline_url(selection.conversation_id))
+            for selection in (left, right)
+        ],
         "pairs": pairs,
         "differing": sum(bool(pair.differs) for pair in pairs),
         "more": "".join(f"&behind={end}" for end in ends) if more else "",
     }
 
 
-def _read_turns(one: Selection, behind: int) -> list[Any]:
-    found = CeConversationHistory.objects.filter(conversation_id=one.conversation_id, turn_no__gt=behind)
-    return list(found.defer(*LARGE_COLUMNS, "facts", "request_meta").order_by("turn_no")[: _TURNS_PER_PAGE + 1])
+def _read_turns(selection: Selection, behind: int) -> list[Any]:
+    turns = CeConversationHistory.objects.filter(conversation_id=selection.conversation_id, turn_no__gt=behind)
+    return list(turns.defer(*LARGE_COLUMNS, "facts", "request_meta").order_by("turn_no")[: _TURNS_PER_PAGE + 1])
 
 
 def _pair_turns(left: Any, right: Any) -> TurnPair:
@@ -181,7 +186,7 @@ def _pair_turns(left: Any, right: Any) -> TurnPair:
         return TurnPair(_turn_line(left), _turn_line(right), ["exists on one side only"], "")
     ours, theirs = _turn_line(left), _turn_line(right)
     differs = [label for name, label in _COMPARED.items() if ours[name] != theirs[name]]
-    picks = [f"{one.conversation_id}.{one.turn_no}" for one in (left, right)]
+    picks = [f"{turn.conversation_id}.{turn.turn_no}" for turn in (left, right)]
     return TurnPair(ours, theirs, differs, addresses.compare_url(*picks))
 
 
@@ -191,7 +196,7 @@ def _turn_line(turn: Any) -> dict[str, Any]:
     return {
         "turn_no": turn.turn_no,
         "url": addresses.turn_url(turn.conversation_id, turn.turn_no),
-        "said": shorten_line(turn.user_input, 200),
+        "user_text": shorten_line(turn.user_input, 200),
         "answered": shorten_line(answer_text(turn.assistant_output), 300) if not turn.error_code else turn.error_code,
         "stands": f"{code_label(turn.intent_code)} / {code_label(turn.state_code)}",
         "status": turn.get_status_display(),

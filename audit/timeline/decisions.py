@@ -84,8 +84,8 @@ class Decision:
     family: str
     #: The intent, state and the like of the decision.
     key: Sequence[tuple[str, str]]
-    won: Sequence[Candidate]
-    lost: Sequence[Candidate]
+    winners: Sequence[Candidate]
+    losers: Sequence[Candidate]
     #: Rows that are not shown, by reason.
     omitted: Sequence[tuple[str, int]]
 
@@ -97,7 +97,7 @@ class Decision:
     @property
     def tested(self) -> int:
         """The number of tested rows that did not win."""
-        return sum(not one.derived for one in self.lost)
+        return sum(not candidate.derived for candidate in self.losers)
 
 
 def build_decisions(events: Sequence[Event], snapshot: Snapshot | None, limit: int = DEFAULT_LIMIT) -> list[Decision]:
@@ -108,8 +108,8 @@ def build_decisions(events: Sequence[Event], snapshot: Snapshot | None, limit: i
     if snapshot is None:
         return []
     return [
-        _build_decision(one, snapshot, limit if limit > DEFAULT_LIMIT or _has_tested_rows(one) else 0)
-        for one in list_decisions(events)
+        _build_decision(decision, snapshot, limit if limit > DEFAULT_LIMIT or _has_tested_rows(decision) else 0)
+        for decision in list_decisions(events)
     ]
 
 
@@ -118,14 +118,14 @@ def _has_tested_rows(decision: why.Decision) -> bool:
 
 
 def _build_decision(decision: why.Decision, snapshot: Snapshot, limit: int) -> Decision:
-    one = explain_decision(decision, snapshot, limit)
-    candidates = [_build_candidate(snapshot, one["table"], candidate) for candidate in one["candidates"]]
-    key = [_describe_key(name, value) for name, value in one["key"].items() if value not in (None, "", False)]
-    omitted = [(reason_words(code), count) for code, count in one["omitted"].items()]
+    explained = explain_decision(decision, snapshot, limit)
+    candidates = [_build_candidate(snapshot, explained["table"], candidate) for candidate in explained["candidates"]]
+    key = [_describe_key(name, value) for name, value in explained["key"].items() if value not in (None, "", False)]
+    omitted = [(reason_words(code), count) for code, count in explained["omitted"].items()]
     return Decision(
-        one["seq"],
-        decision_subject(one) + (f", pass {one['pass']}" if (one["pass"] or 1) > 1 else ""),
-        _FAMILIES[one["kind"]].value,
+        explained["seq"],
+        decision_subject(explained) + (f", pass {explained['pass']}" if (explained["pass"] or 1) > 1 else ""),
+        _FAMILIES[explained["kind"]].value,
         key,
         [candidate for candidate in candidates if candidate.won],
         [candidate for candidate in candidates if not candidate.won],

@@ -39,8 +39,8 @@ class TurnReading:
 
 def read_turn(conversation_id: uuid.UUID, turn_no: int) -> TurnReading:
     """A turn with its events; two queries. Raises Http404."""
-    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-    record = found.select_related("conversation").defer(*LARGE_COLUMNS, *_OF_CONVERSATION).first()
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+    record = turns.select_related("conversation").defer(*LARGE_COLUMNS, *_OF_CONVERSATION).first()
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
     return TurnReading(record, list(expand_events(read_turns(conversation_id, [turn_no]))))
@@ -58,8 +58,8 @@ class Neighbours(NamedTuple):
 def read_neighbours(conversation_id: uuid.UUID, turn_no: int) -> Neighbours:
     """The turns beside one; one query."""
     wanted = (turn_no - 1, turn_no + 1)
-    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=wanted)
-    releases = dict(found.values_list("turn_no", "config_version"))
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=wanted)
+    releases = dict(turns.values_list("turn_no", "config_version"))
     before, behind = (number if number in releases else None for number in wanted)
     return Neighbours(before, behind, releases.get(turn_no - 1))
 
@@ -67,5 +67,5 @@ def read_neighbours(conversation_id: uuid.UUID, turn_no: int) -> Neighbours:
 def read_model_calls(reading: TurnReading) -> list[CeLlmCallLog]:
     """The model calls of a turn, in order; one query."""
     record = reading.record
-    found = CeLlmCallLog.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
-    return list(found.order_by("llm_call_id"))
+    calls = CeLlmCallLog.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
+    return list(calls.order_by("llm_call_id"))

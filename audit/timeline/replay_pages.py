@@ -23,13 +23,13 @@ def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uu
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
-    found, context = _replay_turn(record, request)
+    outcome, context = _replay_turn(record, request)
     context |= {
         **addresses.page_context(model_admin, request, "Replay", conversation_id, turn_no),
         "title": f"Replay of turn {turn_no}",
         "record": record,
-        "found": found,
-        "answers": _differing_answers(found),
+        "outcome": outcome,
+        "answers": _differing_answers(outcome),
         "look": badge_class(record.status),
         "all": request.GET.get("all") == "1",
         "turn_url": addresses.turn_url(conversation_id, turn_no),
@@ -48,16 +48,18 @@ def show_conversation_replay(model_admin: Any, request: HttpRequest, conversatio
     records = list(_select_turns(conversation_id).filter(turn_no__gt=start).order_by("turn_no")[: MAX_TURNS + 1])
     lines, context = [], _read_release(request)
     for record in records[:MAX_TURNS]:
-        found, run_context = _replay_turn(record, request)
+        outcome, run_context = _replay_turn(record, request)
         context["wrong"] = context["wrong"] or run_context["wrong"]
-        if found:
+        if outcome:
             address = addresses.replay_url(conversation_id, record.turn_no)
-            lines.append((found, f"{address}?release={context['asked']}" if context["asked"] else address))
+            lines.append(
+                (outcome, f"{address}?release={context['chosen_release']}" if context["chosen_release"] else address)
+            )
     context |= {
         **addresses.page_context(model_admin, request, "Replay", conversation_id),
-        "title": "Replay of the show_conversation_replay",
+        "title": "Replay of the conversation",
         "lines": lines,
-        "equal": sum(found.equal for found, _ in lines),
+        "equal": sum(outcome.equal for outcome, _ in lines),
         "more": records[MAX_TURNS - 1].turn_no if len(records) > MAX_TURNS else None,
         "timeline_url": addresses.timeline_url(conversation_id),
         "conversation_id": conversation_id,
@@ -74,7 +76,7 @@ def _read_release(request: HttpRequest) -> dict[str, Any]:
     text = request.GET.get("release", "").strip()
     readable = not text or (text.isascii() and text.isdecimal() and len(text) < 10)
     wrong = "" if readable else f"“{text[:40]}” is not a release number. Enter a whole number such as 12."
-    return {"asked": text if readable else "", "today": current_release(), "wrong": wrong}
+    return {"chosen_release": text if readable else "", "today": current_release(), "wrong": wrong}
 
 
 def _replay_turn(record: CeConversationHistory, request: HttpRequest) -> tuple[ReplayOutcome | None, dict[str, Any]]:
@@ -82,15 +84,15 @@ def _replay_turn(record: CeConversationHistory, request: HttpRequest) -> tuple[R
     if context["wrong"]:
         return None, context
     try:
-        found = replay_outcome(record, int(context["asked"]) if context["asked"] else None)
+        outcome = replay_outcome(record, int(context["chosen_release"]) if context["chosen_release"] else None)
     except LookupError as error:
         return None, context | {"wrong": str(error)}
-    return found, context | {"release": release_link(found.config_version)}
+    return outcome, context | {"release": release_link(outcome.config_version)}
 
 
-def _differing_answers(found: ReplayOutcome | None) -> tuple[str, str] | None:
+def _differing_answers(outcome: ReplayOutcome | None) -> tuple[str, str] | None:
     """The answers then and now, if they differ."""
-    if found is None or found.run is None or found.run.answers[0] == found.run.answers[1]:
+    if outcome is None or outcome.run is None or outcome.run.answers[0] == outcome.run.answers[1]:
         return None
-    then, now = found.run.answers
+    then, now = outcome.run.answers
     return answer_text(then) or str(then or "no answer"), answer_text(now) or str(now or "no answer")

@@ -28,13 +28,13 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
     if not request.user.has_perm(right):
         raise PermissionDenied
     log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
-    found = rows.then_and_now(table, pk, record.config_version)
-    if found is None:
+    comparison = rows.then_and_now(table, pk, record.config_version)
+    if comparison is None:
         raise Http404("This row does not exist.")
     roles = CeTurnRow.objects.filter(turn_id=record.turn_id, table_name=table, row_pk=pk)
-    context = _row_page_context(model_admin, request, record, f"{found.name} as it was") | {
-        "title": f"{found.name} in turn {turn_no}",
-        "row": found,
+    context = _row_page_context(model_admin, request, record, f"{comparison.name} as it was") | {
+        "title": f"{comparison.name} in turn {turn_no}",
+        "row": comparison,
         "about": find_row_name(table, pk),
         "roles": [role.replace("_", " ").lower() for role in roles.order_by("id").values_list("role", flat=True)[:1]],
     }
@@ -53,7 +53,7 @@ def show_releases_between(
     if earlier is None:
         raise Http404("Name the first turn to compare: ?since=1.")
     log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
-    first, last = sorted((earlier, record), key=lambda one: one.turn_no)
+    first, last = sorted((earlier, record), key=lambda turn: turn.turn_no)
     behind = request.GET.get("behind", "")
     low, high = sorted((first.config_version, last.config_version))
     releases, more = release_history().between(low, high, int(behind) if _is_number(behind) else None)
@@ -73,14 +73,14 @@ def _get_record(
 ) -> CeConversationHistory:
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    found = (
+    record = (
         CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
         .defer(*LARGE_COLUMNS)
         .first()
     )
-    if found is None:
+    if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
-    return found
+    return record
 
 
 def _row_page_context(

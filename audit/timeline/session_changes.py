@@ -38,7 +38,7 @@ class Change:
     seq: int
     step: str
     #: The dotted path: `context.orderNumber`.
-    place: str
+    path: str
     before: Json
     after: Json
     #: False if it was removed.
@@ -89,7 +89,7 @@ def find_changes(events: Sequence[Event]) -> Iterator[Change]:
 
 def _first_known_index(events: Sequence[Event]) -> int:
     """The index of the event that loaded the conversation, else the first."""
-    return next((place for place, event in enumerate(events) if event.name == CONVERSATION_LOADED), 0)
+    return next((index for index, event in enumerate(events) if event.name == CONVERSATION_LOADED), 0)
 
 
 class StepChanges(NamedTuple):
@@ -103,16 +103,16 @@ class StepChanges(NamedTuple):
     @property
     def names(self) -> str:
         """The changed paths, important ones first, shortened."""
-        places = [change.place for change in (*self.telling, *self.other)]
+        places = [change.path for change in (*self.telling, *self.other)]
         more = len(places) - _NAMED
         return ", ".join(places[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def group_by_step(found: Iterable[Change]) -> list[StepChanges]:
+def group_by_step(changes: Iterable[Change]) -> list[StepChanges]:
     """Changes by step, in order; a path that changed more than once in a step occurs once."""
     return [
         _split_changes(step, once)
-        for step, group in groupby(found, attrgetter("step"))
+        for step, group in groupby(changes, attrgetter("step"))
         if (once := merge_changes(group))
     ]
 
@@ -122,19 +122,19 @@ def unsaved_changes(events: Sequence[Event]) -> StepChanges:
     return _split_changes("", merge_changes(find_changes(events)))
 
 
-def _split_changes(step: str, found: Sequence[Change]) -> StepChanges:
-    kept = [change.place.startswith(_INTERNAL_PATHS) for change in found]
-    telling = [change for change, is_kept in zip(found, kept, strict=True) if not is_kept]
-    return StepChanges(step, telling, list(compress(found, kept)))
+def _split_changes(step: str, changes: Sequence[Change]) -> StepChanges:
+    internal = [change.path.startswith(_INTERNAL_PATHS) for change in changes]
+    telling = [change for change, is_kept in zip(changes, internal, strict=True) if not is_kept]
+    return StepChanges(step, telling, list(compress(changes, internal)))
 
 
-def merge_changes(found: Iterable[Change]) -> list[Change]:
+def merge_changes(changes: Iterable[Change]) -> list[Change]:
     """Each path once, from its first value to its last; not if both are equal."""
     last: dict[str, Change] = {}
-    for change in found:
-        first = last.get(change.place)
+    for change in changes:
+        first = last.get(change.path)
         before = first.before if first else change.before
-        last[change.place] = Change(change.seq, change.step, change.place, before, change.after, change.is_set)
+        last[change.path] = Change(change.seq, change.step, change.path, before, change.after, change.is_set)
     return [change for change in last.values() if change.before != change.after]
 
 

@@ -34,8 +34,8 @@ class DecisionLine:
     """One decision of the last turn, with links to the rows."""
 
     subject: str
-    won: list[SafeString]
-    lost: list[tuple[SafeString, str]]
+    winners: list[SafeString]
+    losers: list[tuple[SafeString, str]]
     #: What those that did not match are: "rules", or "rule" for one.
     noun: str
 
@@ -45,11 +45,11 @@ def talk_page(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm(RIGHT):
         raise PermissionDenied
     conversation = _read_conversation_id(request)
-    error, said = "", ""
+    error, message = "", ""
     if request.method == "POST":
-        said = request.POST.get("message", "")
+        message = request.POST.get("message", "")
         conversation_id = conversation or uuid.uuid4()
-        error = _take_turn(conversation_id, said)
+        error = _take_turn(conversation_id, message)
         if not error:
             return HttpResponseRedirect(f"{request.path}?conversation={conversation_id}#last")
     turn_context = _conversation_context(conversation)
@@ -60,7 +60,7 @@ def talk_page(request: HttpRequest) -> HttpResponse:
         "title": TITLE,
         "conversation": conversation,
         "error": error,
-        "said": said,
+        "message": message,
         **turn_context,
     }
     return TemplateResponse(request, "audit/talk.html", context)
@@ -92,8 +92,8 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
     if conversation_id is None:
         return {"turns": []}
     numbers = newest_turn_numbers(conversation_id, None, MAX_TURNS)
-    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=numbers)
-    turns = list(found.defer("recording", "trace_graph").order_by("turn_no"))
+    records = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=numbers)
+    turns = list(records.defer("recording", "trace_graph").order_by("turn_no"))
     rows = CeConversation.objects.filter(pk=conversation_id)
     last = list(expand_events(read_turns(conversation_id, numbers[-1:]))) if numbers else []
     return {
@@ -106,9 +106,9 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
 
 
 def _build_line(reason: Reason) -> DecisionLine:
-    noun = row_noun(reason.lost[0].table, len(reason.lost)) if reason.lost else ""
-    lost = [(_link_row(row), row.reason) for row in reason.lost]
-    return DecisionLine(reason.subject, [_link_row(row) for row in reason.won], lost, noun)
+    noun = row_noun(reason.losers[0].table, len(reason.losers)) if reason.losers else ""
+    losers = [(_link_row(row), row.reason) for row in reason.losers]
+    return DecisionLine(reason.subject, [_link_row(row) for row in reason.winners], losers, noun)
 
 
 def _link_row(row: ReasonRow) -> SafeString:

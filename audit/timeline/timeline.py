@@ -46,8 +46,8 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
         "lifecycle": lifecycle.label if lifecycle else conversation.lifecycle,
         "look": badge_class(conversation.lifecycle),
         "next_sessions": [
-            (one.pk, one.created_at, addresses.timeline_url(one.pk))
-            for one in conversation.next_sessions.order_by("created_at", "pk")[:_NEXT]
+            (session.pk, session.created_at, addresses.timeline_url(session.pk))
+            for session in conversation.next_sessions.order_by("created_at", "pk")[:_NEXT]
         ],
         "previous_url": conversation.previous_session_id and addresses.timeline_url(conversation.previous_session_id),
         "items": list(build_items(conversation_id, window)),
@@ -94,17 +94,17 @@ def _window_after(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, 
 
 
 def _window_around_turn(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
-    found = window_around(conversation_id, number)
-    there = any(turn.turn_no == number for turn in found.turns)
-    return found, "" if there else f"This conversation has no turn {number}."
+    window = window_around(conversation_id, number)
+    is_shown = any(turn.turn_no == number for turn in window.turns)
+    return window, "" if is_shown else f"This conversation has no turn {number}."
 
 
 def _parse_time(text: str) -> datetime | None:
     try:
-        found = parse_datetime(text)
+        moment = parse_datetime(text)
     except ValueError:
         return None
-    return make_aware(found) if found and is_naive(found) else found
+    return make_aware(moment) if moment and is_naive(moment) else moment
 
 
 def stream_context(conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "changes": group_by_step(
             change for change in find_changes(events) if _is_change_wanted(change, events, turn_filter)
         ),
-        "lost": _unsaved_changes(reading),
+        "unsaved": _unsaved_changes(reading),
         "calls": read_model_calls(reading),
         "tools": list(_tool_events(events)),
         "progress": rebuild_progress(record) if request.GET.get("progress") else None,
@@ -190,12 +190,20 @@ def _row_url(record: Any, fact: Fact) -> str:
     return addresses.row_url(record.conversation_id, record.turn_no, fact.row.table, fact.row.pk)
 
 
-def _select_decisions(found: Sequence[Decision], turn_filter: TurnFilter, all_rows: bool) -> dict[str, Any]:
+def _select_decisions(decisions: Sequence[Decision], turn_filter: TurnFilter, all_rows: bool) -> dict[str, Any]:
     """Decisions with winners or tested rows, or all; of the others only their subjects."""
-    fitting = [one for one in found if turn_filter.admits(one.family, one.title, *(row.row.about for row in one.won))]
+    fitting = [
+        decision
+        for decision in decisions
+        if turn_filter.admits(decision.family, decision.title, *(row.row.about for row in decision.winners))
+    ]
     return {
-        "shown": [one for one in fitting if all_rows or one.won or one.tested],
-        "empty": list(dict.fromkeys(one.title for one in fitting if not (all_rows or one.won or one.tested))),
+        "shown": [decision for decision in fitting if all_rows or decision.winners or decision.tested],
+        "empty": list(
+            dict.fromkeys(
+                decision.title for decision in fitting if not (all_rows or decision.winners or decision.tested)
+            )
+        ),
     }
 
 
@@ -204,7 +212,7 @@ def _is_change_wanted(change: Change, events: Sequence[Event], turn_filter: Turn
         return True
     event = next(event for event in events if event.row.seq == change.seq)
     return turn_filter.admits(
-        family_of(event.row.stage), change.place, change.step, change.before_short, change.after_short
+        family_of(event.row.stage), change.path, change.step, change.before_short, change.after_short
     )
 
 
@@ -216,8 +224,8 @@ def _tool_events(events: Sequence[Event]) -> Iterable[tuple[Event, str]]:
     """The tool calls with their results, shortened."""
     for event in events:
         if event.name in _TOOL_STAGES:
-            said = (event.payload[key] for key in _TOOL_SAYS if event.payload.get(key) is not None)
-            yield event, excerpt_value(next(said, None))
+            values = (event.payload[key] for key in _TOOL_SAYS if event.payload.get(key) is not None)
+            yield event, excerpt_value(next(values, None))
 
 
 _TOOL_SAYS = ("args", "result", "rows", "error", "sql")
@@ -238,11 +246,11 @@ def feedback_context(request: Any, turn_id: Any) -> dict[str, Any]:
     """The feedback on a turn, the user's own, and whether the user may give some. One query."""
     if not request.user.has_perm("audit.view_cemcpuserfeedback"):
         return {"feedback": [], "may_rate": False, "sees_feedback": False}
-    found = list(CeMcpUserFeedback.objects.filter(turn_id=turn_id, replaced_at=None).order_by("feedback_id"))
+    entries = list(CeMcpUserFeedback.objects.filter(turn_id=turn_id, replaced_at=None).order_by("feedback_id"))
     me = f"user:{request.user.get_username()}"
     return {
-        "feedback": found,
-        "mine": next((one for one in found if one.author == me), None),
+        "feedback": entries,
+        "mine": next((entry for entry in entries if entry.author == me), None),
         "may_rate": request.user.has_perm("audit.add_cemcpuserfeedback"),
         "sees_feedback": True,
     }
@@ -298,12 +306,13 @@ class Bar:
 def build_waterfall(events: Sequence[Event]) -> list[Bar]:
     """The steps in order; those without an end come last."""
     timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), None)
-    found = build_frames(events)
+    frames = build_frames(events)
     counts = Counter(event.step for event in events if event.name not in _FRAME_STAGES)
     if timing and isinstance(timing.get("stepList"), list):
-        return list(_build_timed_bars(timing, found, counts))
+        return list(_build_timed_bars(timing, frames, counts))
     return [
-        Bar(one.step, one.status, None, one.duration_ms, "0", "0", one.error or "", counts[one.step]) for one in found
+        Bar(frame.step, frame.status, None, frame.duration_ms, "0", "0", frame.error or "", counts[frame.step])
+        for frame in frames
     ]
 
 
@@ -312,28 +321,30 @@ def list_unclosed_steps(events: Sequence[Event]) -> list[str]:
     return [frame.step for frame in build_frames(events) if frame.status == "RUNNING"]
 
 
-def _build_timed_bars(timing: Mapping[str, Json], found: Sequence[Frame], counts: Counter[str | None]) -> Iterator[Bar]:
-    steps = [one for one in timing["stepList"] if isinstance(one, Mapping)]
-    whole = max([float(timing.get("wallMs") or 0), *(_end_ms(one) for one in steps), 0.01])
+def _build_timed_bars(
+    timing: Mapping[str, Json], frames: Sequence[Frame], counts: Counter[str | None]
+) -> Iterator[Bar]:
+    steps = [step for step in timing["stepList"] if isinstance(step, Mapping)]
+    whole = max([float(timing.get("wallMs") or 0), *(_end_ms(step) for step in steps), 0.01])
     by_step: dict[str, list[Frame]] = defaultdict(list)
-    for frame in found:
+    for frame in frames:
         by_step[frame.step].append(frame)
-    for one in steps:
-        name = str(one.get("step"))
+    for step in steps:
+        name = str(step.get("step"))
         of_it = by_step[name].pop(0) if by_step[name] else None
-        start, took = float(one.get("startedAtMs") or 0), float(one.get("durationMs") or 0)
+        start, took = float(step.get("startedAtMs") or 0), float(step.get("durationMs") or 0)
         width = max(100 * took / whole, _MIN_WIDTH)
-        left = min(100 * start / whole, 100 - width)
-        status = "OK" if one.get("success", True) else "ERROR"
+        offset = min(100 * start / whole, 100 - width)
+        status = "OK" if step.get("success", True) else "ERROR"
         yield Bar(
-            name, status, start, took, f"{left:.2f}%", f"{width:.2f}%", (of_it and of_it.error) or "", counts[name]
+            name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", (of_it and of_it.error) or "", counts[name]
         )
     for left_over in (frame for rest in by_step.values() for frame in rest):
         yield Bar(left_over.step, left_over.status, None, None, "0", "0", "", counts[left_over.step])
 
 
-def _end_ms(one: Mapping[str, Json]) -> float:
-    return float(one.get("startedAtMs") or 0) + float(one.get("durationMs") or 0)
+def _end_ms(step: Mapping[str, Json]) -> float:
+    return float(step.get("startedAtMs") or 0) + float(step.get("durationMs") or 0)
 
 
 _SHOWN = 140

@@ -46,9 +46,9 @@ class TurnWarning:
 def count_stages(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> Mapping[int, Counter[str]]:
     """How often these stages occur in some turns; one query by the index of turns."""
     wanted = Q(stage__in=[str(stage) for stage in WARNINGS]) | Q(stage__in=(*_FRAME, _TIMING_STAGE))
-    found = CeAudit.objects.filter(wanted, conversation_id=conversation_id, turn_no__in=set(turn_nos))
+    events = CeAudit.objects.filter(wanted, conversation_id=conversation_id, turn_no__in=set(turn_nos))
     counts: dict[int, Counter[str]] = defaultdict(Counter)
-    for turn_no, stage, count in found.order_by().values_list("turn_no", "stage").annotate(count=Count("audit_id")):
+    for turn_no, stage, count in events.order_by().values_list("turn_no", "stage").annotate(count=Count("audit_id")):
         counts[turn_no][base_name(stage)] += count
     return counts
 

@@ -91,12 +91,12 @@ def _measure(server: Postgres, options: argparse.Namespace) -> int:
     for case in cases(record):
         measured.append(reader.measure(case))
         print(measured[-1].to_line(), flush=True)
-    told = "\n".join(f"\n== {one.case.what}\n" + "\n--\n".join(one.plans) for one in measured)
+    report = "\n".join(f"\n== {measurement.case.what}\n" + "\n--\n".join(measurement.plans) for measurement in measured)
     if options.plans:
-        options.plans.write_text(told + "\n")
+        options.plans.write_text(report + "\n")
     else:
-        print(told)
-    failed = [one for one in measured if not one.holds]
+        print(report)
+    failed = [measurement for measurement in measured if not measurement.holds]
     say(f"{len(measured) - len(failed)} of {len(measured)} pages stay below their limits")
     return bool(failed)
 

@@ -40,18 +40,18 @@ def cases(record: Record) -> list[Case]:
 
 
 def _searches(record: Record) -> Iterator[Case]:
-    found = _common()
+    common = _common()
     yield _find("newest turns", {})
     yield _find("newest conversations", {"show": "conversations"})
     yield _find(f"participant with {record.many:,} conversations", {"participant": BUSIEST})
     yield _find("the same, their conversations", {"participant": BUSIEST, "show": "conversations"})
     yield _find("participant of one conversation", {"participant": RAREST_NAME})
     yield _find("participant that is not there", {"participant": "+1"}, empty=True)
-    yield _find("commonest intent", {"intent": found["intent"]})
+    yield _find("commonest intent", {"intent": common["intent"]})
     yield _find("rarest intent", {"intent": RARE})
-    yield _find("commonest error", {"error": found["error"]})
+    yield _find("commonest error", {"error": common["error"]})
     yield _find("rarest error", {"error": RARE_ERROR})
-    yield _find("rule that fires in every turn", {"table": "ce_rule", "row": found["rule"]})
+    yield _find("rule that fires in every turn", {"table": "ce_rule", "row": common["rule"]})
     yield _find("rule that fired once", {"table": "ce_rule", "row": RARE_ROW})
     yield _find("the commonest word", {"q": "number"})
     yield _find("the rarest word", {"q": RARE_WORD})
@@ -60,31 +60,31 @@ def _searches(record: Record) -> Iterator[Case]:
     yield _find("the beginning of many words", {"q": "num*"})
     yield _find("stage of every turn", {"stage": "USER_INPUT"})
     yield _find("stage of one turn", {"stage": RARE_STAGE})
-    yield _find("state", {"state": found["state"]})
-    yield _find("release in the middle", {"release": found["release"]})
+    yield _find("state", {"state": common["state"]})
+    yield _find("release in the middle", {"release": common["release"]})
     yield _find("failed turns", {"status": "FAILED"})
     yield _find(
         "intent, rule, stage and release together",
         {
-            "intent": found["intent"],
+            "intent": common["intent"],
             "table": "ce_rule",
-            "row": found["rule"],
+            "row": common["rule"],
             "stage": "RULE_APPLIED",
-            "release": found["release"],
+            "release": common["release"],
         },
     )
     yield _find(
         "common intent and common word, never together", {"intent": "DELIVERY", "q": "warranty washing"}, empty=True
     )
     yield _find(
-        "common intent and common error, never together", {"intent": "TOPIC_3", "error": found["error"]}, empty=True
+        "common intent and common error, never together", {"intent": "TOPIC_3", "error": common["error"]}, empty=True
     )
     yield _find("nothing but a duration that no turn has", {"ms": "3000000"}, empty=True)
     yield _find("nothing but a cost that no turn has", {"cost": "9"}, empty=True)
-    yield _find("an hour half a year ago", {"since": found["at"], "until": found["until"]})
-    yield _find("conversations of the commonest intent", {"intent": found["intent"], "show": "conversations"})
-    for what, asked, place in _deep():
-        yield _find(f"{what}, from the middle on", {**asked, "at": place})
+    yield _find("an hour half a year ago", {"since": common["at"], "until": common["until"]})
+    yield _find("conversations of the commonest intent", {"intent": common["intent"], "show": "conversations"})
+    for what, filters, cursor in _deep():
+        yield _find(f"{what}, from the middle on", {**filters, "at": cursor})
 
 
 def _pages(middle: int) -> Iterator[Case]:
@@ -99,8 +99,8 @@ def _pages(middle: int) -> Iterator[Case]:
             f"session page of {name}", reverse("admin:ce_sessions_ceconversation_change", args=[conversation]), TIMELINE
         )
         yield Case(f"timeline of {name}", reverse("admin:audit_ceaudit_timeline", args=[conversation]), TIMELINE)
-    there = f"{reverse('admin:audit_ceaudit_timeline', args=[LONGEST])}?turn={middle}"
-    yield Case("timeline of the longest conversation, from its middle", there, TIMELINE)
+    url = f"{reverse('admin:audit_ceaudit_timeline', args=[LONGEST])}?turn={middle}"
+    yield Case("timeline of the longest conversation, from its middle", url, TIMELINE)
     for what, key, turn in (
         ("in the longest conversation", LONGEST, middle),
         ("of an ordinary conversation", ordinary, 3),

@@ -127,7 +127,7 @@ def generate_record(templates: Templates, rows: int, say: Say) -> Record:
             cursor.execute(_RARE_EVENT, [RARE_STAGE])
             cursor.execute(_CALLS, [])
         say("words of turns, as the job indexes them")
-        done = sum(count for one in index_new_turns() for count in one.values())
+        done = sum(count for counts in index_new_turns() for count in counts.values())
         assert done >= turns, done
         say("vacuum")
         cursor.execute("VACUUM ANALYZE")
@@ -153,7 +153,7 @@ def _records(cursor: Any, templates: Templates) -> None:
                   "last_turn_no", "turn_count", "lifecycle")  # fmt: skip
     columns = _columns(cursor, "ce_conversation", of_session)
     cursor.execute(
-        _SESSIONS.format(columns=", ".join(columns), columns_of_c=", ".join(f"c.{one}" for one in columns),
+        _SESSIONS.format(columns=", ".join(columns), columns_of_c=", ".join(f"c.{column}" for column in columns),
                          busiest=BUSIEST, rarest=RAREST_NAME),
         [templates.answered[0]],
     )  # fmt: skip
@@ -165,7 +165,7 @@ def _records(cursor: Any, templates: Templates) -> None:
               "user_input", "intent_code", "state_code", "error_code", "duration_ms")  # fmt: skip
     columns = _columns(cursor, "ce_conversation_history", of_turn)
     cursor.execute(
-        _RECORDS.format(columns=", ".join(columns), columns_of_t=", ".join(f"t.{one}" for one in columns),
+        _RECORDS.format(columns=", ".join(columns), columns_of_t=", ".join(f"t.{column}" for column in columns),
                         word=RARE_WORD, rare=RARE, error=RARE_ERROR),
         [],
     )  # fmt: skip

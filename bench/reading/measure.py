@@ -59,9 +59,9 @@ class Reader:
         cold, answer = self._time_request(case.address)
         warm = [self._time_request(case.address)[0] for _ in range(ROUNDS)]
         plans = _plans(lambda: self.client.get(case.address))
-        found = answer.context.get("found") if answer.context else None
-        turns = len(found.matches) if found is not None else None
-        return Measurement(case, cold, median(warm), turns, bool(found and found.paused), plans)
+        page = answer.context.get("page") if answer.context else None
+        turns = len(page.matches) if page is not None else None
+        return Measurement(case, cold, median(warm), turns, bool(page and page.paused), plans)
 
     def _time_request(self, address: str) -> tuple[float, Any]:
         start = time.perf_counter()
@@ -86,25 +86,25 @@ class Reader:
 
 @contextmanager
 def _listen_to_plans() -> Iterator[list[tuple[str, Any]]]:
-    told: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
 
     def execute(call: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
-        told.append((sql, params))
+        statements.append((sql, params))
         return call(sql, params, many, context)
 
     with connection.execute_wrapper(execute):
-        yield told
+        yield statements
 
 
 def _plans(read: Callable[[], Any]) -> list[str]:
     """The plan of each statement on a large table, and its row counts."""
-    with _listen_to_plans() as told:
+    with _listen_to_plans() as statements:
         read()
-    found = []
-    for sql, params in told:
+    plans = []
+    for sql, params in statements:
         if sql.startswith(_UNTOLD) or not any(f'"{name}"' in sql or f" {name} " in sql for name in _LARGE):
             continue
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, BUFFERS OFF) {sql}", params)
-            found.append("\n".join(line for (line,) in cursor.fetchall()))
-    return found
+            plans.append("\n".join(line for (line,) in cursor.fetchall()))
+    return plans

@@ -27,14 +27,14 @@ def payloads(text: str, turn_no: int) -> list[dict[str, Any]]:
     """The audit payloads of a turn: some 250 bytes each."""
     return [
         {
-            "step": f"Step{place}",
+            "step": f"Step{index}",
             "userText": text,
             "intent": "HOURS",
             "state": "IDLE",
-            "_meta": {"seq": place, "turnNo": turn_no, "changed": {"set": {"/intent": "HOURS", "/context/order": 3}}},
+            "_meta": {"seq": index, "turnNo": turn_no, "changed": {"set": {"/intent": "HOURS", "/context/order": 3}}},
             "candidates": [{"id": 17, "matched": False, "reason": "PATTERN"}, {"id": 18, "matched": True}],
         }
-        for place in range(AUDIT_ROWS)
+        for index in range(AUDIT_ROWS)
     ]
 
 
@@ -44,8 +44,9 @@ def create(postgres: Postgres, database: str, conversations: int) -> list[str]:
     ids = [str(uuid.uuid4()) for _ in range(conversations)]
     with postgres.connect(database) as connection:
         connection.execute(TABLES)
-        for one in ids:
+        for conversation_id in ids:
             connection.execute(
-                "INSERT INTO conversation VALUES (%s, 'UNKNOWN', 'UNKNOWN', '{}', 0, '', clock_timestamp())", [one]
+                "INSERT INTO conversation VALUES (%s, 'UNKNOWN', 'UNKNOWN', '{}', 0, '', clock_timestamp())",
+                [conversation_id],
             )
     return ids

@@ -56,18 +56,18 @@ class Comparison(NamedTuple):
     all_url: str
 
 
-def build_comparison(request: HttpRequest, found: Differences) -> Comparison:
+def build_comparison(request: HttpRequest, differences: Differences) -> Comparison:
     """The requested page; links keep its other query parameters."""
     only, behind = request.GET.get(TABLE, ""), request.GET.get(BEHIND, "")
-    wanted = [(table, row) for table, rows in found.items() if only in ("", table) for row in rows]
+    wanted = [(table, row) for table, rows in differences.items() if only in ("", table) for row in rows]
     keys = [f"{table}:{row.pk}" for table, row in wanted]
     start = keys.index(behind) + 1 if behind in keys else 0
     page = wanted[start : start + SHOWN]
     more = len(wanted) - start - len(page)
     return Comparison(
-        tables=list(_counts(request, found, only)),
+        tables=list(_counts(request, differences, only)),
         rows=[_open_to(request, table, changed_row(table, row)) for table, row in page],
-        total=sum(map(len, found.values())),
+        total=sum(map(len, differences.values())),
         skipped=start,
         more=more,
         next_url=_url(request, **{TABLE: only, BEHIND: keys[start + SHOWN - 1]}) if more else "",
@@ -75,21 +75,21 @@ def build_comparison(request: HttpRequest, found: Differences) -> Comparison:
     )
 
 
-def first_rows(found: Differences, count: int) -> list[ChangedRow]:
+def first_rows(differences: Differences, count: int) -> list[ChangedRow]:
     """The first changed rows in detail."""
-    rows = ((table, row) for table, rows in found.items() for row in rows)
+    rows = ((table, row) for table, rows in differences.items() for row in rows)
     return [changed_row(table, row) for (table, row), _ in zip(rows, range(count), strict=False)]
 
 
 def changed_row(table: str, row: Difference) -> ChangedRow:
     """A changed row in detail."""
     how = "added" if row.before is None else "removed" if row.after is None else "changed"
-    told = row.after if row.after is not None else row.before
+    content = row.after if row.after is not None else row.before
     url = row_url(table, row.pk, "history")
     return ChangedRow(
         table_title(table),
         row_name(table, row.pk),
-        describe_content(table, told or {}),
+        describe_content(table, content or {}),
         url,
         how,
         changes(table, row.before, row.after),
@@ -103,8 +103,8 @@ def _open_to(request: HttpRequest, table: str, row: ChangedRow) -> ChangedRow:
     return row if may else row._replace(url="")
 
 
-def _counts(request: HttpRequest, found: Differences, only: str) -> Iterator[TableCount]:
-    for table, rows in found.items():
+def _counts(request: HttpRequest, differences: Differences, only: str) -> Iterator[TableCount]:
+    for table, rows in differences.items():
         added = sum(1 for row in rows if row.before is None)
         removed = sum(1 for row in rows if row.after is None)
         yield TableCount(
@@ -117,10 +117,10 @@ def _counts(request: HttpRequest, found: Differences, only: str) -> Iterator[Tab
         )
 
 
-def _url(request: HttpRequest, **place: Any) -> str:
+def _url(request: HttpRequest, **params: Any) -> str:
     query: QueryDict = request.GET.copy()
     for name in (TABLE, BEHIND):
         query.pop(name, None)
-        if value := place.get(name):
+        if value := params.get(name):
             query[name] = value
     return f"?{query.urlencode()}"

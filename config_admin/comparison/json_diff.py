@@ -47,11 +47,11 @@ def segments(old: str, new: str) -> list[Segment]:
     left, right = old.splitlines(keepends=True), new.splitlines(keepends=True)
     if not old or not new or len(left) + len(right) > MAX_PARTS:
         return list(_list_changes(old, new))
-    found: list[Segment] = []
+    parts: list[Segment] = []
     for tag, start, stop, new_start, new_stop in opcodes(left, right):
         was, now = "".join(left[start:stop]), "".join(right[new_start:new_stop])
-        found += [Segment("same", was)] if tag == "equal" else _by_words(was, now)
-    return list(_join_equal_parts(found))
+        parts += [Segment("same", was)] if tag == "equal" else _by_words(was, now)
+    return list(_join_equal_parts(parts))
 
 
 def _by_words(old: str, new: str) -> Iterator[Segment]:
@@ -79,10 +79,10 @@ def _list_changes(out: str, put: str) -> Iterator[Segment]:
         yield Segment("in", put)
 
 
-def _join_equal_parts(found: Iterable[Segment]) -> Iterator[Segment]:
+def _join_equal_parts(parts: Iterable[Segment]) -> Iterator[Segment]:
     """Join neighbouring parts that are the same in both."""
     same = ""
-    for segment in found:
+    for segment in parts:
         if segment.kind == "same":
             same += segment.text
             continue
@@ -141,8 +141,8 @@ def _format_key(key: str) -> str:
 def _build_segments(old: Json, new: Json) -> list[Segment]:
     if isinstance(old, str) and isinstance(new, str):
         return segments(old, new)
-    found = [] if old is ABSENT else [Segment("out", _quote(old))]
-    return found if new is ABSENT else [*found, Segment("in", _quote(new))]
+    removed = [] if old is ABSENT else [Segment("out", _quote(old))]
+    return removed if new is ABSENT else [*removed, Segment("in", _quote(new))]
 
 
 def _quote(value: Json) -> str:

@@ -31,33 +31,33 @@ class FieldChange:
     paths: Sequence[PathChange] = ()
     more: int = 0
     #: For a template, the names that it uses now, and those that it no longer uses.
-    gained: Sequence[str] = ()
-    lost: Sequence[str] = ()
+    added: Sequence[str] = ()
+    removed: Sequence[str] = ()
 
 
 def changes(table: str, before: Content | None, after: Content | None) -> list[FieldChange]:
     """The changed columns; null means that the row does not exist, and then only filled columns count."""
-    found = []
+    field_changes = []
     for name, column in kept_columns(table).items():
         old, new = text_of(before, name), text_of(after, name)
         if name not in EXTRA_COLUMNS and not column.primary_key and old != new:
             if before is None or after is None:
-                found.append(FieldChange(capfirst(str(column.verbose_name)), segments(old, new)))
+                field_changes.append(FieldChange(capfirst(str(column.verbose_name)), segments(old, new)))
             else:
-                found.append(field_change(table, name, before[name], after[name]))
-    return found
+                field_changes.append(field_change(table, name, before[name], after[name]))
+    return field_changes
 
 
 def field_change(table: str, name: str, old: Any, new: Any) -> FieldChange:
     """The difference of two values of a column."""
     label = capfirst(column_label(table, name))
     if all(isinstance(value, (dict, list)) and not find_unreadable_columns({name: value}) for value in (old, new)):
-        found = list_path_changes(old, new)
-        paths = list(islice(found, MAX_PATHS))
-        return FieldChange(label, (), paths, more=sum(1 for _ in found))
+        path_changes = list_path_changes(old, new)
+        paths = list(islice(path_changes, MAX_PATHS))
+        return FieldChange(label, (), paths, more=sum(1 for _ in path_changes))
     was, now = text_of({name: old}, name), text_of({name: new}, name)
-    gained, lost = _names(was, now) if list_column_specs(table)[name].language == TEMPLATE else ((), ())
-    return FieldChange(label, segments(was, now), gained=gained, lost=lost)
+    added, removed = _names(was, now) if list_column_specs(table)[name].language == TEMPLATE else ((), ())
+    return FieldChange(label, segments(was, now), added=added, removed=removed)
 
 
 def _names(old: str, new: str) -> tuple[Sequence[str], Sequence[str]]:

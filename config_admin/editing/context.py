@@ -22,5 +22,5 @@ def get_editor_context(request: HttpRequest) -> EditorContext:
     held: Any = request
     if not hasattr(held, "_editor_context"):
         held._editor_context = EditorContext(snapshots.current(), describe_installation())
-    found: EditorContext = held._editor_context
-    return found
+    context: EditorContext = held._editor_context
+    return context

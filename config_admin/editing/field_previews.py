@@ -65,7 +65,7 @@ class FieldPreview(NamedTuple):
 class _Notes:
     """Notes besides the result."""
 
-    found: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
     def scope(self, row: Any, moment: SampleTurn) -> "_Notes":
         """Note if the row would not be tested in this scope."""
@@ -73,9 +73,9 @@ class _Notes:
         fits = code_matches(row.intent_code, session.intent) and code_matches(row.state_code, session.state)
         if moment.is_stored and not fits:
             where = f"in intent {session.intent}, state {session.state}"
-            self.found.append(f"This row would not be evaluated in that turn. The conversation was {where}.")
+            self.lines.append(f"This row would not be evaluated in that turn. The conversation was {where}.")
         if moment.note:
-            self.found.append(moment.note)
+            self.lines.append(moment.note)
         return self
 
 
@@ -87,7 +87,7 @@ def condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
     if fault := find_row_fault(moment.turn.snapshot, rule):
         return PreviewResult(fault.reason, failed=True, notes=[fault.remedy or ""])
     verdict = evaluate_rule(rule, moment.session)
-    notes = _Notes().scope(rule, moment).found
+    notes = _Notes().scope(rule, moment).lines
     operands = [
         {**operand, **{name: _json(operand.get(name)) for name in ("value", "literal")}} for operand in verdict.operands
     ]
@@ -106,8 +106,8 @@ def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResul
         copy = set_json.parse(rule.action_value)
     except ActionValueError as error:
         return PreviewResult(error.message, failed=True)
-    found, value = copy.path.first(collect_facts(moment.session))
-    if not found:
+    exists, value = copy.path.first(collect_facts(moment.session))
+    if not exists:
         return PreviewResult("The path matches nothing, so nothing is copied.", False)
     return PreviewResult(f"This value is copied to {copy.key}:", text=_json(value))
 
@@ -137,13 +137,13 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
     if not has_telling_words(row.pattern):
         return PreviewResult("This phrase has no telling word, so it matches no message.", failed=True)
     own = code(row.intent_code)
-    found = match_phrases(_replace_phrase(snapshot, row), text)
-    notes = [_describe_match(match) for match in (*found.hits, *found.near)[:3]]
-    notes.append(f"An intent needs a score of at least {found.min_score:.2f} here.")
+    phrase_matches = match_phrases(_replace_phrase(snapshot, row), text)
+    notes = [_describe_match(match) for match in (*phrase_matches.hits, *phrase_matches.near)[:3]]
+    notes.append(f"An intent needs a score of at least {phrase_matches.min_score:.2f} here.")
     patterns = [other for other in order_classifiers(snapshot) if other.pk in get_classifier_bank(snapshot).hits(text)]
     if patterns:
         notes.insert(0, f"Pattern {patterns[0].pk} of {patterns[0].intent_code} matches. Patterns are tried first.")
-    intents = [match.intent for match in found.hits]
+    intents = [match.intent for match in phrase_matches.hits]
     if own not in intents:
         leads = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
         return PreviewResult(leads, False, notes=notes)
@@ -190,8 +190,8 @@ def template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
     rendered = render_lenient(to_jinja(getattr(row, name) or ""), build_variables(moment.session, moment.turn))
     if rendered.error is not None:
         return PreviewResult(f"The template cannot be rendered: {rendered.error}", failed=True)
-    notes = [f"No value for {one} in this turn." for one in dict.fromkeys(rendered.missing)]
-    notes += _Notes().scope(row, moment).found
+    notes = [f"No value for {name} in this turn." for name in dict.fromkeys(rendered.missing)]
+    notes += _Notes().scope(row, moment).lines
     if blank(rendered.text):
         return PreviewResult("The text is empty.", False, notes=notes)
     return PreviewResult("Result:", text=rendered.text, notes=notes)
@@ -203,7 +203,7 @@ def arguments(row: rows.DirectTool, name: str, moment: SampleTurn) -> PreviewRes
         request = build_row_request(row, moment.session, moment.turn)
     except InvalidToolRequest as error:
         return PreviewResult(str(error), failed=True)
-    return PreviewResult("Arguments for the tool:", text=_json(request.args), notes=_Notes().scope(row, moment).found)
+    return PreviewResult("Arguments for the tool:", text=_json(request.args), notes=_Notes().scope(row, moment).lines)
 
 
 def step_name(row: rows.Verbose, name: str, moment: SampleTurn) -> PreviewResult:

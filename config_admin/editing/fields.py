@@ -79,10 +79,10 @@ class JsonField(_Judged, forms.JSONField):
 
     def to_python(self, value: Any) -> Any:
         """The document; a blank text is the column's empty value. No column takes a plain text."""
-        found = super().to_python(value)
-        if isinstance(found, str):
+        document = super().to_python(value)
+        if isinstance(document, str):
             raise ValidationError("Enter a JSON object or list, not a text.", "SHAPE_INVALID")
-        return self._empty() if found is None else found
+        return self._empty() if document is None else document
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         """The typed text, unchanged."""

@@ -44,28 +44,26 @@ class LiveChecksAdmin(ModelAdmin):
         """These addresses for a row; null for users who may only read it."""
         if not self._may(request, stored):
             return None
-        found = {"judge": reverse(f"admin:{self._name('judge')}"), "pk": str(stored.pk) if stored else ""}
+        urls = {"judge": reverse(f"admin:{self._name('judge')}"), "pk": str(stored.pk) if stored else ""}
         if any(table == self.opts.db_table for table, _ in FIELD_PREVIEWS):
-            found["try"] = reverse(f"admin:{self._name('try-it')}")
-            found["turns"] = (
-                reverse(f"admin:{self._name('turns')}") if request.user.has_perm(sample_turns.RIGHT) else ""
-            )
-        return found
+            urls["try"] = reverse(f"admin:{self._name('try-it')}")
+            urls["turns"] = reverse(f"admin:{self._name('turns')}") if request.user.has_perm(sample_turns.RIGHT) else ""
+        return urls
 
     def judge_view(self, request: HttpRequest) -> JsonResponse:
         """The findings of the checks for the form as it is, by field; for a rule also its sentence."""
         form = self._form(request)
-        told: dict[str, Any] = {"errors": {}, "warnings": {}}
+        answer: dict[str, Any] = {"errors": {}, "warnings": {}}
         for name, errors in form.errors.items():
-            told["errors"][name] = [
-                _serialize_finding(text, one.code) for one in errors.as_data() for text in one.messages
+            answer["errors"][name] = [
+                _serialize_finding(text, error.code) for error in errors.as_data() for text in error.messages
             ]
         for finding in form.warnings:
-            of_field = told["warnings"].setdefault(form.field_name(finding) or "", [])
+            of_field = answer["warnings"].setdefault(form.field_name(finding) or "", [])
             of_field.append(_serialize_finding(finding.message, finding.code))
         if isinstance(form.draft, Rule):
-            told["sentence"] = describe_rule(form.draft)
-        return JsonResponse(told)
+            answer["sentence"] = describe_rule(form.draft)
+        return JsonResponse(answer)
 
     def try_view_of_field(self, request: HttpRequest) -> HttpResponse:
         """Try one field of the form on a typed text or a stored turn."""
@@ -85,8 +83,8 @@ class LiveChecksAdmin(ModelAdmin):
         """The newest turns to try a row on."""
         if not (self._may(request, None) and request.user.has_perm(sample_turns.RIGHT)):
             raise PermissionDenied
-        found = sample_turns.recent(request.GET.get("intent", ""))
-        return JsonResponse({"turns": [choice._asdict() for choice in found]})
+        choices = sample_turns.recent(request.GET.get("intent", ""))
+        return JsonResponse({"turns": [choice._asdict() for choice in choices]})
 
     def _moment(self, request: HttpRequest, row: Any, phase: str | None, step: str | None) -> SampleTurn:
         if turn_id := request.POST.get("_turn"):
@@ -109,12 +107,12 @@ class LiveChecksAdmin(ModelAdmin):
         """The row; a deleted one counts as new."""
         key = {self.opts.pk.attname: pk}
         try:
-            found = self.model._default_manager.filter(**key).first()
-            if found is None and not self.model.history.filter(**key).exists():
+            row = self.model._default_manager.filter(**key).first()
+            if row is None and not self.model.history.filter(**key).exists():
                 raise Http404
         except ValueError as error:
             raise Http404 from error
-        return found
+        return row
 
     def _may(self, request: HttpRequest, stored: Any) -> bool:
         return bool(self.has_change_permission(request, stored) if stored else self.has_add_permission(request))

@@ -85,9 +85,9 @@ def action_values(editor: EditorContext) -> Iterator[Option]:
         "fields": list_form_field_options(editor),
         "preference": preferences(editor),
     }
-    found = {kind: list(options) for kind, options in offered.items()}
+    options_by_kind = {kind: list(options) for kind, options in offered.items()}
     for action in vocabulary.list_actions().values():
-        for option in found.get(action.picker, ()):
+        for option in options_by_kind.get(action.picker, ()):
             yield option._replace(group=action.name)
 
 
@@ -107,7 +107,7 @@ def params(editor: EditorContext) -> Iterator[Option]:
         "parameters set by the engine", lambda: {key for rule in rules for key in _list_written_paths(rule)}
     ):
         known.setdefault(name, "written by rules")
-    return (Option(key, help=told) for key, told in sorted(known.items()))
+    return (Option(key, help=description) for key, description in sorted(known.items()))
 
 
 def _list_written_paths(rule: rows.Rule) -> Iterable[str]:
@@ -139,15 +139,15 @@ def tasks(editor: EditorContext) -> Iterator[Option]:
 
 def methods(editor: EditorContext) -> Iterator[Option]:
     """Methods of registered tasks, grouped by task."""
-    for name, found in sorted(editor.world.tasks.items()):
-        for method in found:
+    for name, names in sorted(editor.world.tasks.items()):
+        for method in names:
             yield Option(method, group=name)
 
 
 def tasks_with_methods(editor: EditorContext) -> Iterator[Option]:
     """Tasks with one method each, in the form of SET_TASK."""
-    for name, found in sorted(editor.world.tasks.items()):
-        for method in found:
+    for name, names in sorted(editor.world.tasks.items()):
+        for method in names:
             yield Option(f"{name}:{method}")
 
 

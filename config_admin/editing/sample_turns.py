@@ -60,7 +60,7 @@ class _NoConversation:
 def sample_typed_message(text: str, snapshot: Snapshot, intent: str | None, state: str | None) -> SampleTurn:
     """A first message, in a conversation in the row's scope."""
     params = {"dialogue_act": code(text)}
-    where = (UNKNOWN if code(one) in ("", ANY) else code(one) for one in (intent, state))
+    where = (UNKNOWN if code(value) in ("", ANY) else code(value) for value in (intent, state))
     clock = TurnClock(timezone.now())
     ports = wiring.ports(clock, _NoConversation(), Playback([]), snapshot)
     turn = Turn("try", 1, TurnRequest("try", text), snapshot, ports, Trail(clock.elapsed_ms))
@@ -82,9 +82,9 @@ def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None
     if record is None:
         raise ValueError("This turn is no longer stored.")
     turn = turn_reader().rebuild_turn(record)
-    found = next(_find_events(turn, phase, step), None)
-    if found is not None:
-        return SampleTurn(found.session, turn, is_stored=True)
+    event = next(_find_events(turn, phase, step), None)
+    if event is not None:
+        return SampleTurn(event.session, turn, is_stored=True)
     what = f"The rules of phase {phase} were not evaluated" if phase else f"{step} did not run"
     note = f"{what} in this turn. The facts at the end of the turn are used." if phase or step else ""
     return SampleTurn(turn.trail.events[-1].session, turn, note, is_stored=True)
@@ -99,8 +99,8 @@ def _find_events(turn: Turn, phase: str | None, step: str | None) -> Iterator[Au
 
 def recent(intent: str) -> list[Choice]:
     """The newest turns to choose from, those of the intent first; one query."""
-    found = CeConversationHistory.objects.filter(recording__isnull=False, replayable=True).order_by("-history_id")
-    rows = list(found.values_list("turn_id", "user_input", "intent_code", "state_code", "created_at")[:LOOKED_AT])
+    replayable = CeConversationHistory.objects.filter(recording__isnull=False, replayable=True).order_by("-history_id")
+    rows = list(replayable.values_list("turn_id", "user_input", "intent_code", "state_code", "created_at")[:LOOKED_AT])
     rows.sort(key=lambda row: code(row[2]) != code(intent))
     return [
         Choice(str(turn_id), f"“{shorten_line(text, 60)}” · {own} / {state} · {_when(made)}")

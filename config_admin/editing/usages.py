@@ -36,8 +36,8 @@ class Group(NamedTuple):
 
 def group_usages(snapshot: Snapshot, row: Row) -> list[Group]:
     """The groups, in the order of the kinds of use."""
-    found = groupby(list_uses(snapshot, row), key=lambda use: (use.how, use.row.table))
-    return [_group(how, table, [use.row for use in members]) for (how, table), members in found]
+    groups = groupby(list_uses(snapshot, row), key=lambda use: (use.how, use.row.table))
+    return [_group(how, table, [use.row for use in members]) for (how, table), members in groups]
 
 
 def link_of(row: Row) -> Link:

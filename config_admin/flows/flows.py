@@ -48,12 +48,12 @@ class RequestedField:
 
     def schema(self) -> Values:
         """The property of the JSON schema."""
-        found: Values = {"type": self.type, "title": self.label}
+        schema: Values = {"type": self.type, "title": self.label}
         if self.format:
-            found["format"] = self.format
+            schema["format"] = self.format
         if self.choices:
-            found["enum"] = list(self.choices)
-        return found
+            schema["enum"] = list(self.choices)
+        return schema
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ def _faq(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
 
 
 def _person(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
-    told = wanted.answer or "One moment please: somebody from our team will go on with you."
+    text = wanted.answer or "One moment please: somebody from our team will go on with you."
     yield _rule(
         wanted, "ANY", "EXACT", "ANY", "SET_CONTEXT", "handover:true", 10, "ask the caller to hand over to a person"
     )
-    yield _answer(wanted, "ANY", told, "say that a person takes over")
+    yield _answer(wanted, "ANY", text, "say that a person takes over")
 
 
 def _form(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
@@ -117,9 +117,9 @@ def _form(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
     yield from _collecting(wanted, CONFIRM, "ask for confirmation when the form is complete")
     yield _answer(wanted, CONFIRM, wanted.summary or f"Please check: {summed}. Is that right?", "ask for confirmation")
     yield _rule(wanted, CONFIRM, "EXACT", "AFFIRM", "SET_STATE", DONE, 10, "a yes", "POST_DIALOGUE_ACT")
-    for place, (action, value) in enumerate((("CLEAR_CONTEXT", ",".join(names)), ("SET_STATE", COLLECT)), start=2):
+    for position, (action, value) in enumerate((("CLEAR_CONTEXT", ",".join(names)), ("SET_STATE", COLLECT)), start=2):
         yield _rule(
-            wanted, CONFIRM, "EXACT", "NEGATE", action, value, 10 * place, "“No” starts again", "POST_DIALOGUE_ACT"
+            wanted, CONFIRM, "EXACT", "NEGATE", action, value, 10 * position, "“No” starts again", "POST_DIALOGUE_ACT"
         )
     yield _answer(wanted, DONE, wanted.answer or "Thank you, I have noted that.", "say that the task is done")
 
@@ -240,18 +240,18 @@ def make_pattern(phrase: str) -> str:
 
 def _join_words(words: Sequence[str]) -> str:
     r"""The words, each as a whole word. RE2's `\b` knows ASCII only: other letters need a non-letter beside them."""
-    found = ""
+    pattern = ""
     for word, following in zip(words, [*words[1:], ""], strict=True):
-        found += "" if found else _get_boundary(word[0], r"(?:^|\W)")
-        found += re.escape(word)
+        pattern += "" if pattern else _get_boundary(word[0], r"(?:^|\W)")
+        pattern += re.escape(word)
         ends = _get_boundary(word[-1], r"\W")
         if not following:
-            found += _get_boundary(word[-1], r"(?:\W|$)")
+            pattern += _get_boundary(word[-1], r"(?:\W|$)")
         elif (begins := _get_boundary(following[0], r"\W")) == ends == r"\W":
-            found += r"\W(?:.*\W)?"
+            pattern += r"\W(?:.*\W)?"
         else:
-            found += f"{ends}.*{begins}"
-    return found
+            pattern += f"{ends}.*{begins}"
+    return pattern
 
 
 def _get_boundary(letter: str, otherwise: str) -> str:

@@ -82,25 +82,25 @@ class StartForm(forms.Form):
         tool: Any = self.fields["tool"]
         tool.choices = [
             ("", "Choose a tool"),
-            *((one, f"{one} · {self.tools[one].description or ''}") for one in self.tools),
+            *((tool_code, f"{tool_code} · {self.tools[tool_code].description or ''}") for tool_code in self.tools),
         ]
         tool.widget.attrs["data-flows"] = Flow.LOOKUP
 
     def clean_code(self) -> str:
         """A code that no intent has yet."""
-        found = code(self.cleaned_data["code"])
-        if self._snapshot.row(rows.Intent, found):
-            raise forms.ValidationError(f"The intent {found} already exists. Choose another code.")
-        return found
+        intent = code(self.cleaned_data["code"])
+        if self._snapshot.row(rows.Intent, intent):
+            raise forms.ValidationError(f"The intent {intent} already exists. Choose another code.")
+        return intent
 
     def clean(self) -> dict[str, Any]:
         """Fields that only some flows need."""
-        found = super().clean() or self.cleaned_data
-        if found.get("flow") == Flow.FAQ and not found.get("answer"):
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("flow") == Flow.FAQ and not cleaned.get("answer"):
             self.add_error("answer", "Enter the answer.")
-        if found.get("flow") == Flow.LOOKUP and not found.get("tool"):
+        if cleaned.get("flow") == Flow.LOOKUP and not cleaned.get("tool"):
             self.add_error("tool", "Choose a tool.")
-        return found
+        return cleaned
 
 
 class WishForm(forms.Form):
@@ -114,10 +114,10 @@ class WishForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Choices, if the kind needs them."""
-        found = super().clean() or self.cleaned_data
-        if found.get("label") and found.get("kind") == "choice" and not _split_choices(found.get("choices", "")):
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("label") and cleaned.get("kind") == "choice" and not _split_choices(cleaned.get("choices", "")):
             self.add_error("choices", "Enter the choices, separated by commas.")
-        return found
+        return cleaned
 
 
 _Wishes = formset_factory(WishForm, extra=WISHES, max_num=WISHES, absolute_max=WISHES)
@@ -158,27 +158,27 @@ def _usable(form: StartForm, wishes: BaseFormSet) -> bool:
     """True when both are valid; a flow that collects needs a field."""
     if not (form.is_valid() & wishes.is_valid()):
         return False
-    if form.cleaned_data["flow"] in _ASKING.split() and not any(one.get("label") for one in wishes.cleaned_data):
+    if form.cleaned_data["flow"] in _ASKING.split() and not any(wish.get("label") for wish in wishes.cleaned_data):
         form.add_error(None, "Enter at least one field.")
         return False
     return True
 
 
 def _read_flow_request(form: StartForm, wishes: BaseFormSet) -> FlowRequest:
-    said = form.cleaned_data
-    asks = said["flow"] in _ASKING.split()
-    found = [_read_requested_field(one) for one in wishes.cleaned_data if one.get("label")] if asks else []
-    tool = form.tools.get(said["tool"])
+    answers = form.cleaned_data
+    asks = answers["flow"] in _ASKING.split()
+    fields = [_read_requested_field(wish) for wish in wishes.cleaned_data if wish.get("label")] if asks else []
+    tool = form.tools.get(answers["tool"])
     return FlowRequest(
-        said["flow"],
-        said["code"],
-        said["name"],
-        said["description"],
-        tuple(line.strip() for line in said["phrases"].splitlines() if line.strip()),
-        tuple(_apart(found)),
-        said["question"],
-        said["summary"],
-        said["answer"],
+        answers["flow"],
+        answers["code"],
+        answers["name"],
+        answers["description"],
+        tuple(line.strip() for line in answers["phrases"].splitlines() if line.strip()),
+        tuple(_apart(fields)),
+        answers["question"],
+        answers["summary"],
+        answers["answer"],
         tool.tool_code if tool else "",
         tool.tool_group if tool else "",
     )
@@ -204,8 +204,8 @@ def _apart(wishes: Sequence[RequestedField]) -> Iterator[RequestedField]:
 
 def _name(label: str) -> str:
     """A field's name from its label: the number of guests, numberOfGuests; Größe is grosse."""
-    said = re.sub(r"^(the|a|an|your)\s+", "", label.strip(), flags=re.I).replace("ß", "ss")
-    plain = unicodedata.normalize("NFKD", said).encode("ascii", "ignore").decode()
+    noun = re.sub(r"^(the|a|an|your)\s+", "", label.strip(), flags=re.I).replace("ß", "ss")
+    plain = unicodedata.normalize("NFKD", noun).encode("ascii", "ignore").decode()
     first, *rest = re.findall(r"[A-Za-z0-9]+", plain) or ["value"]
     name = first.lower() + "".join(word.capitalize() for word in rest)
     return name if name[0].isalpha() else f"value{name}"
@@ -237,7 +237,7 @@ def _preview_rows(wanted: FlowRequest) -> list[tuple[str, list[tuple[str, str]]]
     return [
         (
             str(models[table]._meta.verbose_name_plural),
-            [describe_row(row_of(models[table](**values))) for values in found],
+            [describe_row(row_of(models[table](**values))) for values in row_values],
         )
-        for table, found in made.items()
+        for table, row_values in made.items()
     ]

@@ -23,8 +23,8 @@ MARKED = 1000
 
 def tell_health(request: HttpRequest, saved: Any) -> None:
     """Warn about what the saved row does together with others, without findings that the form has shown."""
-    if told := news_of([RowKey(saved._meta.db_table, saved.pk)]):
-        lines = format_html_join("", "<li>{}</li>", ((line,) for line in told[:TOLD]))
+    if news := news_of([RowKey(saved._meta.db_table, saved.pk)]):
+        lines = format_html_join("", "<li>{}</li>", ((line,) for line in news[:TOLD]))
         text = 'Findings, also listed in <a class="ce-link" href="{}">Health</a>:<ul>{}</ul>'
         messages.warning(request, format_html(text, health_url(), lines))
 
@@ -32,11 +32,13 @@ def tell_health(request: HttpRequest, saved: Any) -> None:
 def news_of(saved: Sequence[RowKey]) -> list[str]:
     """The health findings of saved rows in sentences, without accepted ones."""
     snapshot = snapshots.current()
-    found = check_touched(snapshot, describe_installation(), saved).findings
-    marks = {one.fingerprint(snapshot): one for one in found if one.code in HEALTH_CODES}
+    findings = check_touched(snapshot, describe_installation(), saved).findings
+    marks = {finding.fingerprint(snapshot): finding for finding in findings if finding.code in HEALTH_CODES}
     accepted = (
         set(CeHealthAcknowledgement.objects.filter(pk__in=list(marks)[:MARKED]).values_list("pk", flat=True))
         if marks
         else set()
     )
-    return [f"{one.message} {one.consequence}".strip() for mark, one in marks.items() if mark not in accepted]
+    return [
+        f"{finding.message} {finding.consequence}".strip() for mark, finding in marks.items() if mark not in accepted
+    ]

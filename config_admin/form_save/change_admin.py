@@ -50,14 +50,14 @@ class ChangeAdmin(ModelAdmin):
         vars(request)["_saved_row"] = obj
         if form.meeting and (note := form.meeting.note) and (open_now := current()):
             open_now.reason = f"{open_now.reason} ({note})"
-        reasons.remember(request, reasons.thing_of(obj))
+        reasons.remember(request, reasons.get_subject(obj))
         if form.conversions:
             items = format_html_join("", "<li>{}: {} → {}</li>", self._describe_conversions(form.conversions))
             self.message_user(request, format_html("Stored as Jinja2:<ul>{}</ul>", items))
 
     def _describe_conversions(self, conversions: Iterable[Change]) -> Iterator[tuple[str, str, str]]:
-        for one in conversions:
-            yield column_label(self.opts.db_table, one.field), one.before, one.after
+        for conversion in conversions:
+            yield column_label(self.opts.db_table, conversion.field), conversion.before, conversion.after
 
     def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
         """Ask for confirmation with the uses of the row; the deletion is one release."""
@@ -71,8 +71,8 @@ class ChangeAdmin(ModelAdmin):
             response.context_data["others"] = (
                 list(others(request.user, OpenRow(self.model, stored.pk))) if stored else []
             )
-            thing = reasons.thing_of(stored or self.model())
-            response.context_data |= self._reason(request, thing)
+            subject = reasons.get_subject(stored or self.model())
+            response.context_data |= self._reason(request, subject)
         return response
 
     def uses_of(self, request: HttpRequest, stored: Any) -> list[Group] | None:
@@ -81,15 +81,15 @@ class ChangeAdmin(ModelAdmin):
         row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], stored.pk) if stored else None
         return group_usages(snapshot, row) if row else None
 
-    def _reason(self, request: HttpRequest, thing: str) -> dict[str, str]:
+    def _reason(self, request: HttpRequest, subject: str) -> dict[str, str]:
         return {
-            "reason": reasons.recall_reason(request, thing),
+            "reason": reasons.recall_reason(request, subject),
             "reason_missing": reasons.describe_missing_reason(request),
         }
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """Delete the row; the reason is suggested for the next change of the same thing."""
-        reasons.remember(request, reasons.thing_of(obj))
+        reasons.remember(request, reasons.get_subject(obj))
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -144,16 +144,16 @@ def collect_deletions(
     model_admin: Any, objs: Any, request: HttpRequest
 ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
     """As in Django: what is deleted, counts, missing rights, and protected rows, which come from our checks."""
-    found, snapshot = list(objs), get_editor_context(request).snapshot
-    going, counts, missing, _ = get_deleted_objects(found, request, model_admin.admin_site)
+    objects, snapshot = list(objs), get_editor_context(request).snapshot
+    going, counts, missing, _ = get_deleted_objects(objects, request, model_admin.admin_site)
     stored = snapshot.table(ROW_TYPE_OF[model_admin.opts.db_table]).by_pk
-    rows = [stored[obj.pk] for obj in found if obj.pk in stored]
+    rows = [stored[obj.pk] for obj in objects if obj.pk in stored]
     refusals = [
         *list_refusals(model_admin, request, rows),
         *chain.from_iterable(_list_refusals(snapshot, row) for row in rows),
     ]
     refusals += [
-        Refusal(finding.message) for finding in model_admin.check_together(snapshot, {obj.pk for obj in found})
+        Refusal(finding.message) for finding in model_admin.check_together(snapshot, {obj.pk for obj in objects})
     ]
     shown = going if len(going) <= MAX_ROWS else [*going[:MAX_ROWS], f"… and {len(going) - MAX_ROWS} more"]
     return shown, counts, missing, list(dict.fromkeys(refusals))

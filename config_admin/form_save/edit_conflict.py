@@ -81,11 +81,13 @@ class Meeting:
     @property
     def inputs(self) -> SafeString:
         """The inputs that the form sends back."""
-        kept = {SEEN: str(self.stored), BASE: self._base, MET: self._met}
+        hidden_inputs = {SEEN: str(self.stored), BASE: self._base, MET: self._met}
         if self.is_on:
-            kept[OPEN] = " ".join(side.merge.name for side in self.sides if side.is_open)
+            hidden_inputs[OPEN] = " ".join(side.merge.name for side in self.sides if side.is_open)
         return format_html_join(
-            "\n", '<input type="hidden" name="{}" value="{}">', ((name, value) for name, value in kept.items() if value)
+            "\n",
+            '<input type="hidden" name="{}" value="{}">',
+            ((name, value) for name, value in hidden_inputs.items() if value),
         )
 
     @property
@@ -103,9 +105,11 @@ class Meeting:
         """The note in the history of a saved form that merged others' changes, or blank."""
         if not self._met.isdecimal():
             return ""
-        found = changed_by(type(self.form.instance), self.form.instance.pk, int(self._met))
-        told = [f"{one.who}, release {one.config_version}" for one in found if one.config_version]
-        return f"combined with the change of {'; '.join(reversed(told))}" if told else ""
+        intruders = changed_by(type(self.form.instance), self.form.instance.pk, int(self._met))
+        authors = [
+            f"{intruder.who}, release {intruder.config_version}" for intruder in intruders if intruder.config_version
+        ]
+        return f"combined with the change of {'; '.join(reversed(authors))}" if authors else ""
 
     def take_place(self) -> None:
         """Compare and merge. Call it with cleaned data, before the row is filled in."""
@@ -132,12 +136,12 @@ class Meeting:
                 self._type(name, str(self.form.data.get(TEXT + name, "")))
 
     def _show(self, base: Content | None, theirs: Content, undecided: Sequence[str]) -> None:
-        found = list(list_merges(self.form, base, theirs, self.form.cleaned_data, undecided))
-        for merge in found:
+        merges = list(list_merges(self.form, base, theirs, self.form.cleaned_data, undecided))
+        for merge in merges:
             if merge.outcome == THEIRS:
                 self._set_field(merge.name, theirs[merge.name])
         self.is_on = True
-        self.sides = [Side(self.form, merge) for merge in sorted(found, key=lambda merge: merge.outcome != CHOOSE)]
+        self.sides = [Side(self.form, merge) for merge in sorted(merges, key=lambda merge: merge.outcome != CHOOSE)]
 
     def _set_field(self, name: str, value: Any) -> None:
         """Set a field of the form to the row's value."""

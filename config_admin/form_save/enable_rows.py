@@ -71,12 +71,12 @@ def _check_drafts(editor: EditorContext, drafts: Mapping[Any, Row], *, everythin
     if everything:
         after = overlaid(editor.snapshot, drafts)
         return [finding for draft in drafts.values() for finding in check_row(draft, after, editor.world)]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for draft in drafts.values():
         stored = editor.snapshot.row(type(draft), draft.pk)
         before = check_row(stored, editor.snapshot, editor.world) if stored else []
-        found += [finding for finding in check_row(draft, editor.snapshot, editor.world) if finding not in before]
-    return found
+        findings += [finding for finding in check_row(draft, editor.snapshot, editor.world) if finding not in before]
+    return findings
 
 
 def _question(

@@ -45,39 +45,39 @@ def list_merges(
     for name, field in form.fields.items():
         if name not in mine or name not in theirs:
             continue
-        now, here = to_input_value(field, theirs[name]), mine[name]
+        now, own = to_input_value(field, theirs[name]), mine[name]
         was = now if base is None else to_input_value(field, base[name])
-        if _is_equal_value(was, now) and _is_equal_value(was, here):
+        if _is_equal_value(was, now) and _is_equal_value(was, own):
             continue
-        outcome = _choose_outcome(was, now, here, is_open=base is None or name in undecided)
+        outcome = _choose_outcome(was, now, own, is_open=base is None or name in undecided)
         if outcome:
-            yield _build_merge(form, name, outcome, (was, now, here))
+            yield _build_merge(form, name, outcome, (was, now, own))
 
 
-def _choose_outcome(was: Any, now: Any, here: Any, *, is_open: bool) -> str:
-    if _is_equal_value(now, here):
+def _choose_outcome(was: Any, now: Any, own: Any, *, is_open: bool) -> str:
+    if _is_equal_value(now, own):
         return ""
     if is_open:
         return CHOOSE
-    if _is_equal_value(was, here):
+    if _is_equal_value(was, own):
         return THEIRS
     return MINE if _is_equal_value(was, now) else CHOOSE
 
 
 def _build_merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[Any, Any, Any]) -> FieldMerge:
     table, field = form._meta.model._meta.db_table, form.fields[name]
-    was, now, here = (as_json(value) for value in sides)
-    theirs, mine = field_change(table, name, was, now), field_change(table, name, was, here)
+    was, now, own = (as_json(value) for value in sides)
+    theirs, mine = field_change(table, name, was, now), field_change(table, name, was, own)
     combined = combine_sides(field, *sides) if outcome == CHOOSE else None
     return FieldMerge(name, str(field.label), outcome, text_of({name: was}, name), theirs, mine, combined)
 
 
-def combine_sides(field: forms.Field, was: Any, now: Any, here: Any) -> str | None:
+def combine_sides(field: forms.Field, was: Any, now: Any, own: Any) -> str | None:
     """Both changes of a text or a document, for its input; null if they cannot be combined."""
-    if isinstance(field, JsonField) and not isinstance(here, Unread):
-        return str(field.prepare_value(combine_json(was, now, here)) or "")
+    if isinstance(field, JsonField) and not isinstance(own, Unread):
+        return str(field.prepare_value(combine_json(was, now, own)) or "")
     if isinstance(field, (JsonField, TextField)) and not isinstance(field.widget, (PickerInput, WordSelect)):
-        return combine_texts(*(as_text(field, value) for value in (was, now, here)))
+        return combine_texts(*(as_text(field, value) for value in (was, now, own)))
     return None
 
 
@@ -91,10 +91,10 @@ def as_text(field: forms.Field, value: Any) -> str:
     return value if isinstance(value, str) else str(field.prepare_value(value) or "")
 
 
-def _is_equal_value(one: Any, other: Any) -> bool:
-    if isinstance(one, (dict, list)) or isinstance(other, (dict, list)):
-        return has_same_text(one, other)
-    return bool(one == other)
+def _is_equal_value(value: Any, other: Any) -> bool:
+    if isinstance(value, (dict, list)) or isinstance(other, (dict, list)):
+        return has_same_text(value, other)
+    return bool(value == other)
 
 
 Json = Any
@@ -112,8 +112,8 @@ def combine_texts(base: str, theirs: str, mine: str) -> str:
 
 def combine_json(base: Json, theirs: Json, mine: Json) -> Json:
     """Both changes of a document, key by key; if both set one path, mine wins. Lists keep the additions of both."""
-    found = _merge_values(base, theirs, mine)
-    return mine if found is ABSENT else found
+    merged = _merge_values(base, theirs, mine)
+    return mine if merged is ABSENT else merged
 
 
 def _merge_parts(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str], gap: str) -> Iterator[str]:
@@ -139,13 +139,13 @@ def _join_sides(base: str, theirs: str, mine: str, gap: str) -> str:
 def _anchors(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) -> list[tuple[int, int, int]]:
     """The positions of words that all three have, in order; blanks count only beside such a word."""
     in_theirs, in_mine = _match_indexes(base, theirs), _match_indexes(base, mine)
-    found = [(b, in_theirs[b], in_mine[b]) for b in range(len(base)) if b in in_theirs and b in in_mine]
-    words = {place for place in found if base[place[0]].strip()}
-    return [place for place in found if words & {place, _advance(place, -1), _advance(place, 1)}]
+    anchors = [(b, in_theirs[b], in_mine[b]) for b in range(len(base)) if b in in_theirs and b in in_mine]
+    words = {anchor for anchor in anchors if base[anchor[0]].strip()}
+    return [anchor for anchor in anchors if words & {anchor, _advance(anchor, -1), _advance(anchor, 1)}]
 
 
-def _advance(place: tuple[int, int, int], by: int) -> tuple[int, int, int]:
-    return place[0] + by, place[1] + by, place[2] + by
+def _advance(anchor: tuple[int, int, int], by: int) -> tuple[int, int, int]:
+    return anchor[0] + by, anchor[1] + by, anchor[2] + by
 
 
 def _match_indexes(base: Sequence[str], other: Sequence[str]) -> Mapping[int, int]:
@@ -161,8 +161,8 @@ def _merge_values(base: Json, theirs: Json, mine: Json) -> Json:
     if isinstance(theirs, dict) and isinstance(mine, dict):
         before = base if isinstance(base, dict) else {}
         keys = dict.fromkeys([*before, *theirs, *mine])
-        found = {key: _merge_values(*(side.get(key, ABSENT) for side in (before, theirs, mine))) for key in keys}
-        return {key: value for key, value in found.items() if value is not ABSENT}
+        merged = {key: _merge_values(*(side.get(key, ABSENT) for side in (before, theirs, mine))) for key in keys}
+        return {key: value for key, value in merged.items() if value is not ABSENT}
     if isinstance(theirs, list) and isinstance(mine, list):
         return _merge_lists(base if isinstance(base, list) else [], theirs, mine)
     # What one side removed and the other changed stays, changed.
@@ -171,14 +171,14 @@ def _merge_values(base: Json, theirs: Json, mine: Json) -> Json:
 
 def _merge_lists(base: Sequence[Json], theirs: Sequence[Json], mine: Sequence[Json]) -> list[Json]:
     was, now = {_get_item_key(item) for item in base}, {_get_item_key(item) for item in mine}
-    there = {_get_item_key(item) for item in theirs}
-    kept = [item for item in theirs if _get_item_key(item) in now or _get_item_key(item) not in was]
-    return [*kept, *(item for item in mine if _get_item_key(item) not in there | was)]
+    their_keys = {_get_item_key(item) for item in theirs}
+    kept_items = [item for item in theirs if _get_item_key(item) in now or _get_item_key(item) not in was]
+    return [*kept_items, *(item for item in mine if _get_item_key(item) not in their_keys | was)]
 
 
 def _get_item_key(item: Json) -> bytes:
     return canonical(item)
 
 
-def _has_equal_text(one: Json, other: Json) -> bool:
-    return one is other or (one is not ABSENT and other is not ABSENT and has_same_text(one, other))
+def _has_equal_text(value: Json, other: Json) -> bool:
+    return value is other or (value is not ABSENT and other is not ABSENT and has_same_text(value, other))

@@ -49,16 +49,16 @@ def intruder(instance: Any) -> Intruder:
 def changed_by(model: Any, pk: Any, after: int) -> Iterator[Intruder]:
     """The authors of a row's changes in releases after one, latest first, also for a deleted row. Two queries."""
     entries = model.history.filter(**{model._meta.pk.attname: pk}, config_version__gt=after)
-    found = list(entries.order_by("-history_id").values_list("config_version", "history_date")[:20])
-    releases = CeRelease.objects.in_bulk([version for version, _ in found])
-    for version, moment in found:
+    changes = list(entries.order_by("-history_id").values_list("config_version", "history_date")[:20])
+    releases = CeRelease.objects.in_bulk([version for version, _ in changes])
+    for version, moment in changes:
         release = releases[version]
         yield Intruder(release.author or release.get_origin_display(), _at(moment), version)
 
 
 def last_changes(model: Any, pks: Collection[Any]) -> dict[Any, Intruder]:
     """The last changes of rows, also of deleted ones. Two queries per batch."""
-    key, found = model._meta.pk.attname, {}
+    key, intruders = model._meta.pk.attname, {}
     for batch in batches(pks):
         entries = model.history.filter(**{f"{key}__in": batch}).order_by("history_id")
         newest = {
@@ -67,17 +67,17 @@ def last_changes(model: Any, pks: Collection[Any]) -> dict[Any, Intruder]:
         releases = CeRelease.objects.in_bulk({version for version, _ in newest.values()})
         for pk, (version, moment) in newest.items():
             release = releases[version]
-            found[pk] = Intruder(release.author or release.get_origin_display(), _at(moment), version)
-    return found
+            intruders[pk] = Intruder(release.author or release.get_origin_display(), _at(moment), version)
+    return intruders
 
 
 def find_seen_content(instance: Any, seen: SeenVersion) -> Content | None:
     """The row as an editor saw it; null when no release has it."""
     try:
-        found = row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None
+        content = row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None
     except NoSuchRelease:
         return None
-    return found if found is not None and digest_of(found) == seen.content else None
+    return content if content is not None and digest_of(content) == seen.content else None
 
 
 def digest_of(content: Content) -> str:

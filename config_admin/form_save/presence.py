@@ -43,30 +43,30 @@ class OpenRow(NamedTuple):
 def report_presence(request: HttpRequest) -> JsonResponse:
     """A page reports that it is open, and what its user does, or (`leaving`) that it closes."""
     user: Any = request.user
-    place, visit = _read_open_row(request), request.POST.get("visit", "")
+    open_row, visit = _read_open_row(request), request.POST.get("visit", "")
     if not _VISIT.fullmatch(visit):
         raise BadRequest("A visit ID needs 8 to 36 letters, digits or hyphens.")
     if "leaving" in request.POST:
         CePresence.objects.filter(pk=visit, user=user).update(seen_at=timezone.now() - GONE)
         return JsonResponse({})
-    _note(user, place, visit, _doing(request))
-    told, news = list(others(user, place, visit)), _news(place, request.POST.get("seen", ""))
-    return JsonResponse({"others": told, "news": news, "history": row_url(place.table, place.pk, "history")})
+    _note(user, open_row, visit, _doing(request))
+    visitors, news = list(others(user, open_row, visit)), _news(open_row, request.POST.get("seen", ""))
+    return JsonResponse({"others": visitors, "news": news, "history": row_url(open_row.table, open_row.pk, "history")})
 
 
-def others(user: Any, place: OpenRow, visit: str | None = None) -> Iterator[str]:
+def others(user: Any, open_row: OpenRow, visit: str | None = None) -> Iterator[str]:
     """Who has a row open, first come first, except the asking window or its user; one query."""
     now = timezone.now()
-    found = CePresence.objects.filter(table_name=place.table, row_pk=str(place.pk), seen_at__gt=now - GONE)
-    found = found.exclude(user=user) if visit is None else found.exclude(pk=visit)
-    for one in found.select_related("user").order_by("since"):
-        when = f"since {_clock(one.since)}"
-        if now - one.seen_at > QUIET:
-            when += f", last seen {_clock(one.seen_at, seconds=True)}"
-        if one.user_id == user.pk:
+    presences = CePresence.objects.filter(table_name=open_row.table, row_pk=str(open_row.pk), seen_at__gt=now - GONE)
+    presences = presences.exclude(user=user) if visit is None else presences.exclude(pk=visit)
+    for presence in presences.select_related("user").order_by("since"):
+        when = f"since {_clock(presence.since)}"
+        if now - presence.seen_at > QUIET:
+            when += f", last seen {_clock(presence.seen_at, seconds=True)}"
+        if presence.user_id == user.pk:
             yield f"You also have this row open in another window, {when}."
         else:
-            yield f"{_name(one.user)} {_WORDS[one.doing]}, {when}."
+            yield f"{_name(presence.user)} {_WORDS[presence.doing]}, {when}."
 
 
 _WORDS = {
@@ -76,9 +76,9 @@ _WORDS = {
 }
 
 
-def _note(user: Any, place: OpenRow, visit: str, doing: str) -> None:
+def _note(user: Any, open_row: OpenRow, visit: str, doing: str) -> None:
     now = timezone.now()
-    values = {"table_name": place.table, "row_pk": str(place.pk), "seen_at": now, "doing": doing}
+    values = {"table_name": open_row.table, "row_pk": str(open_row.pk), "seen_at": now, "doing": doing}
     if not CePresence.objects.filter(pk=visit, user=user).update(**values):
         CePresence.objects.filter(seen_at__lt=now - FORGOTTEN).delete()
         CePresence.objects.bulk_create([CePresence(visit=visit, user=user, **values)], ignore_conflicts=True)
@@ -98,15 +98,15 @@ def _doing(request: HttpRequest) -> str:
     return given if given in Doing.values else Doing.OPEN.value
 
 
-def _news(place: OpenRow, seen: str) -> str:
+def _news(open_row: OpenRow, seen: str) -> str:
     """What happened to the row since its page saw it; blank for nothing, or if the page saw none."""
     if not seen:
         return ""
-    stored = place.model._default_manager.filter(pk=place.pk).first()
+    stored = open_row.model._default_manager.filter(pk=open_row.pk).first()
     then = SeenVersion.parse(seen)
     if stored is not None and SeenVersion.of(stored, 0).content == then.content:
         return ""
-    change = next(changed_by(place.model, place.pk, 0), None)
+    change = next(changed_by(open_row.model, open_row.pk, 0), None)
     by = f"{change.who} ({change.when})" if change else "Somebody"
     if stored is None:
         return f"{by} deleted this row. Your input is kept. Save to create the row again."

@@ -9,28 +9,28 @@ from django.http import HttpRequest, QueryDict
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
 KEY = "reasons_for_changes"
-#: How long a reason is suggested, in seconds, and for how many things.
-OFFERED, THINGS = 30 * 60, 20
+#: How long a reason is suggested, in seconds, and for how many subjects.
+OFFERED, MAX_SUBJECTS = 30 * 60, 20
 MISSING = "Enter a reason for this change. It is shown in the history and with the release."
 
 
-def thing_of(row: Any, intent: Any = None) -> str:
+def get_subject(row: Any, intent: Any = None) -> str:
     """What a change belongs to: the row's intent, or all rows of its table."""
     code = intent or getattr(row, "intent_code", None) or ""
     return row._meta.db_table if code in ("", ANY, UNKNOWN) else f"intent {code}"
 
 
-def remember(request: HttpRequest, thing: str) -> None:
-    """Keep the reason of the request for the next change of the thing in this session."""
+def remember(request: HttpRequest, subject: str) -> None:
+    """Keep the reason of the request for the next change of the subject in this session."""
     if reason := read_reason(request):
-        kept = [(name, *rest) for name, *rest in request.session.get(KEY, []) if name != thing]
-        request.session[KEY] = [*kept, (thing, reason, time.time())][-THINGS:]
+        remembered = [(name, *rest) for name, *rest in request.session.get(KEY, []) if name != subject]
+        request.session[KEY] = [*remembered, (subject, reason, time.time())][-MAX_SUBJECTS:]
 
 
-def recall_reason(request: HttpRequest, thing: str) -> str:
-    """The last reason for the thing in this session, unless it is too old; else blank."""
+def recall_reason(request: HttpRequest, subject: str) -> str:
+    """The last reason for the subject in this session, unless it is too old; else blank."""
     for name, reason, moment in request.session.get(KEY, []):
-        if name == thing and time.time() - moment < OFFERED:
+        if name == subject and time.time() - moment < OFFERED:
             return str(reason)
     return ""
 

@@ -20,7 +20,7 @@ from config_admin.form_save import reasons
 from config_admin.form_save.deleted_row import AGAIN, DeletedRow
 from config_admin.form_save.edit_conflict import Meeting
 from config_admin.form_save.optimistic_lock import Intruder, SeenVersion
-from config_admin.form_save.reasons import thing_of
+from config_admin.form_save.reasons import get_subject
 from config_admin.manual.links import entry_url
 from config_admin.releases.blobs import hash_of
 from config_admin.snapshot.compile import row_of
@@ -49,18 +49,22 @@ class RowBoundField(BoundField):
     @property
     def aria_describedby(self) -> str | None:
         """The ids of all messages about the input."""
-        told: Any = super().aria_describedby
-        return " ".join(filter(None, [told, f"{self.auto_id}_warning" if self._field_findings() else ""])) or None
+        described_by: Any = super().aria_describedby
+        return (
+            " ".join(filter(None, [described_by, f"{self.auto_id}_warning" if self._field_findings() else ""])) or None
+        )
 
     def _field_findings(self) -> Sequence[Finding]:
         form: Any = self.form
         return [finding for finding in form.warnings if form.field_name(finding) == self.name]
 
     def _warnings(self) -> SafeString:
-        found = self._field_findings()
-        if not found:
+        findings = self._field_findings()
+        if not findings:
             return SafeString()
-        items = format_html_join("", "<li>{} {}</li>", ((one.message, code_link(one.code)) for one in found))
+        items = format_html_join(
+            "", "<li>{} {}</li>", ((finding.message, code_link(finding.code)) for finding in findings)
+        )
         return format_html('<ul class="ce-warnings" id="{}_warning">{}</ul>', self.auto_id, items)
 
 
@@ -101,8 +105,8 @@ class RowForm(forms.ModelForm):
                 self, SeenVersion.of(self.instance, get_editor_context(self.request).snapshot.config_version)
             )
         if "reason" in self.fields:
-            thing = thing_of(self.instance, self.initial.get("intent_code"))
-            self.fields["reason"].initial = reasons.recall_reason(self.request, thing)
+            subject = get_subject(self.instance, self.initial.get("intent_code"))
+            self.fields["reason"].initial = reasons.recall_reason(self.request, subject)
 
     def is_valid(self) -> bool:
         """True when the row may be saved now."""
@@ -166,10 +170,10 @@ class RowForm(forms.ModelForm):
         values, self.conversions = convert_row(self.instance._meta.db_table, vars(self.instance))
         self.cleaned_data.update(values)
 
-    def _tell_intruder(self, found: Intruder | None) -> None:
-        if found:
+    def _tell_intruder(self, intruder: Intruder | None) -> None:
+        if intruder:
             row, snapshot = row_of(self.instance), get_editor_context(self.request).snapshot
-            self.stale = stale_edit(row, snapshot, who=found.who, when=found.when)
+            self.stale = stale_edit(row, snapshot, who=intruder.who, when=intruder.when)
 
     def _findings(self, row: Row) -> list[Finding]:
         editor = get_editor_context(self.request)
@@ -211,8 +215,8 @@ class CodedErrors(ErrorList):
 
     def render(self, *args: Any, **options: Any) -> SafeString:
         """The list as edit pages show it."""
-        told = ((message, code_link(error.code)) for error in self.as_data() for message in error.messages)
-        items = format_html_join("", "<li>{} {}</li>", told)
+        messages = ((message, code_link(error.code)) for error in self.as_data() for message in error.messages)
+        items = format_html_join("", "<li>{} {}</li>", messages)
         return format_html('<ul class="{}">{}</ul>', self.error_class, items) if items else SafeString()
 
     __str__ = __html__ = render

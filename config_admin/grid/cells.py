@@ -38,16 +38,16 @@ def value_of(table: str, name: str, text: str) -> Json | Unread:
             )
         if isinstance(column, models.BooleanField):
             return parse_text(column, text)
-        found = _field(table, name).clean(normalise_word(column, text))
-        return found if isinstance(found, Unread) else as_json(column.to_python(found))
+        value = _field(table, name).clean(normalise_word(column, text))
+        return value if isinstance(value, Unread) else as_json(column.to_python(value))
     except (ValueRefused, ValidationError) as problem:
         return _unread(text, problem)
 
 
 def _unread(text: str, problem: Exception) -> Unread:
-    found = Unread(text)
-    found.problem = problem if isinstance(problem, ValidationError) else ValidationError(str(problem), "SHAPE_INVALID")
-    return found
+    unread = Unread(text)
+    unread.problem = problem if isinstance(problem, ValidationError) else ValidationError(str(problem), "SHAPE_INVALID")
+    return unread
 
 
 @cache

@@ -60,7 +60,9 @@ class CheckedEdits:
 
     def is_held(self, confirmed: Collection[str]) -> bool:
         """True when the edits may not be saved: because of errors, or because warnings need a confirmation."""
-        return bool(self.met) or any(one.is_error or get_finding_key(one) not in confirmed for one in self.findings)
+        return bool(self.met) or any(
+            finding.is_error or get_finding_key(finding) not in confirmed for finding in self.findings
+        )
 
 
 def get_finding_key(finding: Finding) -> str:
@@ -108,13 +110,13 @@ class _EditCheck:
         # Unreadable values are checked by their row's own checks; for other checks the row keeps its earlier values.
         after = overlaid(self.snapshot, {row.pk: row for row in chunk.rows})
         drafts = {row.pk: self._restore_typed_texts(row) for row in chunk.rows}
-        found = self.verdict.findings
+        findings = self.verdict.findings
         for pk, draft in drafts.items():
             of_row = [*self._unreadable(draft, chunk.unreadable.get(pk, {})), *self._of_row(draft, after)]
-            if not any(one.is_error for one in of_row):
+            if not any(finding.is_error for finding in of_row):
                 of_row += self._out_of_bounds(pk, wanted[pk])
-            found += of_row
-        found += self._fallback(drafts, after)
+            findings += of_row
+        findings += self._fallback(drafts, after)
         self.verdict.wanted = {pk: self._in_jinja(pk, drafts[pk], row) for pk, row in wanted.items()}
 
     def _apply_edit(self, pk: Any, edit: Edit, before: Content) -> Content:
@@ -136,15 +138,15 @@ class _EditCheck:
         stored = self.snapshot.row(type(draft), draft.pk)
         if message := self.find_refusal(draft) or (self.find_refusal(stored) if stored else ""):
             return [Finding("FORBIDDEN", Severity.ERROR, self.table, draft.pk, None, message)]
-        found = check_row(draft, after, self.world)
-        if any(not one.is_error for one in found):
+        findings = check_row(draft, after, self.world)
+        if any(not finding.is_error for finding in findings):
             known = check_row(stored, self.snapshot, self.world) if stored else []
-            found = [one for one in found if one.is_error or one not in known]
-        reported = {one.field for one in found if one.is_error}
+            findings = [finding for finding in findings if finding.is_error or finding not in known]
+        reported = {finding.field for finding in findings if finding.is_error}
         for name, text in self.unread.get(draft.pk, {}).items():
             if name not in reported:
-                found.append(self._error("SHAPE_INVALID", draft.pk, name, " ".join(text.problem.messages)))
-        return found
+                findings.append(self._error("SHAPE_INVALID", draft.pk, name, " ".join(text.problem.messages)))
+        return findings
 
     def _unreadable(self, draft: Row, stored: Mapping[str, str]) -> Iterator[Finding]:
         for name, value in stored.items():

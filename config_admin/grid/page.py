@@ -56,15 +56,15 @@ class GridAdmin(ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """The list, with a link to the same rows as a grid."""
         grid = Grid(self, request)
-        found = {"grid_url": f"{grid.url()}?{grid.filters.urlencode()}", "may_edit_grid": grid.may_edit}
-        response: HttpResponse = super().changelist_view(request, {**(extra_context or {}), **found})
+        grid_context = {"grid_url": f"{grid.url()}?{grid.filters.urlencode()}", "may_edit_grid": grid.may_edit}
+        response: HttpResponse = super().changelist_view(request, {**(extra_context or {}), **grid_context})
         return response
 
     def grid_view(self, request: HttpRequest) -> HttpResponse:
         """The page; its script asks for the rows."""
         grid = Grid(self, request)
         grid.allow(grid.may_see)
-        asked = grid.filters.urlencode()
+        query = grid.filters.urlencode()
         listed = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         context = {
             **self.admin_site.each_context(request),
@@ -72,8 +72,8 @@ class GridAdmin(ModelAdmin):
             "opts": self.opts,
             "grid": grid.about(),
             "may_edit": grid.may_edit,
-            "is_filtered": bool(asked),
-            "list_url": f"{listed}?{asked}",
+            "is_filtered": bool(query),
+            "list_url": f"{listed}?{query}",
             "reason": reasons.recall_reason(request, self.opts.db_table),
         }
         return TemplateResponse(request, "config_admin/grid.html", context)
@@ -83,8 +83,8 @@ class GridAdmin(ModelAdmin):
         grid = Grid(self, request)
         grid.allow(grid.may_see)
         pks = list(grid.filtered_rows().order_by("pk").values_list("pk", flat=True)[: CHUNK + 1])
-        there = contents(self.opts.db_table, pks[:CHUNK])
-        rows = [grid.row(pk, there[pk]) for pk in pks[:CHUNK] if pk in there]
+        existing = contents(self.opts.db_table, pks[:CHUNK])
+        rows = [grid.row(pk, existing[pk]) for pk in pks[:CHUNK] if pk in existing]
         return JsonResponse({"rows": rows, "next": str(pks[CHUNK - 1]) if len(pks) > CHUNK else None})
 
     def save_view(self, request: HttpRequest) -> JsonResponse:
@@ -143,17 +143,17 @@ class Grid:
     @property
     def filters(self) -> QueryDict:
         """The filters of the list."""
-        found = self.request.GET.copy()
+        filters = self.request.GET.copy()
         for name in (PAGE_VAR, "o", AFTER):
-            found.pop(name, None)
-        return found
+            filters.pop(name, None)
+        return filters
 
     def filtered_rows(self) -> QuerySet[Any]:
         """The rows of the list with the same filters, after the requested one. Raises BadRequest."""
-        asked: Any = self.request
-        after = asked.GET.get(AFTER)
-        asked.GET = self.filters
-        query: QuerySet[Any] = self.admin.get_changelist_instance(asked).queryset
+        request: Any = self.request
+        after = request.GET.get(AFTER)
+        request.GET = self.filters
+        query: QuerySet[Any] = self.admin.get_changelist_instance(request).queryset
         try:
             return query if after is None else query.filter(pk__gt=self.opts.pk.to_python(after))
         except ValidationError as error:
@@ -208,14 +208,17 @@ class Grid:
             raise BadRequest(f"Send the edits as a file `edits` of at most {limit} bytes.")
         editable = {column.attname for column in self.columns if column.name not in self.admin.fixed_fields}
         try:
-            found = json.loads(sent.read())
-            return {self.opts.pk.to_python(key): _edit(one, editable) for key, one in found.items()}
+            document = json.loads(sent.read())
+            return {self.opts.pk.to_python(key): _edit(edit, editable) for key, edit in document.items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError) as error:
             raise BadRequest(f"The list of edits is not valid: {error}") from error
 
     def describe_refusal(self, verdict: CheckedEdits) -> dict[str, Json]:
         """What prevents saving the edits."""
-        findings = [{**one.as_dict(), "row": str(one.row), "key": get_finding_key(one)} for one in verdict.findings]
+        findings = [
+            {**finding.as_dict(), "row": str(finding.row), "key": get_finding_key(finding)}
+            for finding in verdict.findings
+        ]
         met = {str(pk): self._describe_conflict(pk, content, who) for pk, (content, who) in verdict.met.items()}
         return {"findings": findings, "met": met}
 
@@ -242,10 +245,10 @@ def _flat(part: str | tuple[str, ...]) -> tuple[str, ...]:
     return (part,) if isinstance(part, str) else part
 
 
-def _edit(one: Mapping[str, Any], editable: set[str]) -> Edit:
-    texts = dict(one["cells"])
+def _edit(edit: Mapping[str, Any], editable: set[str]) -> Edit:
+    texts = dict(edit["cells"])
     if unknown := texts.keys() - editable:
         raise ValueError(f"{', '.join(sorted(unknown))} cannot be changed in the grid. Use the form of the row.")
-    if not all(isinstance(text, str) for text in (one["seen"], *texts.values())):
+    if not all(isinstance(text, str) for text in (edit["seen"], *texts.values())):
         raise ValueError("cells are texts.")
-    return Edit(one["seen"], texts)
+    return Edit(edit["seen"], texts)

@@ -21,13 +21,13 @@ def find_reachable_states(snapshot: Snapshot) -> ReachableStates:
 
 def is_reachable(snapshot: Snapshot, intent: str, state: str) -> bool:
     """True when something leads to the state in this intent; for ANY, in some intent."""
-    found, wanted = find_reachable_states(snapshot), code(state)
+    reachable, wanted = find_reachable_states(snapshot), code(state)
     if wanted == ANY:
         return True
     return (
-        any(wanted in states for states in found.values())
+        any(wanted in states for states in reachable.values())
         if code(intent) == ANY
-        else wanted in found.get(code(intent), ())
+        else wanted in reachable.get(code(intent), ())
     )
 
 
@@ -43,7 +43,7 @@ def _find_reachable_states(snapshot: Snapshot) -> ReachableStates:
         if code(edge.to_state) != ANY:
             search.add_state(code(edge.intent_code), code(edge.to_state))
     search.run()
-    return {intent: frozenset(states) for intent, states in search.found.items()}
+    return {intent: frozenset(states) for intent, states in search.states.items()}
 
 
 class _Search:
@@ -51,7 +51,7 @@ class _Search:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.intents = sorted({code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} | {UNKNOWN} - {ANY})
-        self.found: dict[str, set[str]] = {intent: set() for intent in self.intents}
+        self.states: dict[str, set[str]] = {intent: set() for intent in self.intents}
         self._waiting: deque[tuple[str, str]] = deque()
         self._moves: dict[tuple[str, str], set[tuple[str, str]]] = {}
         for rule in snapshot.enabled_rows(rows.Rule):
@@ -65,10 +65,10 @@ class _Search:
 
     def add_state(self, intent: str, state: str) -> None:
         """Note that the state is reached, in one intent or in all."""
-        for one in self.intents if intent == ANY else [intent]:
-            if one in self.found and state not in self.found[one]:
-                self.found[one].add(state)
-                self._waiting.append((one, state))
+        for intent_code in self.intents if intent == ANY else [intent]:
+            if intent_code in self.states and state not in self.states[intent_code]:
+                self.states[intent_code].add(state)
+                self._waiting.append((intent_code, state))
 
     def run(self) -> None:
         """Continue from each scope until nothing new is reached."""

@@ -91,10 +91,10 @@ class ReleaseAdmin(ReadOnlyAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The release with its changes."""
         release = self.get_object(request, object_id)
-        found = differences(release.parent_id or 0, release.pk) if release else {}
+        by_table = differences(release.parent_id or 0, release.pk) if release else {}
         in_force = newest()
         context = {
-            "comparison": build_comparison(request, found),
+            "comparison": build_comparison(request, by_table),
             "is_newest": release is not None and release.pk == in_force,
             "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",
@@ -120,8 +120,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 reason=f"Roll back to release {config_version}",
                 more_url=compare_page.compare_url(in_force, config_version),
             )
-            found = differences(in_force, config_version)
-            return self._ask(request, question, found, lambda: roll_back(config_version))
+            by_table = differences(in_force, config_version)
+            return self._ask(request, question, by_table, lambda: roll_back(config_version))
 
     def take_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
         """Ask whether to undo only the changes of one release, or do it."""
@@ -148,8 +148,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
         except NoSuchRelease as error:
             raise Http404(str(error)) from error
 
-    def _ask(self, request: HttpRequest, question: Question, found: Differences, go_back: Any) -> HttpResponse:
-        self._fill(request, question, found)
+    def _ask(self, request: HttpRequest, question: Question, by_table: Differences, go_back: Any) -> HttpResponse:
+        self._fill(request, question, by_table)
         if request.method != "POST" or question.refusals or question.news or not reasons.read_reason(request):
             return ask(request, question, self.opts)
         try:
@@ -163,32 +163,32 @@ class ReleaseAdmin(ReadOnlyAdmin):
         self.message_user(request, describe_new_release(), messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
 
-    def _fill(self, request: HttpRequest, question: Question, found: Differences) -> None:
-        question.rows = first_rows(found, SHOWN)
-        question.more = sum(map(len, found.values())) - len(question.rows)
-        findings = check_restored_rows({table: {row.pk: row.after for row in rows} for table, rows in found.items()})
+    def _fill(self, request: HttpRequest, question: Question, by_table: Differences) -> None:
+        question.rows = first_rows(by_table, SHOWN)
+        question.more = sum(map(len, by_table.values())) - len(question.rows)
+        findings = check_restored_rows({table: {row.pk: row.after for row in rows} for table, rows in by_table.items()})
         question.refusals = _first([*question.refusals, *refusals_of(findings)], Refusal)
         question.warnings = _first(warnings_of(findings), str)
-        if not found and not question.refusals:
+        if not by_table and not question.refusals:
             question.refusals = [Refusal("There are no differences, so there is nothing to roll back.")]
         question.inputs = [("in_force", in_force := newest())]
         if request.POST.get("in_force", str(in_force)) != str(in_force):
             question.news = f"Release {in_force} was created meanwhile. Review the changes again."
 
 
-def _first(told: Sequence[T], worded: Callable[[str], T]) -> list[T]:
+def _first(entries: Sequence[T], worded: Callable[[str], T]) -> list[T]:
     """The first entries, and the number of the others."""
-    beyond = len(told) - SHOWN
-    return [*told[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
+    beyond = len(entries) - SHOWN
+    return [*entries[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
 
 
 def _beside(wanted: Wanted) -> Differences:
     """Rows that would be restored, each beside its present state."""
-    found: dict[str, list[Difference]] = {}
+    by_table: dict[str, list[Difference]] = {}
     for table, rows in wanted.items():
         now = contents(table, list(rows))
-        found[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
-    return found
+        by_table[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
+    return by_table
 
 
 def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:

@@ -54,7 +54,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
         """Add the page that restores a row; leave out the library's own, which skips the checks."""
         name = f"{self.opts.app_label}_{self.opts.model_name}_put_back"
         view = self.admin_site.admin_view(self.put_back_view)
-        others = [one for one in super().get_urls() if not str(one.name or "").endswith("_simple_history")]
+        others = [pattern for pattern in super().get_urls() if not str(pattern.name or "").endswith("_simple_history")]
         return [path("<path:object_id>/put-back/<int:config_version>/", view, name=name), *others]
 
     def history_view_title(self, request: HttpRequest, obj: Any) -> str:
@@ -71,14 +71,14 @@ class HistoryAdmin(SimpleHistoryAdmin):
 
     def _before(self, record: Any) -> Any:
         key = self.opts.pk.attname
-        found = type(record).objects.filter(**{key: getattr(record, key)}, history_id__lt=record.history_id)
-        return found.order_by("-history_id")[:1]
+        older = type(record).objects.filter(**{key: getattr(record, key)}, history_id__lt=record.history_id)
+        return older.order_by("-history_id")[:1]
 
     def _entries(self, records: list[Any], releases: dict[int, CeRelease], may: bool) -> Iterator[Entry]:
         table = self.opts.db_table
         now = self._now(getattr(records[0], self.opts.pk.attname)) if records else None
-        for place, record in enumerate(records):
-            older = records[place + 1] if place + 1 < len(records) else None
+        for index, record in enumerate(records):
+            older = records[index + 1] if index + 1 < len(records) else None
             was = _content(older) if older is not None and older.history_type != "-" else None
             content = _content(record)
             release = releases.get(record.config_version)
@@ -93,7 +93,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
                 release_url=release_url(record.config_version),
                 changes=changes(table, was, content if is_there else None),
                 put_back_url=put_back_url(table, pk, record.config_version) if back else "",
-                is_now=place == 0 and is_there and not differ(content, now),
+                is_now=index == 0 and is_there and not differ(content, now),
             )
 
     def _now(self, pk: Any) -> Content | None:

@@ -105,8 +105,8 @@ def between(since: int, until: int, behind: int | None = None) -> tuple[list[Bet
     `behind`: only releases before that one.
     """
     wanted = CeRelease.objects.filter(pk__gt=since, pk__lte=until if behind is None else min(until, behind - 1))
-    found = list(wanted.order_by("-pk").defer("manifest")[: RELEASES + 1])
-    return list(_build_changes(found[:RELEASES])), found[RELEASES - 1].pk if len(found) > RELEASES else None
+    releases = list(wanted.order_by("-pk").defer("manifest")[: RELEASES + 1])
+    return list(_build_changes(releases[:RELEASES])), releases[RELEASES - 1].pk if len(releases) > RELEASES else None
 
 
 def _build_changes(releases: Sequence[CeRelease]) -> Iterator[Between]:

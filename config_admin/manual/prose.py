@@ -64,11 +64,11 @@ class Prose:
 @cache
 def chapter(slug: str) -> Prose:
     """The chapter of a file. Raises KeyError for an unknown one."""
-    if slug not in {one for part in PARTS.values() for one in part}:
+    if slug not in {name for part in PARTS.values() for name in part}:
         raise KeyError(slug)
     source = (_FOLDER / f"{slug}.md").read_text()
     tokens = _READER.parse(source)
-    title = next((after.content for one, after in pairwise(tokens) if one.tag == "h1"), slug)
+    title = next((after.content for token, after in pairwise(tokens) if token.tag == "h1"), slug)
     _name_headings(tokens)
     for token in tokens:
         if token.children:
@@ -90,8 +90,10 @@ def contents() -> list[tuple[str, list[Prose]]]:
 def search(text: str) -> list[Prose]:
     """The chapters with all words of a text, those with one in the title first."""
     words = text.lower().split()
-    found = [one for _, part in contents() for one in part if words and all(word in one.folded for word in words)]
-    return sorted(found, key=lambda one: not any(word in one.title.lower() for word in words))
+    chapters = [
+        entry for _, part in contents() for entry in part if words and all(word in entry.folded for word in words)
+    ]
+    return sorted(chapters, key=lambda entry: not any(word in entry.title.lower() for word in words))
 
 
 def _name_headings(tokens: Sequence[Token]) -> None:

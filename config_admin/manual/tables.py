@@ -19,7 +19,7 @@ CONFIGURATION, RECORD = "Tables of the configuration", "Tables of the audit trai
 def make_table_chapters() -> Iterator[Chapter]:
     """A chapter for each table, those of the configuration first."""
     ours = [model for model in apps.get_models() if model._meta.db_table.startswith("ce_") and not _is_history(model)]
-    for model in sorted(ours, key=lambda one: (one._meta.db_table not in ROW_TYPE_OF, one._meta.db_table)):
+    for model in sorted(ours, key=lambda model: (model._meta.db_table not in ROW_TYPE_OF, model._meta.db_table)):
         table = model._meta.db_table
         about = " ".join(filter(None, [_MENU_HELP.get(model._meta.label, ""), plain(model.__doc__)]))
         part = CONFIGURATION if table in ROW_TYPE_OF else RECORD
@@ -29,7 +29,7 @@ def make_table_chapters() -> Iterator[Chapter]:
             table,
             title,
             about,
-            (itself, *(_make_column_entry(model, one) for one in model._meta.concrete_fields)),
+            (itself, *(_make_column_entry(model, column) for column in model._meta.concrete_fields)),
             part,
         )
 
@@ -37,7 +37,7 @@ def make_table_chapters() -> Iterator[Chapter]:
 #: Columns of every table, after those of the table itself.
 _STAMPS = ("created_at", "updated_at", "updated_by")
 #: The help of a model's page in the sidebar.
-_MENU_HELP = {entry.model: entry.help for place in reversed(SECTIONS) for entry in reversed(place.entries)}
+_MENU_HELP = {entry.model: entry.help for section in reversed(SECTIONS) for entry in reversed(section.entries)}
 
 
 def _is_history(model: type[models.Model]) -> bool:

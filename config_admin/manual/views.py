@@ -19,12 +19,12 @@ SHOWN = 60
 def contents(request: HttpRequest) -> HttpResponse:
     """The table of contents; with `q` the search results."""
     text = request.GET.get("q", "").strip()
-    found = reference.search(text)
+    entries = reference.search(text)
     context = {
         "q": text,
         "chapters": prose.search(text)[:8],
-        "locations": found[:SHOWN],
-        "more": max(len(found) - SHOWN, 0),
+        "locations": entries[:SHOWN],
+        "more": max(len(entries) - SHOWN, 0),
         "prose": prose.contents(),
         "reference": list(reference.contents()),
     }
@@ -34,18 +34,18 @@ def contents(request: HttpRequest) -> HttpResponse:
 def chapter(request: HttpRequest, slug: str) -> HttpResponse:
     """A chapter."""
     try:
-        found = prose.chapter(slug)
+        page = prose.chapter(slug)
     except KeyError as error:
         raise Http404(f"The manual has no chapter {slug}.") from error
-    return _page(request, "docs/chapter.html", found.title, {"chapter": found})
+    return _page(request, "docs/chapter.html", page.title, {"chapter": page})
 
 
 def reference_chapter(request: HttpRequest, slug: str) -> HttpResponse:
     """A chapter of the reference."""
-    found = reference.chapters().get(slug)
-    if found is None:
+    page = reference.chapters().get(slug)
+    if page is None:
         raise Http404(f"The reference has no chapter {slug}.")
-    return _page(request, "docs/reference.html", found.title, {"chapter": found})
+    return _page(request, "docs/reference.html", page.title, {"chapter": page})
 
 
 def entry(request: HttpRequest, anchor: str) -> HttpResponse:

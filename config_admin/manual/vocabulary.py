@@ -42,8 +42,12 @@ def make_word_chapters() -> Iterator[Chapter]:
 
 def list_vocabularies() -> list[type[Word]]:
     """Every vocabulary, in the order of its module."""
-    found = [one for one in vars(enums).values() if isinstance(one, type) and issubclass(one, Word)]
-    return [one for one in found if one is not Word]
+    vocabularies = [
+        vocabulary
+        for vocabulary in vars(enums).values()
+        if isinstance(vocabulary, type) and issubclass(vocabulary, Word)
+    ]
+    return [vocabulary for vocabulary in vocabularies if vocabulary is not Word]
 
 
 def _list_phase_entries() -> Iterator[Entry]:
@@ -60,10 +64,10 @@ def _list_action_entries() -> Iterator[Entry]:
 
 
 def _list_word_entries() -> Iterator[Entry]:
-    for one in list_vocabularies():
-        if one not in (RulePhase, enums.RuleAction):
-            choices = tuple(Choice(word.value, word.label, word.help) for word in one)
-            yield Entry(f"word.{one.__name__}", in_words(one.__name__), plain(one.__doc__), "", (), choices)
+    for words in list_vocabularies():
+        if words not in (RulePhase, enums.RuleAction):
+            choices = tuple(Choice(word.value, word.label, word.help) for word in words)
+            yield Entry(f"word.{words.__name__}", in_words(words.__name__), plain(words.__doc__), "", (), choices)
 
 
 def _list_step_entries() -> Iterator[Entry]:
@@ -111,11 +115,17 @@ SETTINGS, CODES_PART = "Settings", "Codes"
 def make_code_chapters() -> Iterator[Chapter]:
     """A chapter for each family of settings, then the codes."""
     order = list(TITLES)
-    known = sorted(CATALOGUE.values(), key=lambda one: order.index(one.type) if one.type in order else len(order))
-    for family, found in groupby(known, key=lambda one: one.type):
+    known = sorted(
+        CATALOGUE.values(), key=lambda setting: order.index(setting.type) if setting.type in order else len(order)
+    )
+    for family, settings in groupby(known, key=lambda setting: setting.type):
         title = TITLES.get(family, family)
         yield Chapter(
-            f"settings-{family}", title, f"Settings of type {family}.", tuple(map(_make_setting_entry, found)), SETTINGS
+            f"settings-{family}",
+            title,
+            f"Settings of type {family}.",
+            tuple(map(_make_setting_entry, settings)),
+            SETTINGS,
         )
     about = "Messages at a field when a row is saved. Errors prevent saving. Warnings ask for confirmation once."
     yield Chapter("checks", "Codes of save checks", about, tuple(_list_check_entries()), CODES_PART)
@@ -127,16 +137,16 @@ def make_code_chapters() -> Iterator[Chapter]:
     yield Chapter("tool-errors", "Codes of failed tools", about, tuple(_list_fault_entries()), CODES_PART)
 
 
-def _make_setting_entry(one: Setting[Any]) -> Entry:
+def _make_setting_entry(setting: Setting[Any]) -> Entry:
     facts = [
-        ("Default", format_value(one.kind, one.default) or "blank"),
-        ("Allowed", describe_allowed_values(one.kind)),
+        ("Default", format_value(setting.kind, setting.default) or "blank"),
+        ("Allowed", describe_allowed_values(setting.kind)),
     ]
-    if one.qualifier:
-        facts.append(("Can be set per", one.qualifier))
-    if one.mark == "LR":
+    if setting.qualifier:
+        facts.append(("Can be set per", setting.qualifier))
+    if setting.mark == "LR":
         facts.append(("Changed by", "configuration administrators only"))
-    return Entry(f"setting.{one.name}", one.label, one.help, one.name, tuple(facts))
+    return Entry(f"setting.{setting.name}", setting.label, setting.help, setting.name, tuple(facts))
 
 
 def _list_check_entries() -> Iterator[Entry]:
@@ -150,10 +160,12 @@ def _list_health_entries() -> Iterator[Entry]:
 
 
 def _list_error_entries() -> Iterator[Entry]:
-    for one in sorted(list_turn_failures(), key=lambda each: each.code):
-        again = "yes" if one.recoverable else "no"
-        facts = (("Status", str(one.status)), ("May succeed when tried again", again))
-        yield Entry(f"error.{one.code}", in_words(one.code), one.meaning.replace("`", ""), one.code, facts)
+    for failure in sorted(list_turn_failures(), key=lambda each: each.code):
+        again = "yes" if failure.recoverable else "no"
+        facts = (("Status", str(failure.status)), ("May succeed when tried again", again))
+        yield Entry(
+            f"error.{failure.code}", in_words(failure.code), failure.meaning.replace("`", ""), failure.code, facts
+        )
 
 
 def _list_fault_entries() -> Iterator[Entry]:

@@ -80,7 +80,7 @@ class Blobs:
     @staticmethod
     def _find_stored(names: Iterable[str]) -> set[str]:
         """The names that are stored already."""
-        found: set[str] = set()
+        stored: set[str] = set()
         for batch in batches(names):
-            found.update(CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", flat=True))
-        return found
+            stored.update(CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", flat=True))
+        return stored

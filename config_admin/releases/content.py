@@ -77,10 +77,10 @@ def load_rows(table: str, pks: Collection[Any] | None = None) -> dict[Any, model
     query = control_plane()[table]._base_manager
     if pks is None:
         return {row.pk: row for row in query.all()}
-    found = {}
+    rows_by_key = {}
     for batch in batches(pks):
-        found.update({row.pk: row for row in query.filter(pk__in=batch)})
-    return found
+        rows_by_key.update({row.pk: row for row in query.filter(pk__in=batch)})
+    return rows_by_key
 
 
 def contents(table: str, pks: Collection[Any] | None = None) -> dict[Any, dict[str, Json]]:
@@ -96,13 +96,13 @@ def contents(table: str, pks: Collection[Any] | None = None) -> dict[Any, dict[s
 
 @cache
 def _defaults(table: str) -> Mapping[str, Json]:
-    found: dict[str, Json] = {}
+    values: dict[str, Json] = {}
     for column in fields(rows.ROW_TYPE_OF[table]):
         if column.default is not MISSING:
-            found[column.name] = column.default
+            values[column.name] = column.default
         elif column.default_factory is not MISSING:
-            found[column.name] = column.default_factory()
-    return found
+            values[column.name] = column.default_factory()
+    return values
 
 
 def up_to_date(table: str, content: Mapping[str, Json]) -> dict[str, Json]:

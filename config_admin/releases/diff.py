@@ -50,8 +50,8 @@ def differences(before: int, after: int) -> dict[str, list[Difference]]:
     roots = [(old.get(table), new.get(table)) for table in control_plane() if old.get(table) != new.get(table)]
     blobs.fetch(root for pair in roots for root in pair if root)
     blobs.fetch(chunk.hash for pair in roots for side in tree.apart(blobs, *pair) for chunk in side)
-    found = {table: tree.differences(blobs, table, old.get(table), new.get(table)) for table in control_plane()}
-    return {table: rows for table, rows in found.items() if rows}
+    by_table = {table: tree.differences(blobs, table, old.get(table), new.get(table)) for table in control_plane()}
+    return {table: rows for table, rows in by_table.items() if rows}
 
 
 def table_diff(rows: list[Difference]) -> TableDiff:

@@ -59,10 +59,10 @@ def publish(change: ChangeSet) -> None:
     """
     locked = head.lock_head()
     change.account(locked.write_counter)
-    found = _compare(change, manifest_of(locked.config_version))
-    if found.differences:
-        change.release = _release(change, found, locked)
-    if found.differences or not locked.settled:
+    findings = _compare(change, manifest_of(locked.config_version))
+    if findings.differences:
+        change.release = _release(change, findings, locked)
+    if findings.differences or not locked.settled:
         locked.released_counter = locked.write_counter
         locked.save()
 
@@ -82,44 +82,44 @@ def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
 
 
 def _compare(change: ChangeSet, manifest: dict[str, str]) -> Findings:
-    found = Findings(Blobs(), dict(manifest))
+    findings = Findings(Blobs(), dict(manifest))
     for table in content.control_plane():
         if change.everything or table in change.tables:
             whole = change.everything or table in change.touched_tables
-            _compare_table(found, table, None if whole else change.touched[table])
-    return found
+            _compare_table(findings, table, None if whole else change.touched[table])
+    return findings
 
 
-def _compare_table(found: Findings, table: str, touched: Iterable[Any] | None) -> None:
-    before = found.manifest.get(table)
+def _compare_table(findings: Findings, table: str, touched: Iterable[Any] | None) -> None:
+    before = findings.manifest.get(table)
     keys = None if touched is None else list(touched)
     rows = content.contents(table, keys)
     if keys is None:
-        after = tree.build(found.blobs, table, rows.values())
+        after = tree.build(findings.blobs, table, rows.values())
     else:
-        after = tree.patch(found.blobs, table, before, dict.fromkeys(keys) | rows)
-    if differing := tree.differences(found.blobs, table, before, after):
-        found.differences[table] = differing
-        found.manifest.pop(table, None)
+        after = tree.patch(findings.blobs, table, before, dict.fromkeys(keys) | rows)
+    if differing := tree.differences(findings.blobs, table, before, after):
+        findings.differences[table] = differing
+        findings.manifest.pop(table, None)
         if after:
-            found.manifest[table] = after
+            findings.manifest[table] = after
 
 
-def _release(change: ChangeSet, found: Findings, locked: CeConfigHead) -> CeRelease:
-    found.blobs.write()
+def _release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
+    findings.blobs.write()
     values = {
-        "content_hash": hash_of(canonical(found.manifest)),
-        "manifest": found.manifest,
+        "content_hash": hash_of(canonical(findings.manifest)),
+        "manifest": findings.manifest,
         "write_counter": locked.write_counter,
     }
-    release = _amend_release(change, locked, values) or _create_release(change, found, locked, values)
-    write_history(release, change, found.differences)
-    advance_sequences(table for table, rows in found.differences.items() if any(row.before is None for row in rows))
+    release = _amend_release(change, locked, values) or _create_release(change, findings, locked, values)
+    write_history(release, change, findings.differences)
+    advance_sequences(table for table, rows in findings.differences.items() if any(row.before is None for row in rows))
     locked.config_version, locked.content_hash = release.config_version, release.content_hash
     return release
 
 
-def _create_release(change: ChangeSet, found: Findings, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
+def _create_release(change: ChangeSet, findings: Findings, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
     found_by_itself = change.origin in (Origin.OUT_OF_BAND, Origin.MIGRATION)
     release = CeRelease.objects.create(
         config_version=locked.config_version + 1,
@@ -127,7 +127,7 @@ def _create_release(change: ChangeSet, found: Findings, locked: CeConfigHead, va
         change_set=change.id,
         origin=change.origin,
         author=change.author_name[:150],
-        reason=f"{change.origin.label}: {found.summary}" if found_by_itself else change.reason,
+        reason=f"{change.origin.label}: {findings.summary}" if found_by_itself else change.reason,
         created_at=timezone.now(),
         **values,
     )

@@ -104,8 +104,8 @@ def _convert_column(column: "models.Field[Any, Any]", values: Sequence[Any]) -> 
     """The values of a column, converted together, because nearly always all of them are valid."""
     kind = getattr(column, "target_field", column)
     convert, kinds = _converter(kind)
-    found = set(map(type, values))
-    if convert is None and found <= kinds and not (type(None) in found and not column.null):
+    types = set(map(type, values))
+    if convert is None and types <= kinds and not (type(None) in types and not column.null):
         return values
     return [_convert_value(kind, convert, kinds, value, nullable=column.null) for value in values]
 

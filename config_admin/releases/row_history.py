@@ -55,11 +55,11 @@ def _entries(table: str, rows: Sequence[Difference], change: ChangeSet) -> Itera
 def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """The columns that no release stores, of the existing rows."""
     model = content.control_plane()[table]
-    kept, key = content.kept_columns(table), content.key_of(table)
+    kept_columns, key = content.kept_columns(table), content.key_of(table)
     columns = {
         column.attname: column
         for column in model._meta.concrete_fields
-        if column.attname not in kept or column.primary_key
+        if column.attname not in kept_columns or column.primary_key
     }
     return {row[key]: row for row in read_rows.read(model, columns, pks)}
 
@@ -90,6 +90,6 @@ def _empty(column: Any) -> Any:
 
 def _unreadable(row: Difference) -> str:
     """A note about invalid values, added to the reason."""
-    found = find_unreadable_columns(row.after or {})
-    told = "; ".join(f"{name}: the value {value[:100]!r} is not valid" for name, value in found.items())
-    return f" ({told})" if told else ""
+    invalid = find_unreadable_columns(row.after or {})
+    problems = "; ".join(f"{name}: the value {value[:100]!r} is not valid" for name, value in invalid.items())
+    return f" ({problems})" if problems else ""

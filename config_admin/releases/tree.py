@@ -50,13 +50,13 @@ def rows_of(blobs: Blobs, table: str, chunks: Sequence[Chunk]) -> dict[Pk, Conte
     """The rows of some chunks by primary key, in key order, with the columns of today."""
     blobs.fetch(chunk.hash for chunk in chunks)
     key = key_of(table)
-    found: dict[Pk, Content] = {}
+    by_key: dict[Pk, Content] = {}
     for chunk in chunks:
         body = blobs.get(chunk.hash)
         for values in body["rows"]:
             row = up_to_date(table, dict(zip(body["columns"], values, strict=True)))
-            found[row[key]] = row
-    return found
+            by_key[row[key]] = row
+    return by_key
 
 
 def row_of(blobs: Blobs, table: str, root: str | None, pk: Pk) -> Content | None:
@@ -100,8 +100,8 @@ def differences(blobs: Blobs, table: str, before: str | None, after: str | None)
     old, new = apart(blobs, before, after)
     blobs.fetch(chunk.hash for chunk in (*old, *new))
     was, now = rows_of(blobs, table, old), rows_of(blobs, table, new)
-    found = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
-    return [difference for difference in found if not has_same_text(difference.before, difference.after)]
+    changes = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
+    return [difference for difference in changes if not has_same_text(difference.before, difference.after)]
 
 
 def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[Chunk], list[Chunk]]:
@@ -112,9 +112,9 @@ def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[Chu
     return [chunk for chunk in old if chunk.hash not in shared], [chunk for chunk in new if chunk.hash not in shared]
 
 
-def has_same_text(one: Json, other: Json) -> bool:
+def has_same_text(value: Json, other: Json) -> bool:
     """Equal in the text that a release stores: here 1 is not 1.0, which `equal_json` takes for the same."""
-    return one == other and canonical(one) == canonical(other)
+    return value == other and canonical(value) == canonical(other)
 
 
 def _find_chunk(index: list[Chunk], pk: Pk) -> int:

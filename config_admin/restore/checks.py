@@ -26,15 +26,15 @@ def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: Non
     now, world = snapshots.current(), describe_installation()
     restored = {table: compile_rows(table, rows) for table, rows in wanted.items()}
     after = _overlay_rows(now, wanted, restored)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for table, chunk in restored.items():
         stored = now.tables[table].by_pk
         for row in chunk.rows:
-            found += _check_restored_row(row, chunk.unreadable.get(row.pk), after, world)
+            findings += _check_restored_row(row, chunk.unreadable.get(row.pk), after, world)
             judged()
         gone = [stored[pk] for pk, row in wanted[table].items() if row is None and pk in stored]
-        found += [each for row in gone for each in check_delete(row, after)]
-    return found
+        findings += [each for row in gone for each in check_delete(row, after)]
+    return findings
 
 
 def _check_restored_row(
@@ -60,6 +60,6 @@ def _overlay_rows(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) 
         table = tables[name]
         rows = {pk: row for pk, row in table.by_pk.items() if pk not in wanted[name]}
         rows |= {row.pk: row for row in chunk.rows}
-        bad = {pk: found for pk, found in table.unreadable.items() if pk not in wanted[name]}
+        bad = {pk: problems for pk, problems in table.unreadable.items() if pk not in wanted[name]}
         tables[name] = Table(name, [rows[pk] for pk in sorted(rows)], {**bad, **chunk.unreadable})
     return Snapshot(now.config_version, tables, now.defaults)

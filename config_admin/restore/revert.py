@@ -66,11 +66,11 @@ def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]
     for table, rows in differences(release.parent_id or 0, config_version).items():
         now = content.contents(table, [row.pk for row in rows])
         for row in rows:
-            kept = _without(row, now.get(row.pk))
-            if kept is None:
+            reverted = _without(row, now.get(row.pk))
+            if reverted is None:
                 changed.append((table, row.pk))
-            if not tree.has_same_text(kept.row if kept else row.before, now.get(row.pk)):
-                wanted.setdefault(table, {})[row.pk] = kept.row if kept else row.before
+            if not tree.has_same_text(reverted.row if reverted else row.before, now.get(row.pk)):
+                wanted.setdefault(table, {})[row.pk] = reverted.row if reverted else row.before
     return wanted, changed
 
 

@@ -34,11 +34,11 @@ class Snapshots(Configuration):
         Rows that were written outside of the application since the last release get their release first. So does a
         missing head row (null).
         """
-        found = Head.parse(text) if text else None
-        if found is None or not found.settled:
+        head = Head.parse(text) if text else None
+        if head is None or not head.settled:
             row = get_released_head()
             return self._newest_of((row.config_version, row.content_hash))
-        return self._newest_of((found.config_version, found.content_hash))
+        return self._newest_of((head.config_version, head.content_hash))
 
     def current(self) -> Snapshot:
         """The snapshot in force now; one query when it is known."""
@@ -82,7 +82,7 @@ class Snapshots(Configuration):
 
 def _with_entry(compiled: dict[Key, Compiled], key: Key, new: Compiled) -> dict[Key, Compiled]:
     """The mapping with one more entry at its end, and without the oldest ones."""
-    rest = [(k, one) for k, one in compiled.items() if k != key]
+    rest = [(k, entry) for k, entry in compiled.items() if k != key]
     return dict([*rest, (key, new)][-KEEP:])
 
 

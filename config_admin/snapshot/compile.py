@@ -86,11 +86,11 @@ def compile_chunk(table: str, body: Mapping[str, Json]) -> Chunk:
     """The rows of a chunk. A row with an invalid value is disabled and listed."""
     key, names = rows.ROW_TYPE_OF[table].key, body["columns"]
     # Only an object can be the mark; nearly all columns have none.
-    suspect = [place for place in range(len(names)) if any(type(values[place]) is dict for values in body["rows"])]
+    suspect = [index for index in range(len(names)) if any(type(values[index]) is dict for values in body["rows"])]
     bad = {
-        values[names.index(key)]: found
+        values[names.index(key)]: unreadable
         for values in (body["rows"] if suspect else ())
-        if (found := find_unreadable_columns({names[place]: values[place] for place in suspect}))
+        if (unreadable := find_unreadable_columns({names[index]: values[index] for index in suspect}))
     }
     compiled = compile_rows(table, body)
     return Chunk(tuple(_switched_off(row, bad[row.pk]) if row.pk in bad else row for row in compiled), bad)
@@ -106,9 +106,9 @@ def _switched_off(row: rows.Row, bad: Collection[str]) -> rows.Row:
 def compile_rows(table: str, body: Mapping[str, Json]) -> Iterator[rows.Row]:
     """The rows of a chunk. A column that the engine does not read is dropped; a new one has its default."""
     row_type = rows.ROW_TYPE_OF[table]
-    places = [(name, place) for place, name in enumerate(body["columns"]) if name in _columns(table)]
+    places = [(name, index) for index, name in enumerate(body["columns"]) if name in _columns(table)]
     for values in body["rows"]:
-        yield row_type(**{name: values[place] for name, place in places})
+        yield row_type(**{name: values[index] for name, index in places})
 
 
 def row_of(instance: models.Model) -> rows.Row:
@@ -125,9 +125,14 @@ def _columns(table: str) -> frozenset[str]:
 
 
 def _known_part(known: Sequence[Compiled], name: str, root: str) -> Part | None:
-    parts = (one.parts[name] for one in known if name in one.parts)
+    parts = (entry.parts[name] for entry in known if name in entry.parts)
     return next((part for part in parts if part.root == root), None)
 
 
 def _known_chunks(known: Sequence[Compiled], name: str) -> dict[str, Chunk]:
-    return {chunk: found for one in known if name in one.parts for chunk, found in one.parts[name].chunks.items()}
+    return {
+        chunk: compiled
+        for entry in known
+        if name in entry.parts
+        for chunk, compiled in entry.parts[name].chunks.items()
+    }

@@ -99,17 +99,17 @@ class RowAdmin(
         spec = get_column_spec(db_field)
         source = find_source(spec)
         language = get_code_language(db_field)
-        found = field_of(
+        formfield = field_of(
             db_field,
             list(source(get_editor_context(request))) if source else None,
             depends=spec.depends_on,
             code=spec.is_code or bool(language),
         )
-        if found and (trial := FIELD_PREVIEWS.get((self.opts.db_table, db_field.name))):
-            found.widget.attrs["data-try"] = trial.only
-        if found and language:
-            found.widget.attrs["data-code"] = language
-        return found or super().formfield_for_dbfield(db_field, request, **options)
+        if formfield and (trial := FIELD_PREVIEWS.get((self.opts.db_table, db_field.name))):
+            formfield.widget.attrs["data-try"] = trial.only
+        if formfield and language:
+            formfield.widget.attrs["data-code"] = language
+        return formfield or super().formfield_for_dbfield(db_field, request, **options)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         """A read-only page offers no copy; an unusable row shows the reason."""
@@ -146,8 +146,8 @@ class RowAdmin(
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows, with whether they take part."""
-        found = super().get_queryset(request)
-        return with_activity(found) if self.is_scoped else found
+        queryset = super().get_queryset(request)
+        return with_activity(queryset) if self.is_scoped else queryset
 
     @badge_column({"on": "success", "off": "default", "inactive": "warning", "unreadable": "danger"}, "use", "enabled")
     def in_use(self, row: Any) -> tuple[str, str]:

@@ -37,10 +37,10 @@ class InUseFilter(DropdownFilter):
         wanted = self.value()
         if wanted is None or wanted == "":
             return queryset
-        found = queryset.filter(enabled=wanted != "off")
+        rows = queryset.filter(enabled=wanted != "off")
         if wanted == "off" or "intent_active" not in queryset.query.annotations:
-            return found
-        return found.filter(intent_active=wanted == "on")
+            return rows
+        return rows.filter(intent_active=wanted == "on")
 
 
 class _CodeFilter(DropdownFilter):

@@ -20,10 +20,10 @@ from config_admin.validation.findings import Finding, Severity
 class ImportRefused(ValueError):
     """Nothing was imported: rows of the file have errors."""
 
-    def __init__(self, found: Plan) -> None:
+    def __init__(self, plan: Plan) -> None:
         #: The checked import.
-        self.plan = found
-        super().__init__("; ".join(map(str, found.errors)))
+        self.plan = plan
+        super().__init__("; ".join(map(str, plan.errors)))
 
 
 class ImportFailed(ValueError):
@@ -46,27 +46,27 @@ def import_document(
 
     Raises ImportRefused, and ImportFailed; then nothing is changed.
     """
-    found = plan_import(document, rest=rest, progress=progress)
-    if found.is_refused:
-        raise ImportRefused(found)
+    plan = plan_import(document, rest=rest, progress=progress)
+    if plan.is_refused:
+        raise ImportRefused(plan)
     try:
-        return _apply_plan(found, author, reason, rest, progress)
+        return _apply_plan(plan, author, reason, rest, progress)
     except (DatabaseError, RowsBelongTogether) as error:
         raise ImportFailed(f"The database refused the rows; nothing was imported: {error}") from error
 
 
-def _apply_plan(found: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
+def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
     with change_set(Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
-        if head.lock_head().content_hash != found.content_hash:
-            found = plan_import(found.document, rest=rest, progress=progress)
-            if found.is_refused:
-                raise ImportRefused(found)
-        count = sum(map(len, found.placed.wanted.values()))
+        if head.lock_head().content_hash != plan.content_hash:
+            plan = plan_import(plan.document, rest=rest, progress=progress)
+            if plan.is_refused:
+                raise ImportRefused(plan)
+        count = sum(map(len, plan.placed.wanted.values()))
         progress("written", 0, count)
-        restore_rows(found.placed.wanted, checked=False)
+        restore_rows(plan.placed.wanted, checked=False)
     progress("written", count, count)
-    return ImportResult(found, change.release)
+    return ImportResult(plan, change.release)
 
 
 def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: str, reason: str) -> ImportResult:

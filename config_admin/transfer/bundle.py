@@ -70,17 +70,17 @@ def read_bundle(text: str) -> Document:
     return _build_document(_parse_yaml(text, places), places)
 
 
-def _build_document(found: Json, lines: Mapping[int, int]) -> Document:
-    if not isinstance(found, dict):
+def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
+    if not isinstance(content, dict):
         raise FileRefused("The file", "must be a map of tables.")
-    tables: Json = found
-    if "tables" in found or "format" in found:
+    tables: Json = content
+    if "tables" in content or "format" in content:
         for name, wanted in (("format", FORMAT), ("version", VERSION)):
-            if found.get(name) != wanted:
-                raise FileRefused(name, f"{found.get(name)!r} is not supported. This installation reads {wanted!r}.")
-        if unknown := found.keys() - {"format", "version", "tables"}:
+            if content.get(name) != wanted:
+                raise FileRefused(name, f"{content.get(name)!r} is not supported. This installation reads {wanted!r}.")
+        if unknown := content.keys() - {"format", "version", "tables"}:
             raise FileRefused("The file", f"has unknown keys: {', '.join(sorted(unknown))}.")
-        tables = found.get("tables")
+        tables = content.get("tables")
     if not isinstance(tables, dict):
         raise FileRefused("tables", "must be a map of tables, each with a list of rows.")
     return Document({table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()})
@@ -133,10 +133,10 @@ class _Reading:
         event = self._next(yaml.StreamStartEvent, yaml.DocumentStartEvent)
         if isinstance(event, yaml.StreamEndEvent):
             return None
-        found = self._value(event, 0)
+        document = self._value(event, 0)
         if not isinstance(self._next(yaml.DocumentEndEvent), yaml.StreamEndEvent):
             raise FileRefused("The file", "has more than one document (---).")
-        return found
+        return document
 
     def _next(self, *passing: type) -> Any:
         event = self._loader.get_event()
@@ -154,22 +154,22 @@ class _Reading:
         return self._list(depth) if isinstance(event, yaml.SequenceStartEvent) else self._map(event, depth)
 
     def _list(self, depth: int) -> list[Json]:
-        found = []
+        items = []
         while not isinstance(event := self._loader.get_event(), yaml.SequenceEndEvent):
-            found.append(self._value(event, depth + 1))
-        return found
+            items.append(self._value(event, depth + 1))
+        return items
 
     def _map(self, start: Any, depth: int) -> dict[str, Json]:
-        found: dict[str, Json] = {}
+        mapping: dict[str, Json] = {}
         while not isinstance(event := self._loader.get_event(), yaml.MappingEndEvent):
             key = self._value(event, depth + 1)
             if not isinstance(key, str):
                 raise _refusal_at(event, "this key is not a text. Put it in quotes.")
-            if key in found:
+            if key in mapping:
                 raise _refusal_at(event, f"the key {key!r} occurs twice.")
-            found[key] = self._value(self._loader.get_event(), depth + 1)
-        self._lines[id(found)] = start.start_mark.line + 1
-        return found
+            mapping[key] = self._value(self._loader.get_event(), depth + 1)
+        self._lines[id(mapping)] = start.start_mark.line + 1
+        return mapping
 
     def _scalar(self, event: Any) -> Json:
         tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit) if event.tag is None else event.tag
@@ -181,14 +181,14 @@ class _Reading:
         try:
             if len(event.value) > MAX_DIGITS:
                 raise ValueError
-            found = self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+            scalar = self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
         except (ValueError, KeyError):
             raise _refusal_at(
                 event, f"{event.value[:20]!r} is not a value of the type {kind}. Put texts in quotes."
             ) from None
-        if isinstance(found, float) and not isfinite(found):
+        if isinstance(scalar, float) and not isfinite(scalar):
             raise _refusal_at(event, f"{event.value} is not a JSON value.")
-        return found
+        return scalar
 
 
 def _refusal_at(event: Any, problem: str) -> FileRefused:

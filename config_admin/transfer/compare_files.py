@@ -43,12 +43,12 @@ def _match_against_nothing(document: Document) -> _Contents:
     return empty
 
 
-def _compare_with_document(there: _Contents, document: Document) -> dict[str, list[Difference]]:
-    placed = match_rows(replace(document, mode=Mode.REPLACE), there, fresh_ids(document, there))
+def _compare_with_document(contents: _Contents, document: Document) -> dict[str, list[Difference]]:
+    placed = match_rows(replace(document, mode=Mode.REPLACE), contents, fresh_ids(document, contents))
     for where, finding in placed.refused:
         raise FileRefused(where, f"{finding.field}: {finding.message}")
     return {
-        table: [Difference(pk, there[table].get(pk), rows[pk]) for pk in sorted(rows)]
+        table: [Difference(pk, contents[table].get(pk), rows[pk]) for pk in sorted(rows)]
         for table in control_plane()
         if (rows := placed.wanted.get(table))
     }

@@ -30,11 +30,11 @@ class FileRefused(ValueError):
         return [*self.problems[:MOST_TOLD], *([f"… and {more} more."] if more > 0 else ())]
 
 
-def refuse(found: Sequence[FileRefused]) -> None:
+def refuse(refusals: Sequence[FileRefused]) -> None:
     """Raise one exception for all errors, if any."""
-    if found:
-        further = [problem for one in found for problem in one.problems][1:]
-        raise FileRefused(found[0].position, found[0].problem, further)
+    if refusals:
+        further = [problem for refusal in refusals for problem in refusal.problems][1:]
+        raise FileRefused(refusals[0].position, refusals[0].problem, further)
 
 
 class Mode(StrEnum):

@@ -37,10 +37,10 @@ def read_bytes(name: str, data: bytes, *, mode: str | None = None, blank_as_any:
     `mode`: a `Mode`; null is that of the format. `blank_as_any`: a blank scope means ANY, where rows may have that.
     Raises FileRefused.
     """
-    found = _read_document(name, data)
+    document = _read_document(name, data)
     if blank_as_any:
-        found = replace_blank_scopes(found)
-    return replace(found, mode=Mode(mode)) if mode else found
+        document = replace_blank_scopes(document)
+    return replace(document, mode=Mode(mode)) if mode else document
 
 
 def _read_document(name: str, data: bytes) -> Document:
@@ -86,12 +86,14 @@ _SCOPE = ("intent_code", "state_code")
 
 def replace_blank_scopes(document: Document) -> Document:
     """The document with ANY for blank or null scopes, and a note with the number of rows."""
-    found = {table: [_replace_blanks(table, row) for row in given] for table, given in document.tables.items()}
+    tables = {table: [_replace_blanks(table, row) for row in given] for table, given in document.tables.items()}
     count = sum(
-        new is not old for table, given in document.tables.items() for new, old in zip(found[table], given, strict=True)
+        new is not old
+        for table, given in document.tables.items()
+        for new, old in zip(tables[table], given, strict=True)
     )
     note = Note("Scopes", f"{count} rows with an empty intent or state are read as ANY.")
-    return replace(document, tables=found, notes=[*document.notes, note] if count else document.notes)
+    return replace(document, tables=tables, notes=[*document.notes, note] if count else document.notes)
 
 
 def _replace_blanks(table: str, row: FileRow) -> FileRow:

@@ -50,7 +50,7 @@ class Plan:
     #: The release of the check.
     config_version: int
     content_hash: str
-    there: Contents
+    existing: Contents
     placed: MatchedRows
     findings: list[LocatedFinding] = field(default_factory=list)
     #: Errors of the rows that are left out with `rest`.
@@ -70,9 +70,9 @@ class Plan:
     def differences(self) -> dict[str, list[Difference]]:
         """The changed rows, by table, in key order."""
         return {
-            table: [Difference(pk, self.there[table].get(pk), found[pk]) for pk in sorted(found)]
+            table: [Difference(pk, self.existing[table].get(pk), rows[pk]) for pk in sorted(rows)]
             for table in control_plane()
-            if (found := self.placed.wanted.get(table))
+            if (rows := self.placed.wanted.get(table))
         }
 
 
@@ -90,23 +90,23 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
     `rest`: rows with errors are left out, and the others are checked without them.
     """
     now = get_released_head()
-    there = load_contents(now.config_version)
+    existing = load_contents(now.config_version)
     progress("read", document.count, document.count)
-    placed = match_rows(document, there, fresh_ids(document, there, _get_highest_id))
-    found = Plan(document, now.config_version, now.content_hash, there, placed)
+    placed = match_rows(document, existing, fresh_ids(document, existing, _get_highest_id))
+    plan = Plan(document, now.config_version, now.content_hash, existing, placed)
     unread = _collect_reader_notes(document, placed)
-    (found.left_out if rest else found.findings).extend(unread)
-    _check_plan(found, progress)
-    while rest and found.errors and _drop_faulty_rows(found):
-        _check_plan(found, progress)
-    return found
+    (plan.left_out if rest else plan.findings).extend(unread)
+    _check_plan(plan, progress)
+    while rest and plan.errors and _drop_faulty_rows(plan):
+        _check_plan(plan, progress)
+    return plan
 
 
 def _get_highest_id(table: str) -> int:
     """The highest id that any row of a table ever had, because a new row must not get another row's history."""
     model: Any = control_plane()[table]
-    found = model.history.model.objects.aggregate(highest=models.Max(key_of(table)))["highest"]
-    return found if isinstance(found, int) else 0
+    highest = model.history.model.objects.aggregate(highest=models.Max(key_of(table)))["highest"]
+    return highest if isinstance(highest, int) else 0
 
 
 def _collect_reader_notes(document: Document, placed: MatchedRows) -> list[LocatedFinding]:
@@ -118,9 +118,9 @@ def _collect_reader_notes(document: Document, placed: MatchedRows) -> list[Locat
     return notes + [LocatedFinding(where, finding) for where, finding in placed.refused]
 
 
-def _check_plan(found: Plan, progress: Progress) -> None:
+def _check_plan(plan: Plan, progress: Progress) -> None:
     """Run the save checks on the changed rows, in the resulting configuration."""
-    wanted = found.placed.wanted
+    wanted = plan.placed.wanted
     count = sum(row is not None for table in wanted.values() for row in table.values())
     done = 0
 
@@ -130,16 +130,16 @@ def _check_plan(found: Plan, progress: Progress) -> None:
         if done % _NEWS == 0 or done == count:
             progress("judged", done, count)
 
-    errors = [*_find_orphans(found)]
+    errors = [*_find_orphans(plan)]
     errors += check_restored_rows(wanted, count_judged)
     bad = {(each.table, each.row) for each in errors if each.is_error}
     errors += _find_limit_problems(wanted, bad)
-    found.findings += [LocatedFinding(_locate_finding(found, each), each) for each in errors]
+    plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in errors]
 
 
-def _locate_finding(found: Plan, finding: Finding) -> str:
+def _locate_finding(plan: Plan, finding: Finding) -> str:
     return (
-        found.placed.origins.get((finding.table, finding.row))
+        plan.placed.origins.get((finding.table, finding.row))
         or f"{row_name(finding.table, finding.row)}, not in the file"
     )
 
@@ -156,26 +156,26 @@ def _find_limit_problems(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple
     ]
 
 
-def _find_orphans(found: Plan) -> list[Finding]:
+def _find_orphans(plan: Plan) -> list[Finding]:
     """Rows of missing tools."""
-    tools = found.placed.wanted.get(TOOL, {})
+    tools = plan.placed.wanted.get(TOOL, {})
     return [
         Finding("TOOL_UNKNOWN", Severity.ERROR, table, pk, "tool_code", "The tool of this row does not exist.")
         for table in TOOL_PARTS
-        for pk, row in found.placed.wanted.get(table, {}).items()
-        if row is not None and (tools[pk] is None if pk in tools else pk not in found.there[TOOL])
+        for pk, row in plan.placed.wanted.get(table, {}).items()
+        if row is not None and (tools[pk] is None if pk in tools else pk not in plan.existing[TOOL])
     ]
 
 
-def _drop_faulty_rows(found: Plan) -> bool:
+def _drop_faulty_rows(plan: Plan) -> bool:
     """Leave out the rows with errors; true when there were any."""
-    wanted, errors = found.placed.wanted, found.errors
+    wanted, errors = plan.placed.wanted, plan.errors
     out = {(located.finding.table, located.finding.row) for located in errors}
     if not any(pk in wanted.get(table, {}) for table, pk in out):
         return False
     for table, pk in out:
         wanted.get(table, {}).pop(pk, None)
-    found.placed.wanted = {table: rows for table, rows in wanted.items() if rows}
-    found.left_out += errors
-    found.findings.clear()
+    plan.placed.wanted = {table: rows for table, rows in wanted.items() if rows}
+    plan.left_out += errors
+    plan.findings.clear()
     return True

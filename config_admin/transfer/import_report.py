@@ -18,7 +18,7 @@ SHOWN = 20
 
 def serialize_differences(differences: Differences) -> dict[str, Json]:
     """The changed rows by table: added, removed, and changed with before and after of each column."""
-    found = {table: table_diff(list(rows)) for table, rows in differences.items()}
+    diffs = {table: table_diff(list(rows)) for table, rows in differences.items()}
     return {
         table: {
             "added": diff.added,
@@ -28,7 +28,7 @@ def serialize_differences(differences: Differences) -> dict[str, Json]:
                 for row in diff.changed
             ],
         }
-        for table, diff in found.items()
+        for table, diff in diffs.items()
     }
 
 
@@ -77,8 +77,8 @@ def describe_plan(plan: Plan) -> Iterator[str]:
             yield from _shorten_list(lines)
 
 
-def _describe_findings(found: Sequence[LocatedFinding]) -> list[str]:
-    return [f"{located} [{located.finding.code}]" for located in found]
+def _describe_findings(findings: Sequence[LocatedFinding]) -> list[str]:
+    return [f"{located} [{located.finding.code}]" for located in findings]
 
 
 def describe_differences(differences: Differences) -> Iterator[str]:

@@ -44,22 +44,22 @@ def _parse_integer(text: str) -> int:
 
 
 def _parse_float(text: str) -> float:
-    if not isfinite(found := float(text)):
+    if not isfinite(number := float(text)):
         _refuse_constant(text if len(text) <= 20 else f"{text[:20]}…")
-    return found
+    return number
 
 
 def _build_object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    document = dict(pairs)
+    if len(document) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise NoJson(f"the key {twice!r} occurs twice in one object.")
-    if strange := next((name for name in found if storable(name) != name), None):
+    if strange := next((name for name in document if storable(name) != name), None):
         raise NoJson(
             f"the key {strange!r} contains characters that cannot be stored (NUL or half of a surrogate pair)."
         )
-    return found
+    return document
 
 
 def _refuse_constant(name: str) -> Json:

@@ -35,16 +35,16 @@ _ORDER = ("intent_code", "state_code", "phase", "priority")
 def list_file_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
     """The columns of a table in files, in order: those that the engine reads, without useless ids."""
     read = set(rows.columns(ROW_TYPE_OF[table]))
-    found = {name: column for name, column in kept_columns(table).items() if name in read}
+    columns = {name: column for name, column in kept_columns(table).items() if name in read}
     if table in TOOL_PARTS:
-        del found[TOOL_ID]
-        found[TOOL_CODE] = kept_columns(TOOL)[TOOL_CODE]
+        del columns[TOOL_ID]
+        columns[TOOL_CODE] = kept_columns(TOOL)[TOOL_CODE]
     elif table in NATURAL and key_of(table) not in NATURAL[table]:
-        del found[key_of(table)]
+        del columns[key_of(table)]
     first = NATURAL.get(table) or (key_of(table),)
-    late = [name for name in found if name == "created_at"]
-    order = [*first, *(name for name in found if name not in (*first, *late)), *late]
-    return {name: found[name] for name in order}
+    late = [name for name in columns if name == "created_at"]
+    order = [*first, *(name for name in columns if name not in (*first, *late)), *late]
+    return {name: columns[name] for name in order}
 
 
 def get_natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...] | None:

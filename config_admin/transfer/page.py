@@ -59,20 +59,20 @@ class FileForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """The file as bytes under `data`."""
-        found: dict[str, Any] = super().clean() or {}
+        cleaned: dict[str, Any] = super().clean() or {}
         limit = conf.get("MAX_IMPORT_BYTES")
-        if sent := found.get("file"):
-            found["name"], found["data"] = sent.name, sent.read(limit + 1)
-        elif found.get("packed"):
-            found["data"] = _unpack_file(found["packed"], limit)
+        if sent := cleaned.get("file"):
+            cleaned["name"], cleaned["data"] = sent.name, sent.read(limit + 1)
+        elif cleaned.get("packed"):
+            cleaned["data"] = _unpack_file(cleaned["packed"], limit)
         elif "file" not in self.errors:
             self.add_error(
                 "file",
                 "Choose a file: a bundle (.yaml, .json), a table (.csv), a workbook (.xlsx), or seed SQL (.sql).",
             )
-        if len(found.get("data", b"")) > limit:
+        if len(cleaned.get("data", b"")) > limit:
             self.add_error("file", f"The file is larger than {limit} bytes. Split it by tables.")
-        return found
+        return cleaned
 
     def document(self) -> Document:
         """The rows of the file. Raises FileRefused."""
@@ -143,8 +143,8 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """An export: of the configuration in force or of a release, of all or some tables."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    asked = request.GET.get("form", YAML)
-    form = asked if asked in FORMATS else YAML
+    wanted = request.GET.get("form", YAML)
+    form = wanted if wanted in FORMATS else YAML
     release = request.GET.get("release", "")
     try:
         data = export_configuration(
@@ -200,34 +200,34 @@ def _describe_import(done: ImportResult) -> str:
     if done.release is None:
         return "There are no differences, so no release was created."
     out = len(done.plan.left_out)
-    left = f" {out} finding{pluralize(out)} left rows out." if out else ""
-    return f"Imported as release {done.release.pk}. Every conversation uses it from its next message on.{left}"
+    omitted = f" {out} finding{pluralize(out)} left rows out." if out else ""
+    return f"Imported as release {done.release.pk}. Every conversation uses it from its next message on.{omitted}"
 
 
-def _report(found: Plan) -> dict[str, Any]:
-    differences = found.differences
+def _report(plan: Plan) -> dict[str, Any]:
+    differences = plan.differences
     rows = [(table, row) for table, rows in differences.items() for row in rows]
-    warnings = [told for told in found.findings if not told.finding.is_error]
-    notes = [f"{note.where}: {note.text}" for note in found.document.notes if not note.refused]
+    warnings = [located for located in plan.findings if not located.finding.is_error]
+    notes = [f"{note.where}: {note.text}" for note in plan.document.notes if not note.refused]
     notes += [
-        f"{found.placed.origins[key]}, {column_label(key[0], change.field)}: {change.before} is read as {change.after}"
-        for key, changes in found.placed.conversions.items()
+        f"{plan.placed.origins[key]}, {column_label(key[0], change.field)}: {change.before} is read as {change.after}"
+        for key, changes in plan.placed.conversions.items()
         for change in changes
     ]
     notes += [
         f"{row_name(table, old)} of the file becomes {row_name(table, new)}."
-        for (table, old), new in found.placed.renumbered.items()
+        for (table, old), new in plan.placed.renumbered.items()
     ]
     return {
-        "plan": found,
+        "plan": plan,
         "counts": [(table_title(table), *_count_changes(of_table)) for table, of_table in differences.items()],
         "changed": [_describe_changed_row(table, row) for table, row in rows[:SHOWN]],
         "more_rows": max(len(rows) - SHOWN, 0),
         "lists": [
             (title, kind, stream_lines[:SHOWN], max(len(stream_lines) - SHOWN, 0))
             for title, kind, stream_lines in (
-                ("Refused", "danger", _format_findings(found.errors)),
-                ("Left out", "warning", _format_findings(found.left_out)),
+                ("Refused", "danger", _format_findings(plan.errors)),
+                ("Left out", "warning", _format_findings(plan.left_out)),
                 ("Warnings", "warning", _format_findings(warnings)),
                 ("Converted and skipped", "info", notes),
             )
@@ -244,9 +244,9 @@ def _count_changes(rows: Any) -> tuple[int, int, int]:
 
 def _describe_changed_row(table: str, row: Any) -> ChangedRow:
     """A changed row; a new one has no page."""
-    found = changed_row(table, row)
-    return found if row.before is not None else found._replace(url="")
+    changed = changed_row(table, row)
+    return changed if row.before is not None else changed._replace(url="")
 
 
-def _format_findings(found: list[LocatedFinding]) -> list[str]:
-    return [f"{located} ({located.finding.code})" for located in found]
+def _format_findings(findings: list[LocatedFinding]) -> list[str]:
+    return [f"{located} ({located.finding.code})" for located in findings]

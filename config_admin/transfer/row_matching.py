@@ -48,26 +48,26 @@ class MatchedRows:
     renumbered: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-def match_rows(document: Document, there: Contents, new_id: NewId) -> MatchedRows:
+def match_rows(document: Document, existing: Contents, new_id: NewId) -> MatchedRows:
     """Match all rows. `there`: all rows of all tables."""
     placed = MatchedRows()
-    codes = {get_natural_key(TOOL, row): pk for pk, row in there[TOOL].items()}
+    codes = {get_natural_key(TOOL, row): pk for pk, row in existing[TOOL].items()}
     for table in control_plane():
         if table in document.tables:
-            _Table(table, document, there[table], codes, new_id, placed).match_rows()
+            _Table(table, document, existing[table], codes, new_id, placed).match_rows()
     _follow_rules(placed)
-    _drop_parts(placed, there)
+    _drop_parts(placed, existing)
     return placed
 
 
-def fresh_ids(document: Document, there: Contents, highest: Callable[[str], int] = lambda table: 0) -> NewId:
+def fresh_ids(document: Document, existing: Contents, highest: Callable[[str], int] = lambda table: 0) -> NewId:
     """Ids after those of all existing rows and rows of the file, and after the `highest` that a table ever had."""
     last: dict[str, int] = {}
 
     def fresh(table: str) -> int:
         if table not in last:
             given = (row.values.get(key_of(table)) for row in document.tables.get(table, ()))
-            last[table] = max((pk for pk in (*there[table], *given) if isinstance(pk, int)), default=0)
+            last[table] = max((pk for pk in (*existing[table], *given) if isinstance(pk, int)), default=0)
             last[table] = max(last[table], highest(table))
         last[table] += 1
         return last[table]
@@ -82,18 +82,18 @@ class _Table:
         self,
         table: str,
         document: Document,
-        there: Mapping[Any, Mapping[str, Json]],
+        existing: Mapping[Any, Mapping[str, Json]],
         codes: dict[tuple[str, ...] | None, Any],
         new_id: NewId,
         placed: MatchedRows,
     ) -> None:
-        self.table, self.document, self.there, self.placed = table, document, there, placed
+        self.table, self.document, self.existing, self.placed = table, document, existing, placed
         self.key, self.new_id, self.codes = key_of(table), new_id, codes
         self.columns = list_file_columns(table)
         self.wanted: dict[Any, Content | None] = {}
         self.taken: set[Any] = set()
         self.now = as_json(timezone.now())
-        self.by_name = {get_natural_key(table, row): pk for pk, row in there.items()}
+        self.by_name = {get_natural_key(table, row): pk for pk, row in existing.items()}
         self.same = self._by_content() if document.mode is Mode.ADD and table not in NATURAL else {}
 
     def match_rows(self) -> None:
@@ -101,8 +101,8 @@ class _Table:
         for row in self.document.tables[self.table]:
             try:
                 values = self._values(row)
-                anew, changes = convert_row(self.table, values)
-                values |= anew
+                converted, changes = convert_row(self.table, values)
+                values |= converted
                 pk = self._place_of(row, values)
             except _Refused as refused:
                 self.placed.refused.append((row.where, refused.finding))
@@ -114,7 +114,7 @@ class _Table:
                 self.placed.conversions[self.table, pk] = changes
             self._want(pk, values)
         if self.document.mode is Mode.REPLACE:
-            self.wanted |= {pk: None for pk in self.there if pk not in self.taken}
+            self.wanted |= {pk: None for pk in self.existing if pk not in self.taken}
         if self.wanted:
             self.placed.wanted[self.table] = self.wanted
 
@@ -122,7 +122,7 @@ class _Table:
         """The stored row that a refused one names does not count as missing in the file."""
         given = row.values.get(self.key)
         named = self.by_name.get(get_natural_key(self.table, row.values))
-        self.taken |= {pk for pk in (given, named) if isinstance(pk, (int, str)) and pk in self.there}
+        self.taken |= {pk for pk in (given, named) if isinstance(pk, (int, str)) and pk in self.existing}
 
     def _values(self, row: FileRow) -> Content:
         values: Content = {}
@@ -179,26 +179,26 @@ class _Table:
 
     def _of_stranger(self, pk: Any, values: Content) -> Any:
         """A row of another system: the equal row here, else a new one."""
-        told = self._content(None, values)
-        if found := self.same.get(_telling(told, self.key)):
-            place = found.pop()
-        elif pk is None or pk in self.there or pk in self.taken:
-            place = self.new_id(self.table)
+        content = self._content(None, values)
+        if candidates := self.same.get(_telling(content, self.key)):
+            target_pk = candidates.pop()
+        elif pk is None or pk in self.existing or pk in self.taken:
+            target_pk = self.new_id(self.table)
         else:
-            place = pk
-        if pk is not None and place != pk:
-            self.placed.renumbered[self.table, pk] = place
-        return place
+            target_pk = pk
+        if pk is not None and target_pk != pk:
+            self.placed.renumbered[self.table, pk] = target_pk
+        return target_pk
 
     def _want(self, pk: Any, values: Content) -> None:
         content = self._content(pk, values)
         content[self.key] = pk
-        if not tree.has_same_text(content, self.there.get(pk)):
+        if not tree.has_same_text(content, self.existing.get(pk)):
             self.wanted[pk] = content
 
     def _content(self, pk: Any, values: Content) -> Content:
         """All columns of the row: as given, else as stored, else, and in a replaced table, their default."""
-        before = self.there.get(pk)
+        before = self.existing.get(pk)
         content: Content = {}
         for name, column in kept_columns(self.table).items():
             if name in values:
@@ -210,10 +210,10 @@ class _Table:
         return content
 
     def _by_content(self) -> dict[bytes, list[Any]]:
-        found: dict[bytes, list[Any]] = {}
-        for pk in sorted(self.there, reverse=True):
-            found.setdefault(_telling(self.there[pk], self.key), []).append(pk)
-        return found
+        by_content: dict[bytes, list[Any]] = {}
+        for pk in sorted(self.existing, reverse=True):
+            by_content.setdefault(_telling(self.existing[pk], self.key), []).append(pk)
+        return by_content
 
     def _refuse_row(self, code: str, field: str, message: str, pk: Any = None) -> "_Refused":
         return _Refused(Finding(code, Severity.ERROR, self.table, pk, field, message))
@@ -237,10 +237,10 @@ def _follow_rules(placed: MatchedRows) -> None:
             row["rule_id"] = new
 
 
-def _drop_parts(placed: MatchedRows, there: Contents) -> None:
+def _drop_parts(placed: MatchedRows, existing: Contents) -> None:
     """A deleted tool takes its own row with it."""
     gone = [pk for pk, row in placed.wanted.get(TOOL, {}).items() if row is None]
     for table in TOOL_PARTS:
         for pk in gone:
-            if pk in there[table]:
+            if pk in existing[table]:
                 placed.wanted.setdefault(table, {}).setdefault(pk, None)

@@ -97,15 +97,15 @@ def _split_statements(text: str) -> "Iterator[list[Token]]":
         tokens = Postgres.Tokenizer().tokenize(text)
     except SqlglotError as error:
         raise FileRefused("The file", f"the file is not valid SQL: {shorten_line(error, _SHOWN)}") from None
-    found: list[Token] = []
+    statement: list[Token] = []
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
-            found.append(token)
-        elif found:
-            yield found
-            found = []
-    if found:
-        yield found
+            statement.append(token)
+        elif statement:
+            yield statement
+            statement = []
+    if statement:
+        yield statement
 
 
 def _parse_statement(source: str, line: int) -> Statement:
@@ -116,28 +116,28 @@ def _parse_statement(source: str, line: int) -> Statement:
     if not source[:6].upper() == "INSERT":
         raise _Unparsable("only INSERT is supported.")
     try:
-        found = sqlglot.parse_one(source, dialect=_DIALECT)
+        insert = sqlglot.parse_one(source, dialect=_DIALECT)
     except (SqlglotError, RecursionError) as error:
         raise _Unparsable(f"this is not valid SQL: {_first_line(error)}") from None
-    if not isinstance(found, exp.Insert):
+    if not isinstance(insert, exp.Insert):
         raise _Unparsable("only INSERT is supported.")
-    table, columns = _parse_target(found)
+    table, columns = _parse_target(insert)
     return Statement(
         line,
         table,
         columns,
-        [_parse_row(row, columns) for row in _list_row_tuples(found)],
-        unless_there=_skips_existing_rows(found),
+        [_parse_row(row, columns) for row in _list_row_tuples(insert)],
+        unless_there=_skips_existing_rows(insert),
     )
 
 
-def _parse_target(found: "exp.Insert") -> tuple[str, list[str]]:
+def _parse_target(insert: "exp.Insert") -> tuple[str, list[str]]:
     from sqlglot import exp
 
-    parts = {name.strip("_") for name, part in found.args.items() if part}
+    parts = {name.strip("_") for name, part in insert.args.items() if part}
     if more := parts - {"this", "expression", "conflict"}:
         raise _Unparsable(f"this statement contains more than rows: {', '.join(sorted(more))}.")
-    schema = found.this
+    schema = insert.this
     if not isinstance(schema, exp.Schema) or not isinstance(schema.this, exp.Table):
         raise _Unparsable("the column names are missing. Add them after the table name.")
     if schema.this.args.get("alias"):
@@ -148,8 +148,8 @@ def _parse_target(found: "exp.Insert") -> tuple[str, list[str]]:
     return schema.this.name.lower(), columns
 
 
-def _skips_existing_rows(found: "exp.Insert") -> bool:
-    conflict = found.args.get("conflict")
+def _skips_existing_rows(insert: "exp.Insert") -> bool:
+    conflict = insert.args.get("conflict")
     if conflict is None:
         return False
     if str(conflict.args.get("action")).upper() != "DO NOTHING" or conflict.args.get("expressions"):
@@ -157,10 +157,10 @@ def _skips_existing_rows(found: "exp.Insert") -> bool:
     return True
 
 
-def _list_row_tuples(found: "exp.Insert") -> "Sequence[exp.Tuple]":
+def _list_row_tuples(insert: "exp.Insert") -> "Sequence[exp.Tuple]":
     from sqlglot import exp
 
-    values = found.expression
+    values = insert.expression
     if not isinstance(values, exp.Values) or not all(isinstance(row, exp.Tuple) for row in values.expressions):
         raise _Unparsable("only VALUES with lists of values is supported, not a query.")
     rows: Sequence[exp.Tuple] = values.expressions
@@ -170,15 +170,15 @@ def _list_row_tuples(found: "exp.Insert") -> "Sequence[exp.Tuple]":
 def _parse_row(row: "exp.Tuple", columns: Sequence[str]) -> list[Literal]:
     if len(row.expressions) != len(columns):
         raise _Unparsable(f"{len(columns)} columns and {len(row.expressions)} values do not match.")
-    found = []
+    literals = []
     for column, value in zip(columns, row.expressions, strict=True):
         try:
-            found.append(_parse_literal(value))
+            literals.append(_parse_literal(value))
         except RecursionError:
             raise _Unparsable(f"{column}: {_TOO_DEEP}") from None
         except _Unparsable:
             raise _Unparsable(f"{column}: {shorten_line(value.sql(_DIALECT), _SHOWN)} is not a plain value.") from None
-    return found
+    return literals
 
 
 def _parse_literal(value: "exp.Expression") -> Literal:
@@ -223,12 +223,12 @@ def _first_line(error: BaseException) -> str:
 
 def read_seed_sql(text: str) -> Document:
     """The rows of a file of statements. Raises FileRefused when it cannot be parsed."""
-    found = _Reading()
+    reading = _Reading()
     parsed = list(parse_statements(text))
-    found.codes = dict(_list_tools(parsed))
+    reading.codes = dict(_list_tools(parsed))
     for statement in parsed:
-        found.take(statement)
-    return Document(found.tables, Mode.ADD, found.notes)
+        reading.take(statement)
+    return Document(reading.tables, Mode.ADD, reading.notes)
 
 
 def _list_tools(parsed: list[Statement]) -> Iterator[tuple[str, str]]:
@@ -275,9 +275,9 @@ class _Reading:
             )
 
     def _row(self, table: str, values: Mapping[str, Literal], where: str) -> dict[str, Json]:
-        columns, found = list_file_columns(table), dict[str, Json]()
+        columns, row_values = list_file_columns(table), dict[str, Json]()
         for written, literal in values.items():
-            name = self._resolve_column(table, RENAMED.get((table, written), written), literal, found, where)
+            name = self._resolve_column(table, RENAMED.get((table, written), written), literal, row_values, where)
             if name is None or literal is DEFAULT:
                 continue
             if name not in columns:
@@ -285,13 +285,13 @@ class _Reading:
             if name != written:
                 self.notes.append(Note(where, f"The column {written} is read as {name}."))
             if literal is not NOW:
-                found[name] = self._value(name, columns[name], literal, where)
+                row_values[name] = self._value(name, columns[name], literal, where)
             elif name not in _STAMPS:
                 raise ValueRefused(f"{name}: now() is not allowed for this column.")
-        return found
+        return row_values
 
     def _resolve_column(
-        self, table: str, name: str, literal: Literal, found: dict[str, Json], where: str
+        self, table: str, name: str, literal: Literal, values: dict[str, Json], where: str
     ) -> str | None:
         """The name of the column, or null if it is ignored."""
         columns = list_file_columns(table)
@@ -301,7 +301,7 @@ class _Reading:
                 raise ValueRefused(
                     "tool_id: the file has no tool with this number. Use tool_code with the code of the tool."
                 )
-            found[TOOL_CODE] = code
+            values[TOOL_CODE] = code
             return None
         if name in columns:
             return name

@@ -67,7 +67,7 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
         raise FileRefused(table, f"is not a table. Name the file or sheet after a table, for example ce_rule.{hint}")
     ahead = iter(lines)
     _, names = next(((line, cells) for line, cells in ahead if any(cells)), (1, ()))
-    names = names[: max((place for place, name in enumerate(names, 1) if name), default=0)]
+    names = names[: max((column for column, name in enumerate(names, 1) if name), default=0)]
     _check_names(table, names)
     rows, wrong = [], []
     for line, cells in ahead:

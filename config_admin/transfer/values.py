@@ -75,7 +75,7 @@ def _find_storage_problem(value: Json) -> str | None:
     if isinstance(value, float):
         return None if isfinite(value) else f"{value} is not a JSON value."
     inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((problem for one in inner if (problem := _find_storage_problem(one))), None)
+    return next((problem for item in inner if (problem := _find_storage_problem(item))), None)
 
 
 def _expected_type(column: "models.Field[Any, Any]") -> tuple[tuple[type, ...], str]:
@@ -87,10 +87,10 @@ def _expected_type(column: "models.Field[Any, Any]") -> tuple[tuple[type, ...], 
 
 def _to_python(column: "models.Field[Any, Any]", value: Json) -> Any:
     if isinstance(column, models.DateTimeField):
-        found = datetime.fromisoformat(value)
-        if found.tzinfo is None:
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is None:
             raise ValueError(value)
-        return found
+        return moment
     return column.to_python(Decimal(str(value)) if isinstance(column, models.DecimalField) else value)
 
 
@@ -163,9 +163,9 @@ def _parse_number(column: "models.Field[Any, Any]", text: str) -> int | float:
 
 def _parse_time(text: str) -> str:
     try:
-        found = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise ValueRefused(
             f"{shorten_value(text)} is not valid. Enter a time, for example 2026-01-31T12:00:00Z."
         ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()

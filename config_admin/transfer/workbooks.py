@@ -43,9 +43,9 @@ def write_workbook(contents: Contents, tables: Collection[str]) -> bytes:
         sheet.freeze_panes = "A2"
         for row in rows:
             sheet.append([_text_cell(sheet, value) if isinstance(value, str) else value for value in row])
-    found = io.BytesIO()
-    book.save(found)
-    return found.getvalue()
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
 
 
 def _list_cells(contents: Contents, table: str) -> Iterator[list[Value]]:
@@ -85,8 +85,8 @@ def _check_text(where: str, text: str) -> None:
         raise ValueError(
             f"{where}: a cell of a workbook holds at most {LONGEST} characters. Export this table as CSV or YAML."
         )
-    if found := _LOST.search(text):
-        raise ValueError(f"{where}: a workbook cannot store {found[0]!r}. Export this table as CSV or YAML.")
+    if match := _LOST.search(text):
+        raise ValueError(f"{where}: a workbook cannot store {match[0]!r}. Export this table as CSV or YAML.")
 
 
 def read_workbook(name: str, data: bytes) -> Document:
@@ -162,7 +162,7 @@ def _read_lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
     for number, row in enumerate(sheet.iter_rows(), 1):
         if number > ROWS or len(row) > COLUMNS:
             raise FileRefused(sheet.title, f"has more than {COLUMNS} columns or {ROWS} rows.")
-        cells = [_read_text(sheet.title, number, place, cell) for place, cell in enumerate(row)]
+        cells = [_read_text(sheet.title, number, column, cell) for column, cell in enumerate(row)]
         while cells and not cells[-1]:
             cells.pop()
         if cells:

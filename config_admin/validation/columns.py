@@ -122,8 +122,8 @@ def declare_column(field: Field, **declared: Any) -> Field:
 
 def get_column_spec(field: "models.Field[Any, Any]") -> ColumnSpec:
     """The declaration of a column."""
-    found: ColumnSpec = getattr(field, "spec", _PLAIN)
-    return found
+    spec: ColumnSpec = getattr(field, "spec", _PLAIN)
+    return spec
 
 
 @cache
@@ -235,9 +235,9 @@ def check_types(draft: Draft[Any]) -> Iterator[Finding]:
 
 @cache
 def _list_column_types(table: str) -> Mapping[str, type]:
-    found = {}
+    types = {}
     for column, hint in get_type_hints(ROW_TYPE_OF[table]).items():
         for wanted in _WORDS:
             if hint in (wanted, wanted | None) and (wanted is not int or column.endswith("id")):
-                found[column] = wanted
-    return found
+                types[column] = wanted
+    return types

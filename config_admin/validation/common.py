@@ -161,8 +161,8 @@ def make_shadowing_check(*contested: str, finding_code: str = "SHADOWED_ROW") ->
     return check_shadowing
 
 
-def _has_equal_column(one: Any, other: Any, name: str) -> bool:
-    return code(str(getattr(one, name) or "")) == code(str(getattr(other, name) or ""))
+def _has_equal_column(row: Any, other: Any, name: str) -> bool:
+    return code(str(getattr(row, name) or "")) == code(str(getattr(other, name) or ""))
 
 
 def is_last_fallback(snapshot: Snapshot, row: rows.Response) -> bool:

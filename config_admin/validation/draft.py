@@ -31,10 +31,10 @@ class Draft(Generic[R]):
         """A finding that the editor may accept."""
         return self._finding(Severity.WARNING, code, field, message)
 
-    def others(self, found: Iterable[S]) -> Iterator[S]:
+    def others(self, candidates: Iterable[S]) -> Iterator[S]:
         """The rows except the stored form of this one."""
         own, key = type(self.row), self.row.pk
-        return (row for row in found if row.pk != key or type(row) is not own)
+        return (row for row in candidates if row.pk != key or type(row) is not own)
 
     def _finding(self, severity: Severity, code: str, field: str | None, message: str) -> Finding:
         return Finding(code, severity, self.row.table, self.row.pk, field, message)
@@ -60,6 +60,6 @@ def overlaid(snapshot: Snapshot, drafts: Mapping[Any, Row]) -> Snapshot:
     if not drafts:
         return snapshot
     table = snapshot.tables[next(iter(drafts.values())).table]
-    bad = {pk: found for pk, found in table.unreadable.items() if pk not in drafts}
+    bad = {pk: problems for pk, problems in table.unreadable.items() if pk not in drafts}
     laid = Table(table.name, (drafts.get(row.pk, row) for row in table.rows), bad)
     return Snapshot(snapshot.config_version, {**snapshot.tables, table.name: laid}, snapshot.defaults)

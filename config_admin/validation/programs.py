@@ -41,8 +41,8 @@ def check_regex(draft: Draft[Any], field: str, text: str | None) -> Iterator[Fin
             field,
             r"\\b matches a backslash followed by b. For a word boundary write \b.",
         )
-    if found := _FOREIGN_BOUNDARY.search(text):
-        letter = found["after"] or found["before"]
+    if match := _FOREIGN_BOUNDARY.search(text):
+        letter = match["after"] or match["before"]
         yield draft.warning(
             "REGEX_BOUNDARY_ASCII",
             field,

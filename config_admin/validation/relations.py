@@ -54,9 +54,9 @@ def index_rows(snapshot: Snapshot, row_type: type[R], key: Callable[[Any], Hasha
     return snapshot.table(row_type).memo.get(("all", key), build)
 
 
-def scope_fits(one: str, other: str) -> bool:
+def scope_fits(value: str, other: str) -> bool:
     """True when a session's code can match both: the codes are equal, or one is ANY."""
-    return one == other or ANY in (one, other)
+    return value == other or ANY in (value, other)
 
 
 def find_rows_of_scope(snapshot: Snapshot, row: R) -> tuple[R, ...]:
@@ -66,12 +66,12 @@ def find_rows_of_scope(snapshot: Snapshot, row: R) -> tuple[R, ...]:
 
 def find_rows_sharing_scope(snapshot: Snapshot, row_type: type[R], intent: str, state: str) -> Iterator[R]:
     """The enabled rows that can match a session that (intent, state) matches too."""
-    found, wanted = snapshot.index(row_type, scope_key, rank), (code(intent), code(state))
+    by_scope, wanted = snapshot.index(row_type, scope_key, rank), (code(intent), code(state))
     if ANY not in wanted:
         for key in dict.fromkeys(product((wanted[0], ANY), (wanted[1], ANY))):
-            yield from found.get(key, ())
+            yield from by_scope.get(key, ())
         return
-    for (row_intent, row_state), members in found.items():
+    for (row_intent, row_state), members in by_scope.items():
         if scope_fits(row_intent, wanted[0]) and scope_fits(row_state, wanted[1]):
             yield from members
 
@@ -101,11 +101,11 @@ def _get_content_key(row: Row) -> tuple[object, ...]:
     return (*scope_key(row), *(value if isinstance(value, (str, int, float)) else "" for value in plain))
 
 
-def has_same_effect(one: Row, other: Row) -> bool:
+def has_same_effect(row: Row, other: Row) -> bool:
     """True when two rows of a table are equal except their order."""
     return all(
-        _normalise_value(getattr(one, name)) == _normalise_value(getattr(other, name))
-        for name in _list_content_columns(one.table)
+        _normalise_value(getattr(row, name)) == _normalise_value(getattr(other, name))
+        for name in _list_content_columns(row.table)
     )
 
 
@@ -122,8 +122,8 @@ def _normalise_value(value: Any) -> Any:
 def get_properties(schema: Any) -> dict[str, Any]:
     """The properties of a JSON schema, or empty."""
     document = as_json(schema)
-    found = document.get("properties") if isinstance(document, dict) else None
-    return found if isinstance(found, dict) else {}
+    properties = document.get("properties") if isinstance(document, dict) else None
+    return properties if isinstance(properties, dict) else {}
 
 
 def list_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
@@ -144,5 +144,5 @@ def _collect_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
 
 def find_tool(snapshot: Snapshot, tool_code: str | None) -> rows.Tool | None:
     """The tool of a code, even if disabled, or null."""
-    found = index_rows(snapshot, rows.Tool, tool_code_key).get((tool_code or "").strip().lower(), ())
-    return found[0] if found else None
+    tools = index_rows(snapshot, rows.Tool, tool_code_key).get((tool_code or "").strip().lower(), ())
+    return tools[0] if tools else None

@@ -95,7 +95,7 @@ def _list_writes(rule: rows.Rule) -> list[Write]:
         return [Write(("inputParams", name), COMPUTED)]
     action = vocabulary.get_action(rule.action)
     try:
-        found = action.writes(action.parse(rule.action_value)) if action else ()
+        writes = action.writes(action.parse(rule.action_value)) if action else ()
     except ActionValueError:
         return []
-    return [write for write in found if write.value is not REMOVED]
+    return [write for write in writes if write.value is not REMOVED]

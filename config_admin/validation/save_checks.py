@@ -26,25 +26,25 @@ def check_row(
     model: Any = control_plane()[row.table]
     own: SaveChecks = model.save_checks
     draft = Draft(row, snapshot, world, replaces)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     slow = own.slow if with_slow_checks else ()
     kinds = ((check_types,), (check_columns, *own.form), (check_references, check_recommended, *own.fit, *slow))
     for checks in kinds:
-        found += [finding for check in checks for finding in check(draft)]
-        if any(finding.is_error for finding in found):
+        findings += [finding for check in checks for finding in check(draft)]
+        if any(finding.is_error for finding in findings):
             break
-    return list({(each.code, each.field, each.message): each for each in found}.values())
+    return list({(each.code, each.field, each.message): each for each in findings}.values())
 
 
 def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
     """Why a stored row must not be deleted: others name it, or it is the last fallback answer."""
     draft = Draft(row, snapshot, World())
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if naming := find_references(snapshot, row):
         name = (
             row.tool_code if isinstance(row, rows.Tool) else f"rule {row.pk}" if isinstance(row, rows.Rule) else row.pk
         )
-        found.append(
+        findings.append(
             draft.error(
                 "IN_USE",
                 None,
@@ -53,8 +53,8 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
             )
         )
     if isinstance(row, rows.Response) and is_last_fallback(snapshot, row):
-        found.append(report_last_fallback(Draft(row, snapshot, World())))
-    return found
+        findings.append(report_last_fallback(Draft(row, snapshot, World())))
+    return findings
 
 
 def stale_edit(row: Row, snapshot: Snapshot, *, who: str, when: str) -> Finding:

@@ -36,11 +36,11 @@ class Use(NamedTuple):
 
 def list_uses(snapshot: Snapshot, row: Row) -> list[Use]:
     """What uses a stored row, without itself, each row once per kind of use."""
-    found = {
+    uses = {
         (use.how, use.row.table, use.row.pk): use
         for use in (*_find_named_rows(snapshot, row), *_find_rows_leading_to(snapshot, row))
     }
-    return [use for (_, table, pk), use in found.items() if (table, pk) != (row.table, row.pk)]
+    return [use for (_, table, pk), use in uses.items() if (table, pk) != (row.table, row.pk)]
 
 
 def _find_named_rows(snapshot: Snapshot, row: Row) -> Iterator[Use]:
@@ -50,19 +50,19 @@ def _find_named_rows(snapshot: Snapshot, row: Row) -> Iterator[Use]:
 
 def _find_uses_of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
     intent = code(row.intent_code)
-    for found in find_references(snapshot, row):
-        if isinstance(found, rows.Classifier):
-            yield Use("Leads to it", found)
-        elif code(getattr(found, "intent_code", "")) == intent:
-            yield Use("Belongs to it", found)
+    for reference in find_references(snapshot, row):
+        if isinstance(reference, rows.Classifier):
+            yield Use("Leads to it", reference)
+        elif code(getattr(reference, "intent_code", "")) == intent:
+            yield Use("Belongs to it", reference)
         else:
-            yield Use("Resets with it" if isinstance(found, rows.Config) else "Changes to it", found)
+            yield Use("Resets with it" if isinstance(reference, rows.Config) else "Changes to it", reference)
 
 
 def _find_uses_of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[Use]:
     name = row.tool_code.strip()
-    for found in find_references(snapshot, row):
-        yield Use("Calls it" if isinstance(found, rows.DirectTool) else "Shows its progress", found)
+    for reference in find_references(snapshot, row):
+        yield Use("Calls it" if isinstance(reference, rows.DirectTool) else "Shows its progress", reference)
     for kind in (rows.DbTool, rows.HttpTool):
         if behind := snapshot.row(kind, row.tool_id):
             yield Use("Runs it", behind)
@@ -85,7 +85,7 @@ def _find_uses_of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
 
 
 def _find_uses_of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[Use]:
-    return (Use("Shows a text when it applies", found) for found in find_references(snapshot, row))
+    return (Use("Shows a text when it applies", reference) for reference in find_references(snapshot, row))
 
 
 def _find_uses_of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
@@ -109,9 +109,9 @@ def _find_uses_of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> It
 
 
 def _find_uses_of_template(snapshot: Snapshot, row: rows.PromptTemplate) -> Iterator[Use]:
-    for found in relations.find_rows_sharing_scope(snapshot, rows.Response, row.intent_code, row.state_code):
-        if code(found.response_type) == "DERIVED" and code(found.output_format) == code(row.response_type):
-            yield Use("May be written with it", found)
+    for response in relations.find_rows_sharing_scope(snapshot, rows.Response, row.intent_code, row.state_code):
+        if code(response.response_type) == "DERIVED" and code(response.output_format) == code(row.response_type):
+            yield Use("May be written with it", response)
 
 
 _FINDERS: Mapping[type[Row], Callable[[Snapshot, Any], Iterator[Use]]] = {
@@ -145,12 +145,12 @@ def _build_name_pattern(names: Iterable[str]) -> str:
 def _find_mentions(
     how: str, snapshot: Snapshot, pattern: str, kinds: Iterable[type[Row]], *, intent: str = ANY
 ) -> Iterator[Use]:
-    found = re.compile(pattern, re.IGNORECASE)
+    regex = re.compile(pattern, re.IGNORECASE)
     for kind in kinds:
         for row, texts, _ in list_row_texts(snapshot, kind):
             if not relations.scope_fits(code(getattr(row, "intent_code", ANY)), code(intent)):
                 continue
-            if any(found.search(text) for name, text in texts.items() if name not in _PROSE):
+            if any(regex.search(text) for name, text in texts.items() if name not in _PROSE):
                 yield Use(how, row)
 
 
@@ -216,10 +216,10 @@ def find_references(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
     return ()
 
 
-def format_references(found: tuple[Row, ...]) -> str:
+def format_references(references: tuple[Row, ...]) -> str:
     """`ce_rule 41, ce_response 7`, for messages."""
-    shown = ", ".join(f"{row.table} {row.pk}" for row in found[:_MAX_SHOWN])
-    return f"{shown} …" if len(found) > _MAX_SHOWN else shown
+    shown = ", ".join(f"{row.table} {row.pk}" for row in references[:_MAX_SHOWN])
+    return f"{shown} …" if len(references) > _MAX_SHOWN else shown
 
 
 def _find_references_to_intent(snapshot: Snapshot, intent: str) -> Iterator[Row]:

@@ -67,10 +67,10 @@ class SearchResults:
 def find(request: HttpRequest) -> HttpResponse:
     """The search results; without words, the favourites and recently opened rows."""
     text = request.GET.get("q", "").strip()
-    found = _search_all(request, text) if text else _find_saved_hits(request)
+    results = _search_all(request, text) if text else _find_saved_hits(request)
     if request.headers.get("Accept", "").startswith("application/json"):
-        return JsonResponse({"hits": [hit.as_dict() for hit in found.hits], "total": found.total})
-    context = {**admin.site.each_context(request), "title": "Search", "wanted": text, "found": found}
+        return JsonResponse({"hits": [hit.as_dict() for hit in results.hits], "total": results.total})
+    context = {**admin.site.each_context(request), "title": "Search", "wanted": text, "results": results}
     return TemplateResponse(request, "config_admin/search.html", context)
 
 
@@ -91,16 +91,16 @@ def favourite(request: HttpRequest) -> HttpResponse:
 
 def _search_all(request: HttpRequest, text: str) -> SearchResults:
     conversation = list(_find_conversation(request, text))
-    found = search(
+    results = search(
         get_editor_context(request).snapshot, text, _list_visible_tables(request), list(_list_page_hits(request))
     )
-    return SearchResults([*conversation, *found.hits], len(conversation) + found.total)
+    return SearchResults([*conversation, *results.hits], len(conversation) + results.total)
 
 
 def _find_saved_hits(request: HttpRequest) -> SearchResults:
-    found = find_saved_rows(request.user, get_editor_context(request).snapshot, RECENT)
-    hits = [Hit(link.url, link.name, link.about, "favourite", enabled=link.enabled) for link in found.favourites]
-    hits += [Hit(link.url, link.name, link.about, "recently opened", enabled=link.enabled) for link in found.recent]
+    saved = find_saved_rows(request.user, get_editor_context(request).snapshot, RECENT)
+    hits = [Hit(link.url, link.name, link.about, "favourite", enabled=link.enabled) for link in saved.favourites]
+    hits += [Hit(link.url, link.name, link.about, "recently opened", enabled=link.enabled) for link in saved.recent]
     return SearchResults(hits, len(hits))
 
 
@@ -155,7 +155,7 @@ def search(snapshot: Snapshot, text: str, tables: Collection[str], pages: Sequen
     if rows.Config.table in tables:
         named += _find_settings(words)
     ranked = sorted(_rank_rows(snapshot, words, tables), key=lambda each: each[0])
-    best = (_build_hit(one, words) for _, one in islice(ranked, SHOWN))
+    best = (_build_hit(row, words) for _, row in islice(ranked, SHOWN))
     release = _find_release(snapshot, text)
     return SearchResults([*release, *named, *best][:SHOWN], len(release) + len(named) + len(ranked))
 

@@ -30,9 +30,13 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("config_admin.view_cerule"):
         # First, because writes outside of the application get their release here.
         snapshot = get_editor_context(request).snapshot
-        found = list(islice(find_concerns(snapshot), CONCERNS + 1))
+        concerns = list(islice(find_concerns(snapshot), CONCERNS + 1))
         context["desk"] = find_saved_rows(request.user, snapshot, NEWEST)
-        context |= {"in_force": snapshot.config_version, "concerns": found[:CONCERNS], "more": len(found) > CONCERNS}
+        context |= {
+            "in_force": snapshot.config_version,
+            "concerns": concerns[:CONCERNS],
+            "more": len(concerns) > CONCERNS,
+        }
     if may("config_admin.view_cerelease"):
         by_people = CeRelease.objects.exclude(origin=Origin.MIGRATION).defer("manifest")
         context["releases"] = list(by_people.order_by("-config_version")[:NEWEST])
@@ -88,12 +92,12 @@ def _list_intent_concerns(snapshot: Snapshot) -> Iterator[Concern]:
 
 
 def _count_rows_of_inactive_intents(snapshot: Snapshot) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for row_type in _list_scoped_types():
         for intent, members in snapshot.index(row_type, relations.intent_key, relations.rank).items():
             if not snapshot.is_active(intent):
-                found[intent] = found.get(intent, 0) + len(members)
-    return found
+                counts[intent] = counts.get(intent, 0) + len(members)
+    return counts
 
 
 def _list_scoped_types() -> Iterable[type[rows.Row]]:

@@ -122,7 +122,7 @@ def _plain(snapshot: Snapshot, kind: _Kind, intent: str, state: str) -> Section:
 
 
 def _rules(snapshot: Snapshot, intent: str, state: str) -> Section:
-    mine, shared = (_by_phase(found) for found in _of(snapshot, rows.Rule, intent, state))
+    mine, shared = (_by_phase(members) for members in _of(snapshot, rows.Rule, intent, state))
     groups = [
         Group(
             rows.Rule,
@@ -137,25 +137,25 @@ def _rules(snapshot: Snapshot, intent: str, state: str) -> Section:
     return Section("Rules", "In the order of evaluation.", groups)
 
 
-def _by_phase(found: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
+def _by_phase(members: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
     phases: dict[RulePhase, list[rows.Rule]] = {}
-    for rule in found:
+    for rule in members:
         if phase := read_phase(rule.phase):
             phases.setdefault(phase, []).append(rule)
     return phases
 
 
 def _of(snapshot: Snapshot, row_type: type[Any], intent: str, state: str) -> tuple[list[Any], list[Any]]:
-    found = index_rows(snapshot, row_type, intent_key)
-    mine = [row for row in found.get(intent, ()) if _admits(row, state)]
+    by_intent = index_rows(snapshot, row_type, intent_key)
+    mine = [row for row in by_intent.get(intent, ()) if _admits(row, state)]
     if intent == ANY:
         return mine, []
     reached = {ANY, *BUILT_IN_STATES, *states_of(snapshot, intent)}
-    return mine, [row for row in found.get(ANY, ()) if _admits(row, state) and not reached.isdisjoint(_where(row))]
+    return mine, [row for row in by_intent.get(ANY, ()) if _admits(row, state) and not reached.isdisjoint(_where(row))]
 
 
 def _admits(row: Any, state: str) -> bool:
-    return not state or any(one in (state, ANY) for one in _where(row))
+    return not state or any(state_code in (state, ANY) for state_code in _where(row))
 
 
 def _where(row: Any) -> tuple[str, ...]:
@@ -170,12 +170,12 @@ def states_of(snapshot: Snapshot, intent: str) -> list[str]:
 
 
 def _states_of(snapshot: Snapshot, intent: str) -> list[str]:
-    found: set[str] = set()
+    states: set[str] = set()
     for row_type in rows.ROW_TYPES:
         if "intent_code" in rows.columns(row_type) and row_type is not rows.Intent:
             for row in index_rows(snapshot, row_type, intent_key).get(intent, ()):
-                found.update(_list_names(row))
-    return sorted(found - {ANY, ""})
+                states.update(_list_names(row))
+    return sorted(states - {ANY, ""})
 
 
 def _list_names(row: Any) -> Iterator[str]:

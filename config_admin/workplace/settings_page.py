@@ -57,8 +57,8 @@ class SettingLine:
     @property
     def value(self) -> str:
         """The value in force as text."""
-        if self.reading.found is not None and not self.reading.problem:
-            return self.reading.found
+        if self.reading.raw is not None and not self.reading.problem:
+            return self.reading.raw
         return format_value(self.setting.kind, self.reading.value)
 
     @property
@@ -186,9 +186,9 @@ def _make_form(model_admin: Any, request: HttpRequest, edited: EditedSetting) ->
 
 def _get_stored_value(snapshot: Snapshot, edited: EditedSetting) -> Any:
     line = get_setting_line(snapshot, edited.setting)
-    found = [line.stored, *line.qualified] if line.stored else line.qualified
+    entries = [line.stored, *line.qualified] if line.stored else line.qualified
     wanted = edited.qualifier.upper()
-    return next((stored.row for stored in found if stored and stored.qualifier.upper() == wanted), None)
+    return next((stored.row for stored in entries if stored and stored.qualifier.upper() == wanted), None)
 
 
 def _get_initial_text(snapshot: Snapshot, edited: EditedSetting, row: Any) -> str:
@@ -200,10 +200,12 @@ def _get_initial_text(snapshot: Snapshot, edited: EditedSetting, row: Any) -> st
 
 def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting | None, form: Any) -> dict[str, Any]:
     snapshot = get_editor_context(request).snapshot
-    found = list_setting_lines(snapshot)
+    setting_lines = list_setting_lines(snapshot)
     wanted, changed = request.GET.get("q", "").strip(), "changed" in request.GET
     shown = [
-        line for line in found if _matches_search(line, wanted.lower().split(), changed) or _is_edited(line, edited)
+        line
+        for line in setting_lines
+        if _matches_search(line, wanted.lower().split(), changed) or _is_edited(line, edited)
     ]
     may = model_admin.has_change_permission(request) and model_admin.has_add_permission(request)
     return {
@@ -212,11 +214,11 @@ def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting
         "opts": model_admin.opts,
         "families": list(_group_families(shown)),
         "shown": len(shown),
-        "all": len(found),
+        "all": len(setting_lines),
         "strangers": [] if wanted or changed else list_unknown_settings(snapshot),
         "wanted": wanted,
         "changed": changed,
-        "kept": _get_search_query(request),
+        "search_query": _get_search_query(request),
         "edited": edited,
         "form": form,
         "may": {line.setting.name for line in shown if may and not model_admin.is_reserved(request, line.setting)},
@@ -224,8 +226,8 @@ def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting
     }
 
 
-def _group_families(found: Sequence[SettingLine]) -> Iterator[Family]:
-    for type_, members in groupby(found, key=lambda line: line.setting.type):
+def _group_families(lines: Sequence[SettingLine]) -> Iterator[Family]:
+    for type_, members in groupby(lines, key=lambda line: line.setting.type):
         yield Family(type_, TITLES.get(type_, type_), list(members))
 
 
@@ -272,8 +274,8 @@ def _sort_key(setting: Setting[Any]) -> tuple[int, str]:
     return (order.index(setting.type), "") if setting.type in TITLES else (len(order), setting.type)
 
 
-def _build_line(snapshot: Snapshot, setting: Setting[Any], found: Iterable[StoredSetting]) -> SettingLine:
-    by_qualifier = {stored.qualifier: stored for stored in found}
+def _build_line(snapshot: Snapshot, setting: Setting[Any], entries: Iterable[StoredSetting]) -> SettingLine:
+    by_qualifier = {stored.qualifier: stored for stored in entries}
     plain = by_qualifier.pop("", None)
     qualified = tuple(by_qualifier[qualifier] for qualifier in sorted(by_qualifier))
     return SettingLine(setting, live_settings.read(snapshot, setting), plain, qualified)

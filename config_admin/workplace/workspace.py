@@ -108,9 +108,9 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     name, about = (stored.name, "") if stored else _RESERVED[intent]
     states = states_of(snapshot, intent)
     state = code(request.GET.get("state"))
-    found = sections(snapshot, intent, state)
-    counts = _count_firings(found)
-    parts = [part for section in found if (part := _part(request, snapshot, section, intent, counts))]
+    shown_sections = sections(snapshot, intent, state)
+    counts = _count_firings(shown_sections)
+    parts = [part for section in shown_sections if (part := _part(request, snapshot, section, intent, counts))]
     context = {
         **admin.site.each_context(request),
         "title": f"{name} ({intent})",
@@ -132,8 +132,8 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     return TemplateResponse(request, "config_admin/workspace.html", context)
 
 
-def _count_firings(found: list[Section]) -> Mapping[tuple[str, str], RowUsage]:
-    shown = [row for section in found for group in section.groups for row in group.shown]
+def _count_firings(sections: list[Section]) -> Mapping[tuple[str, str], RowUsage]:
+    shown = [row for section in sections for group in section.groups for row in group.shown]
     counted = [(row.table, str(row.pk)) for row in shown if row.table not in UNCOUNTED]
     return turn_reader().count_row_usage(counted, timezone.now() - timedelta(days=DAYS))
 
@@ -159,8 +159,8 @@ def _part(
     if intent in _RESERVED and table in _OF_ONE_INTENT and not section.count:
         return None
     groups = [_lines(request, snapshot, group, intent, counts) for group in section.groups]
-    empty = [(one.add_url, one.group.title) for one in groups if not one.lines and one.add_url]
-    return Part(section, table, [one for one in groups if one.lines], empty, _NOTHING_YET.get(table, ""))
+    empty = [(group.add_url, group.group.title) for group in groups if not group.lines and group.add_url]
+    return Part(section, table, [group for group in groups if group.lines], empty, _NOTHING_YET.get(table, ""))
 
 
 def _lines(
@@ -191,7 +191,7 @@ def _build_line(
 ) -> Line:
     text, note = describe_row(row)
     url = f"{row_url(row.table, row.pk)}?{query}"
-    found = counts.get((row.table, str(row.pk)))
+    firings = counts.get((row.table, str(row.pk)))
     return Line(
         row_name(row.table, row.pk),
         url,
@@ -201,8 +201,8 @@ def _build_line(
         code(row.intent_code) != intent,
         _off(snapshot, row),
         getattr(row, "priority", None),
-        None if found is None else _did(found.turns, found.last),
-        found is not None and not found.turns,
+        None if firings is None else _did(firings.turns, firings.last),
+        firings is not None and not firings.turns,
         popup_url(url) if may_edit else "",
         f"{row.table}-{row.pk}",
     )

@@ -21,7 +21,7 @@ class Miss:
     #: Its path in the turn, such as `expect.context['$.a']`.
     where: str
     expected: Json
-    got: Json
+    actual: Json
 
 
 #: Where a turn fails a key of `expect`.
@@ -35,20 +35,20 @@ def find_misses(expect: Mapping[str, Json], observed: ObservedTurn) -> Iterator[
     for key, expectation in EXPECTATIONS.items():
         if key in wanted:
             for miss in expectation(wanted[key], observed):
-                yield Miss(f"expect.{key}{miss.where}", miss.expected, miss.got)
+                yield Miss(f"expect.{key}{miss.where}", miss.expected, miss.actual)
 
 
-def _unless(fine: bool, where: str, expected: Json, got: Json) -> Iterator[Miss]:
+def _unless(fine: bool, where: str, expected: Json, actual: Json) -> Iterator[Miss]:
     if not fine:
-        yield Miss(where, expected, got)
+        yield Miss(where, expected, actual)
 
 
 def _value(get: Callable[[ObservedTurn], Json]) -> Expectation:
     """A matcher on one value of the turn."""
 
     def compare(matcher: Json, observed: ObservedTurn) -> Iterator[Miss]:
-        got = get(observed)
-        yield from _unless(holds(matcher, got), "", matcher, got)
+        actual = get(observed)
+        yield from _unless(holds(matcher, actual), "", matcher, actual)
 
     return compare
 
@@ -59,8 +59,8 @@ def _by_name(get: Callable[[ObservedTurn], Mapping[str, Json] | None]) -> Expect
     def compare(wanted: Mapping[str, Json], observed: ObservedTurn) -> Iterator[Miss]:
         values = get(observed) or {}
         for name, matcher in wanted.items():
-            got = values.get(name)
-            yield from _unless(holds(matcher, got), f".{name}", matcher, got)
+            actual = values.get(name)
+            yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
 
     return compare
 
@@ -68,8 +68,8 @@ def _by_name(get: Callable[[ObservedTurn], Mapping[str, Json] | None]) -> Expect
 def _by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Iterator[Miss]:
     """Matchers on the parts of a document."""
     for path, matcher in wanted.items():
-        got = select(path, document)
-        yield from _unless(holds(matcher, got), f"{under}['{path}']", matcher, got)
+        actual = select(path, document)
+        yield from _unless(holds(matcher, actual), f"{under}['{path}']", matcher, actual)
 
 
 def _response(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
@@ -92,8 +92,8 @@ def _error(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
     kind = observed.payload.get("type")
     yield from _unless(kind == "ERROR", ".payload.type", "ERROR", kind)
     for key, name in (("code", "errorCode"), ("recoverable", "recoverable")):
-        got = observed.body.get(name)
-        yield from _unless(holds(wanted[key], got), f".{key}", wanted[key], got) if key in wanted else ()
+        actual = observed.body.get(name)
+        yield from _unless(holds(wanted[key], actual), f".{key}", wanted[key], actual) if key in wanted else ()
 
 
 def _llm_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
@@ -106,32 +106,34 @@ def _llm_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
 
 
 def _task_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    got = [{"bean": bean, "method": method} for bean, method in observed.task_calls]
-    yield from _unless(equal_json(wanted, got), "", wanted, got)
+    actual = [{"bean": bean, "method": method} for bean, method in observed.task_calls]
+    yield from _unless(equal_json(wanted, actual), "", wanted, actual)
 
 
 def _tool_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    got = [{"tool_code": c.tool_code or None, "tool_group": c.tool_group, "args": c.args} for c in observed.tool_calls]
-    yield from _unless(len(wanted) == len(got) and all(map(contains_json, wanted, got)), "", wanted, got)
+    actual = [
+        {"tool_code": c.tool_code or None, "tool_group": c.tool_group, "args": c.args} for c in observed.tool_calls
+    ]
+    yield from _unless(len(wanted) == len(actual) and all(map(contains_json, wanted, actual)), "", wanted, actual)
 
 
 def _verbose(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    left = iter(observed.verbose)
+    remaining = iter(observed.verbose)
     for number, item in enumerate(wanted):
-        fits = any(contains_json(item, event) for event in left)
+        fits = any(contains_json(item, event) for event in remaining)
         yield from _unless(fits, f"[{number}]", item, list(observed.verbose))
 
 
 def _stages_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    missed = find_first_miss(wanted, observed.rows)
-    if missed:
-        yield Miss(*missed)
+    miss = find_first_miss(wanted, observed.rows)
+    if miss:
+        yield Miss(*miss)
 
 
 def _stages_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
     for name in wanted:
-        found = [row.stage for row in observed.rows if row.has_name(name)]
-        yield from _unless(not found, "", f"no {name}", found)
+        stages = [row.stage for row in observed.rows if row.has_name(name)]
+        yield from _unless(not stages, "", f"no {name}", stages)
 
 
 def _any_of(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
@@ -142,20 +144,20 @@ def _any_of(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
 
 def _counts(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
     for name, matcher in wanted.items():
-        got = sum(row.has_name(name) for row in observed.rows)
-        yield from _unless(holds(matcher, got), f".{name}", matcher, got)
+        actual = sum(row.has_name(name) for row in observed.rows)
+        yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
 
 
 def _meta_absent(wanted: bool, observed: ObservedTurn) -> Iterator[Miss]:
-    found = [row.stage for row in observed.rows if "_meta" in row.payload]
+    stages = [row.stage for row in observed.rows if "_meta" in row.payload]
     if wanted:
-        yield from _unless(not found, "", "no _meta", found)
+        yield from _unless(not stages, "", "no _meta", stages)
 
 
 def _steps_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    left = iter(observed.steps)
+    remaining = iter(observed.steps)
     for number, name in enumerate(wanted):
-        yield from _unless(name in left, f"[{number}]", name, list(observed.steps))
+        yield from _unless(name in remaining, f"[{number}]", name, list(observed.steps))
 
 
 def _steps_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
@@ -209,17 +211,17 @@ def find_first_miss(items: Sequence[Json], rows: Sequence[Row]) -> tuple[str, Js
             return f"[{number}]", stage, list_stage_names(rows[start:])
         else:
             # Of the possible events, the first is the most informative.
-            path, matcher, got = _first_mismatch(payload, rows[named[0]]) or ("", None, None)
-            return f"[{number}] {stage}['{path}']", matcher, got
+            path, matcher, actual = _first_mismatch(payload, rows[named[0]]) or ("", None, None)
+            return f"[{number}] {stage}['{path}']", matcher, actual
     return None
 
 
 def _first_mismatch(payload: Mapping[str, Json], row: Row) -> tuple[str, Json, Json] | None:
     """Path, matcher and value of the first mismatch in an event's payload."""
     for path, matcher in payload.items():
-        got = select(path, row.payload)
-        if not holds(matcher, got):
-            return path, matcher, got
+        actual = select(path, row.payload)
+        if not holds(matcher, actual):
+            return path, matcher, actual
     return None
 
 

@@ -55,18 +55,18 @@ class Integrator:
         if turn.input_params is not None:
             body["input_params"] = turn.input_params
         answer = self.client.post(_THREADS, data=body, content_type="application/json", headers=self._headers)
-        found = _document(answer.content)
-        return answer.status_code, {"success": found.get("ok", False), **found, **found.get("turn", {})}
+        document = _document(answer.content)
+        return answer.status_code, {"success": document.get("ok", False), **document, **document.get("turn", {})}
 
     def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[Row]:
         """The audit events of a turn, in order."""
-        found = self._read(conversation_id, "", {"turn": turn_no, "page": "off"})
-        return [Row(event["stage"], event["payload"]) for event in found or []]
+        events = self._read(conversation_id, "", {"turn": turn_no, "page": "off"})
+        return [Row(event["stage"], event["payload"]) for event in events or []]
 
     def steps(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[str]:
         """The names of the steps in the trace of a turn."""
-        found = self._read(conversation_id, "/trace", {"turn": turn_no})
-        return [step["step"] for step in (found or {}).get("steps", [])]
+        trace = self._read(conversation_id, "/trace", {"turn": turn_no})
+        return [step["step"] for step in (trace or {}).get("steps", [])]
 
     def _read(self, conversation_id: uuid.UUID, path: str, query: Mapping[str, Json]) -> Json:
         answer = self.client.get(f"{_AUDIT}/{conversation_id}{path}", query, headers=self._headers)
@@ -80,7 +80,7 @@ class Integrator:
 def _document(content: bytes) -> dict[str, Json]:
     """The body of an answer; empty when it is not an object, as after a crash of the server."""
     try:
-        found = loads(content)
+        document = loads(content)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

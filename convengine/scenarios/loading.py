@@ -34,8 +34,8 @@ _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d
 
 def files(paths: Iterable[Path]) -> list[Path]:
     """The scenario files of all paths, without duplicates: a file itself, or every `*.yaml` in a folder and below."""
-    found = [file for path in paths for file in (sorted(path.rglob("*.yaml")) if path.is_dir() else [path])]
-    return list(dict.fromkeys(found))
+    yaml_files = [file for path in paths for file in (sorted(path.rglob("*.yaml")) if path.is_dir() else [path])]
+    return list(dict.fromkeys(yaml_files))
 
 
 def load(file: Path) -> Scenario:
@@ -139,16 +139,16 @@ _Loader.yaml_implicit_resolvers = {
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
     loader.flatten_mapping(node)
-    found: dict[str, Json] = {}
+    mapping: dict[str, Json] = {}
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
         line = f"line {key_node.start_mark.line + 1}"
         if not isinstance(key, str):
             raise ScenarioFileError(line, f"the key {key!r} is no text; put it in quotes.")
-        if key in found:
+        if key in mapping:
             raise ScenarioFileError(line, f"the key `{key}` stands twice.")
-        found[key] = loader.construct_object(value_node, deep=True)
-    return found
+        mapping[key] = loader.construct_object(value_node, deep=True)
+    return mapping
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)

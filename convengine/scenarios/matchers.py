@@ -28,7 +28,7 @@ def split_path(path: str) -> tuple[str | int, ...]:
     """Names and list indexes of a path. Raises PathError."""
     if not path.startswith("$"):
         raise PathError(f"the path {path!r} must begin with $.")
-    found: list[str | int] = []
+    parts: list[str | int] = []
     offset = 1
     while offset < len(path):
         match = _PART.match(path, offset)
@@ -36,9 +36,9 @@ def split_path(path: str) -> tuple[str | int, ...]:
             raise PathError(f"the path {path!r} is not understood from {path[offset:]!r} on.")
         name, number, single, double = match.groups()
         quoted = single if single is not None else double
-        found.append(int(number) if number else name or re.sub(r"\\(.)", r"\1", quoted))
+        parts.append(int(number) if number else name or re.sub(r"\\(.)", r"\1", quoted))
         offset = match.end()
-    return tuple(found)
+    return tuple(parts)
 
 
 def select(path: str, document: Json) -> Json:
@@ -66,12 +66,12 @@ def _is_number(value: Json) -> bool:
 def _contains(part: Json, value: Json) -> bool:
     """A part of a text, a member of a list, a subset of an object; of a list of parts, all."""
     if isinstance(value, str):
-        found = isinstance(part, str) and part in value
+        is_contained = isinstance(part, str) and part in value
     elif isinstance(value, Mapping):
-        found = isinstance(part, Mapping) and contains_json(part, value)
+        is_contained = isinstance(part, Mapping) and contains_json(part, value)
     else:
-        found = isinstance(value, list) and any(equal_json(part, member) for member in value)
-    return found or (isinstance(part, list) and bool(part) and all(_contains(item, value) for item in part))
+        is_contained = isinstance(value, list) and any(equal_json(part, member) for member in value)
+    return is_contained or (isinstance(part, list) and bool(part) and all(_contains(item, value) for item in part))
 
 
 def _length(value: Json) -> int:

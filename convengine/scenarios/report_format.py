@@ -24,8 +24,8 @@ def format_totals(reports: Iterable[Report]) -> str:
 
 def count_outcomes(reports: Iterable[Report]) -> dict[str, int]:
     """The number of scenarios by outcome."""
-    found = [report.outcome for report in reports]
-    return {outcome: found.count(outcome) for outcome in OUTCOMES}
+    outcomes = [report.outcome for report in reports]
+    return {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
 
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def as_json(reports: Sequence[Report]) -> dict[str, Any]:
 
 def _format_failure(failure: Failure) -> str:
     turn = f"turn {failure.turn}, " if failure.turn else ""
-    return f"{turn}{failure.where}: expected {shorten_json(failure.expected)}, got {shorten_json(failure.got)}"
+    return f"{turn}{failure.where}: expected {shorten_json(failure.expected)}, got {shorten_json(failure.actual)}"
 
 
 def _format_rest(number: int) -> str:
@@ -50,7 +50,7 @@ def _report_as_json(report: Report) -> dict[str, Any]:
         "outcome": report.outcome,
         "reason": report.reason or None,
         "failures": [
-            {"turn": failure.turn, "where": failure.where, "expected": failure.expected, "got": failure.got}
+            {"turn": failure.turn, "where": failure.where, "expected": failure.expected, "got": failure.actual}
             for failure in report.failures
         ],
     }

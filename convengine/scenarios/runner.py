@@ -43,7 +43,7 @@ class Failure:
     turn: int | None
     where: str
     expected: Json
-    got: Json
+    actual: Json
 
 
 @dataclass
@@ -121,7 +121,7 @@ class _ScenarioPlayer:
         for call in observed.unscripted:
             yield Failure(number, "unscripted call", "an entry that answers it", call)
         for miss in expectations.find_misses(turn.expect, observed):
-            yield Failure(number, miss.where, miss.expected, miss.got)
+            yield Failure(number, miss.where, miss.expected, miss.actual)
         if replay and key and turn_no is not None:
             yield from self._check_replay(number, key, turn_no)
 

@@ -133,9 +133,9 @@ def _text(setting: Setting[Any], name: str, value: Json) -> str:
     plain = value if isinstance(value, str) else json.dumps(value)
     text = separator.join(value) if several else plain
     try:
-        found = setting.kind.read(text)
+        read_values = setting.kind.read(text)
     except Unreadable as error:
         raise ScenarioFileError(f"settings.{name}", str(error)) from None
-    if several and len(found) != len(value):
+    if several and len(read_values) != len(value):
         raise ScenarioFileError(f"settings.{name}", "has an entry that this setting cannot hold.")
     return text

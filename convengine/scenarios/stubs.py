@@ -73,8 +73,8 @@ class _Queue(Generic[S]):
             stub, times = entry
             if times != 0:
                 entry[1] = None if times is None else times - 1
-                found: S = stub
-                return found
+                answering: S = stub
+                return answering
         raise ScriptedFailure("The script has no answer left to this call.")
 
 

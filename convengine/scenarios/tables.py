@@ -28,11 +28,11 @@ _CONVERSATION = "ce_conversation"
 @cache
 def models_of_worlds() -> dict[str, type[models.Model]]:
     """Every model whose table a world may fill, by table name; histories are written automatically."""
-    found = {model._meta.db_table: model for model in apps.get_models()}
+    models = {model._meta.db_table: model for model in apps.get_models()}
     return {
         name: model
-        for name, model in found.items()
-        if name.startswith(_PREFIX) and name.removesuffix("_history") not in found.keys() - {name, _CONVERSATION}
+        for name, model in models.items()
+        if name.startswith(_PREFIX) and name.removesuffix("_history") not in models.keys() - {name, _CONVERSATION}
     }
 
 

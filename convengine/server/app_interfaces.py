@@ -257,35 +257,35 @@ class ReleaseHistory(Protocol):
 
 def configuration() -> Configuration:
     """The configuration of this deployment."""
-    found: Configuration = conf.load("SNAPSHOT")
-    return found
+    interface: Configuration = conf.load("SNAPSHOT")
+    return interface
 
 
 def release_history() -> ReleaseHistory:
     """The history of the configuration."""
-    found: ReleaseHistory = conf.load("RELEASE_HISTORY")
-    return found
+    interface: ReleaseHistory = conf.load("RELEASE_HISTORY")
+    return interface
 
 
 def turn_log() -> TurnLog:
     """The turn log of this deployment."""
-    found: TurnLog = conf.load("AUDIT_WRITER")
-    return found
+    interface: TurnLog = conf.load("AUDIT_WRITER")
+    return interface
 
 
 def turn_reader() -> TurnReader:
     """The reader of recorded turns."""
-    found: TurnReader = conf.load("TURN_READER")
-    return found
+    interface: TurnReader = conf.load("TURN_READER")
+    return interface
 
 
 def access_log() -> AccessLog:
     """The access log of this deployment."""
-    found: AccessLog = conf.load("ACCESS_LOG")
-    return found
+    interface: AccessLog = conf.load("ACCESS_LOG")
+    return interface
 
 
 def live_streams() -> LiveStreams:
     """The event streams of running turns."""
-    found: LiveStreams = conf.load("LIVE_STREAMS")
-    return found
+    interface: LiveStreams = conf.load("LIVE_STREAMS")
+    return interface

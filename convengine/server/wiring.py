@@ -45,15 +45,15 @@ def models() -> Connections:
 @cache
 def model() -> ModelPort:
     """The model of this process."""
-    found = models()
-    if not found.all:
+    connections = models()
+    if not connections.all:
         return NoModel()
-    return EchoModel() if found.all[0].provider == ECHO else make_model_client(found)
+    return EchoModel() if connections.all[0].provider == ECHO else make_model_client(connections)
 
 
-def make_model_client(found: Connections) -> OpenAiModel:
+def make_model_client(connections: Connections) -> OpenAiModel:
     """The models behind these connections. A waiting turn holds no database connection."""
-    return OpenAiModel(found, _release_connections, lambda conversation: turn_reader().sum_cost(conversation))
+    return OpenAiModel(connections, _release_connections, lambda conversation: turn_reader().sum_cost(conversation))
 
 
 def _release_connections() -> None:

@@ -19,8 +19,8 @@ Row = dict[str, Json]
 
 def export_tables(config_version: int) -> dict[str, list[Row]]:
     """The rows of a release by table, without default values."""
-    found = release_history().diff(0, config_version)
-    rows = {table: [_drop_defaults(table, row) for row in one.added] for table, one in found.items()}
+    diffs = release_history().diff(0, config_version)
+    rows = {table: [_drop_defaults(table, row) for row in diff.added] for table, diff in diffs.items()}
     named = {
         (row.get("config_type", "").upper(), row.get("config_key", "").upper()) for row in rows.get("ce_config", ())
     }
@@ -36,15 +36,15 @@ def export_edits(before: int, after: int) -> list[Row]:
     """The edits between two turns, in the scenario format."""
     if before == after:
         return []
-    found: list[Row] = []
-    for table, one in release_history().diff(before, after).items():
+    edits: list[Row] = []
+    for table, diff in release_history().diff(before, after).items():
         key = _key_column(table)
-        found += [{"delete": table, "where": {key: row[key]}} for row in one.removed]
-        found += [{"insert": table, "row": _drop_defaults(table, row)} for row in one.added]
-        for row in one.changed:
+        edits += [{"delete": table, "where": {key: row[key]}} for row in diff.removed]
+        edits += [{"insert": table, "row": _drop_defaults(table, row)} for row in diff.added]
+        for row in diff.changed:
             changed = {name: value for name, (_, value) in row.fields.items()}
-            found.append({"update": table, "where": {key: row.before[key]}, "set": changed})
-    return found
+            edits.append({"update": table, "where": {key: row.before[key]}, "set": changed})
+    return edits
 
 
 def export_rate_limit() -> Row:

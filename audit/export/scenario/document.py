@@ -23,28 +23,28 @@ def build_scenario(
     conversation: CeConversation, first: int | None = None, last: int | None = None, named: str = ""
 ) -> dict[str, Json]:
     """The world of some turns; all without a range. Raises NotExportable."""
-    found = read_recorded_turns(conversation, first, last)
-    start = turn_entries.export_start(found[0].recorded)
+    turns = read_recorded_turns(conversation, first, last)
+    start = turn_entries.export_start(turns[0].recorded)
     document = {
         "id": named or scenario_name(conversation, first, last),
-        "title": _describe_title(conversation, found),
+        "title": _describe_title(conversation, turns),
         "covers": ["saved"],
-        "why": _describe_origin(found, start),
+        "why": _describe_origin(turns, start),
         "settings": configuration.export_rate_limit(),
-        "model": None if external_answers.has_model(found) else False,
-        "tables": configuration.export_tables(found[0].recorded.config_version),
+        "model": None if external_answers.has_model(turns) else False,
+        "tables": configuration.export_tables(turns[0].recorded.config_version),
         "conversation": start,
-        "llm": external_answers.export_model_answers(found),
-        "tasks": external_answers.export_task_answers(found),
-        "tools": external_answers.export_tool_answers(found),
-        "containers": external_answers.export_container_answers(found),
+        "llm": external_answers.export_model_answers(turns),
+        "tasks": external_answers.export_task_answers(turns),
+        "tools": external_answers.export_tool_answers(turns),
+        "containers": external_answers.export_container_answers(turns),
         "turns": [
-            turn_entries.export_turn(one, before, conversation)
-            for before, one in zip([None, *found], found, strict=False)
+            turn_entries.export_turn(turn, before, conversation)
+            for before, turn in zip([None, *turns], turns, strict=False)
         ],
     }
-    kept: dict[str, Json] = to_plain({key: value for key, value in document.items() if value not in (None, {}, [])})
-    return kept
+    scenario: dict[str, Json] = to_plain({key: value for key, value in document.items() if value not in (None, {}, [])})
+    return scenario
 
 
 def dump_yaml(document: dict[str, Json]) -> str:
@@ -53,13 +53,13 @@ def dump_yaml(document: dict[str, Json]) -> str:
     return written
 
 
-def _describe_title(conversation: CeConversation, found: list[RecordedTurn]) -> str:
-    some = f"turn {found[0].turn_no}" if len(found) == 1 else f"turns {found[0].turn_no} to {found[-1].turn_no}"
+def _describe_title(conversation: CeConversation, turns: list[RecordedTurn]) -> str:
+    some = f"turn {turns[0].turn_no}" if len(turns) == 1 else f"turns {turns[0].turn_no} to {turns[-1].turn_no}"
     return f"Saved from conversation {conversation.pk}, {some}"
 
 
-def _describe_origin(found: list[RecordedTurn], start: dict[str, Json]) -> str:
-    origin = f"What happened on {found[0].recorded.now:%Y-%m-%d}, on release {found[0].recorded.config_version}."
+def _describe_origin(turns: list[RecordedTurn], start: dict[str, Json]) -> str:
+    origin = f"What happened on {turns[0].recorded.now:%Y-%m-%d}, on release {turns[0].recorded.config_version}."
     if not start:
         return origin
     return (

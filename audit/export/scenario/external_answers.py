@@ -25,12 +25,12 @@ def has_model(turns: Iterable[RecordedTurn]) -> bool:
 
 def export_model_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of models, each for one call, in order."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for turn in turns:
         for request, answer in iterate_calls(turn.recorded, "model"):
-            found.append(_model_entry(request["purpose"], answer["text"], _error_text(answer["error_code"], answer)))
-        found += [_model_entry(purpose, text, error) for purpose, text, error in turn.late_answers]
-    return found
+            entries.append(_model_entry(request["purpose"], answer["text"], _error_text(answer["error_code"], answer)))
+        entries += [_model_entry(purpose, text, error) for purpose, text, error in turn.late_answers]
+    return entries
 
 
 def _error_text(code: str | None, answer: Entry) -> str | None:
@@ -38,8 +38,8 @@ def _error_text(code: str | None, answer: Entry) -> str | None:
 
 
 def _model_entry(purpose: str, text: str, error: str | None) -> Entry:
-    said = {"error": error} if error is not None else {"reply": _parse_reply(text)}
-    return {"when": {"purpose": scenario_purpose(purpose)}, **said, "times": 1}
+    outcome = {"error": error} if error is not None else {"reply": _parse_reply(text)}
+    return {"when": {"purpose": scenario_purpose(purpose)}, **outcome, "times": 1}
 
 
 def _parse_reply(text: str) -> Json:
@@ -53,23 +53,26 @@ def _parse_reply(text: str) -> Json:
 
 def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of tools, likewise."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for turn in turns:
         for request, answer in iterate_calls(turn.recorded, "tool"):
             name = {"tool_code": request["tool"]} if request["tool"] else {"tool_group": request["group"]}
             fault = answer["error_message"] or answer["error_type"] if answer["error_type"] else None
-            said = {"error": fault} if fault is not None else {"result": answer["result"]}
-            found.append({**name, "when_args": request["args"], **said, "times": 1})
+            outcome = {"error": fault} if fault is not None else {"result": answer["result"]}
+            entries.append({**name, "when_args": request["args"], **outcome, "times": 1})
         for request, answer in iterate_calls(turn.recorded, "server.tools"):
             # A world's server offers the tools of these answers.
             codes = [f"mcp.{request['server']}.{tool['name']}" for tool in answer["tools"]]
-            found += [{"tool_code": code, "result": None} for code in codes]
-    return [*(one for one in found if "times" in one), *_drop_duplicates([one for one in found if "times" not in one])]
+            entries += [{"tool_code": code, "result": None} for code in codes]
+    return [
+        *(entry for entry in entries if "times" in entry),
+        *_drop_duplicates([entry for entry in entries if "times" not in entry]),
+    ]
 
 
 def export_task_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of tasks; nothing for known methods that were not called. Raises NotExportable."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     known: list[Entry] = []
     for turn in turns:
         for request, answer in iterate_calls(turn.recorded, "task"):
@@ -80,45 +83,45 @@ def export_task_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
                     f"Turn {turn.turn_no}: {request['task']}:{request['method']} removed context or wrote params; "
                     "a scenario file cannot say that. Save a range without this turn."
                 )
-            said = {"raises": answer["error_message"] or answer["error_type"]}
+            outcome = {"raises": answer["error_message"] or answer["error_type"]}
             if answer["error_type"] is None:
-                said = {"returns": answer["value"]}
+                outcome = {"returns": answer["value"]}
             written = {"sets_context": answer["context"]} if answer["context"] else {}
-            found.append({"bean": request["task"], "method": request["method"], **said, **written})
+            entries.append({"bean": request["task"], "method": request["method"], **outcome, **written})
         for task, methods in iterate_calls(turn.recorded, "task.methods"):
             known += [{"bean": task, "method": method, "returns": None} for method in methods or ()]
-    called = {(one["bean"], one["method"]) for one in found}
-    return _merge_equal_answers(found, ("bean", "method")) + _drop_duplicates(
-        [one for one in known if (one["bean"], one["method"]) not in called]
+    called = {(entry["bean"], entry["method"]) for entry in entries}
+    return _merge_equal_answers(entries, ("bean", "method")) + _drop_duplicates(
+        [entry for entry in known if (entry["bean"], entry["method"]) not in called]
     )
 
 
 def export_container_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of container providers."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     address = ("page_id", "section_id", "container_id")
     for turn in turns:
         for request, answer in iterate_calls(turn.recorded, "container"):
             if answer["error_type"] == "NO_PROVIDER":
                 continue
-            said = {"result": answer["value"]}
+            outcome = {"result": answer["value"]}
             if answer["error_type"]:
-                said = {"error": answer["error_message"] or answer["error_type"]}
-            found.append({**{name: request[name] for name in address}, **said})
-    return _merge_equal_answers(found, address)
+                outcome = {"error": answer["error_message"] or answer["error_type"]}
+            entries.append({**{name: request[name] for name in address}, **outcome})
+    return _merge_equal_answers(entries, address)
 
 
 def _merge_equal_answers(entries: list[Entry], key: tuple[str, ...]) -> list[Entry]:
     """Equal answers once; different ones each for the number of successive calls."""
-    found: list[Entry] = []
-    for name in dict.fromkeys(tuple(one[part] for part in key) for one in entries):
-        same = [one for one in entries if tuple(one[part] for part in key) == name]
-        if all(one == same[0] for one in same):
-            found.append(same[0])
+    merged: list[Entry] = []
+    for name in dict.fromkeys(tuple(entry[part] for part in key) for entry in entries):
+        same = [entry for entry in entries if tuple(entry[part] for part in key) == name]
+        if all(entry == same[0] for entry in same):
+            merged.append(same[0])
         else:
-            found += [{**one, "times": 1} for one in same]
-    return found
+            merged += [{**entry, "times": 1} for entry in same]
+    return merged
 
 
 def _drop_duplicates(entries: list[Entry]) -> list[Entry]:
-    return list({dumps(one): one for one in entries}.values())
+    return list({dumps(entry): entry for entry in entries}.values())

@@ -40,20 +40,22 @@ class RecordedTurn:
 
 def read_recorded_turns(conversation: CeConversation, first: int | None, last: int | None) -> list[RecordedTurn]:
     """The turns from `first` to `last`, inclusive; all of them without a range. Raises NotExportable."""
-    found = CeConversationHistory.objects.filter(conversation=conversation).order_by("turn_no")
+    turns = CeConversationHistory.objects.filter(conversation=conversation).order_by("turn_no")
     if first is not None:
-        found = found.filter(turn_no__gte=first)
+        turns = turns.filter(turn_no__gte=first)
     if last is not None:
-        found = found.filter(turn_no__lte=last)
-    records = list(found.defer("trace_graph")[: MAX_TURNS + 1])
+        turns = turns.filter(turn_no__lte=last)
+    records = list(turns.defer("trace_graph")[: MAX_TURNS + 1])
     if not records:
         raise NotExportable("No turn of the conversation has such a number.")
     if len(records) > MAX_TURNS:
         raise NotExportable(f"More than {MAX_TURNS} turns; save a range of them.")
     numbers = [record.turn_no for record in records]
-    stages, said = _read_stages(conversation.pk, numbers), _read_late_answers(conversation.pk, numbers)
+    stages, late_answers = _read_stages(conversation.pk, numbers), _read_late_answers(conversation.pk, numbers)
     return [
-        RecordedTurn(record, _restore_recording(record), stages.get(record.turn_no, ()), said.get(record.turn_no, ()))
+        RecordedTurn(
+            record, _restore_recording(record), stages.get(record.turn_no, ()), late_answers.get(record.turn_no, ())
+        )
         for record in records
     ]
 
@@ -62,22 +64,22 @@ def _restore_recording(record: CeConversationHistory) -> StoredRecording:
     if not record.recording or not record.replayable:
         why = record.replay_note or "it has no recording."
         raise NotExportable(f"Turn {record.turn_no} cannot be played again: {why} Save a range without it.")
-    found = read_recording(record.recording)
-    if uuid.UUID(found.request.conversation_id) != record.conversation_id:
+    recording = read_recording(record.recording)
+    if uuid.UUID(recording.request.conversation_id) != record.conversation_id:
         raise NotExportable(
-            f"Turn {record.turn_no} began in another session, {found.request.conversation_id}; save that one, and this "
-            f"one from turn {record.turn_no + 1} on."
+            f"Turn {record.turn_no} began in another session, {recording.request.conversation_id}; save that one, "
+            f"and this one from turn {record.turn_no + 1} on."
         )
-    return found
+    return recording
 
 
 def _read_stages(conversation_id: uuid.UUID, numbers: Sequence[int]) -> dict[int, list[str]]:
     rows = CeAudit.objects.filter(conversation_id=conversation_id, turn_no__gte=numbers[0], turn_no__lte=numbers[-1])
     rows = rows.exclude(stage__in=(*_FRAME, *AFTER_THE_ANSWER)).order_by("turn_no", "seq")
-    found: dict[int, list[str]] = {}
+    by_turn: dict[int, list[str]] = {}
     for turn_no, stage in rows.values_list("turn_no", "stage"):
-        found.setdefault(turn_no, []).append(stage)
-    return found
+        by_turn.setdefault(turn_no, []).append(stage)
+    return by_turn
 
 
 def _read_late_answers(
@@ -86,8 +88,8 @@ def _read_late_answers(
     rows = CeLlmCallLog.objects.filter(
         conversation_id=conversation_id, turn_no__gte=numbers[0], turn_no__lte=numbers[-1]
     ).filter(purpose__in=("MEMORY", "SUMMARY"))
-    found: dict[int, list[tuple[str, str, str | None]]] = {}
+    by_turn: dict[int, list[tuple[str, str, str | None]]] = {}
     columns = ("turn_no", "purpose", "response_text", "success", "error_message")
     for turn_no, purpose, text, success, error in rows.order_by("llm_call_id").values_list(*columns):
-        found.setdefault(turn_no, []).append((purpose, text or "", None if success else error or "failed"))
-    return found
+        by_turn.setdefault(turn_no, []).append((purpose, text or "", None if success else error or "failed"))
+    return by_turn

@@ -24,27 +24,27 @@ def export_turn(recorded_turn: RecordedTurn, before: RecordedTurn | None, conver
     """One turn with the edits before it."""
     request = recorded_turn.recorded.request
     edited = export_edits(before.recorded.config_version, recorded_turn.recorded.config_version) if before else []
-    found: Entry = {"before": edited} if edited else {}
+    entry: Entry = {"before": edited} if edited else {}
     if request.channel != _PLAIN:
-        found["thread"] = {
+        entry["thread"] = {
             "workspace_id": conversation.workspace_id,
             "channel": conversation.channel,
             "remote_jid": conversation.remote_jid,
         }
-    found |= _clock_entry(recorded_turn.recorded.now)
-    found["user"] = request.message
+    entry |= _clock_entry(recorded_turn.recorded.now)
+    entry["user"] = request.message
     params = {**dict(request.input_params), **dict.fromkeys(request.ignored_params)}
     if params:
-        found["input_params"] = params
-    found["expect"] = _expectations(recorded_turn)
-    return found
+        entry["input_params"] = params
+    entry["expect"] = _expectations(recorded_turn)
+    return entry
 
 
 def export_start(first: StoredRecording) -> Entry:
     """The conversation before the first turn; empty if it began with it."""
     row = first.loaded.conversation
     history = [{"user": past.user, "assistant": past.assistant} for past in first.loaded.history]
-    found: Entry = {
+    start: Entry = {
         "intent_code": row.intent_code,
         "state_code": row.state_code,
         "status": row.status,
@@ -52,7 +52,7 @@ def export_start(first: StoredRecording) -> Entry:
         "input_params": dict(row.input_params_json),
         "history": history,
     }
-    return {name: value for name, value in found.items() if value and value not in (UNKNOWN, "RUNNING")}
+    return {name: value for name, value in start.items() if value and value not in (UNKNOWN, "RUNNING")}
 
 
 def _clock_entry(now: datetime) -> Entry:
@@ -68,33 +68,33 @@ def _clock_entry(now: datetime) -> Entry:
 
 def _expectations(recorded_turn: RecordedTurn) -> Entry:
     record = recorded_turn.record
-    found: Entry = {}
+    expectations: Entry = {}
     if record.status in (TurnStatus.OK.value, TurnStatus.BLOCKED.value):
-        found["intent"], found["state"] = record.intent_code, record.state_code
-        found["response"] = _expected_response(record.assistant_output)
+        expectations["intent"], expectations["state"] = record.intent_code, record.state_code
+        expectations["response"] = _expected_response(record.assistant_output)
     else:
         known = next((failure for failure in list_turn_failures() if failure.code == record.error_code), None)
-        found["error"] = {"code": record.error_code}
-        found["http_status"] = known.status if known else 500
-    found["llm_calls"] = _count_llm_calls(recorded_turn)
-    found["tool_calls"] = [
+        expectations["error"] = {"code": record.error_code}
+        expectations["http_status"] = known.status if known else 500
+    expectations["llm_calls"] = _count_llm_calls(recorded_turn)
+    expectations["tool_calls"] = [
         {"tool_code": request["tool"], "args": request["args"]}
         for request, _ in iterate_calls(recorded_turn.recorded, "tool")
     ]
-    found["task_calls"] = [
+    expectations["task_calls"] = [
         {"bean": request["task"], "method": request["method"]}
         for request, answer in iterate_calls(recorded_turn.recorded, "task")
         if answer["error_type"] != "NOT_REGISTERED"
     ]
     if recorded_turn.stages:
-        found["audit_stages_in_order"] = list(recorded_turn.stages)
-    return found
+        expectations["audit_stages_in_order"] = list(recorded_turn.stages)
+    return expectations
 
 
 def _count_llm_calls(recorded_turn: RecordedTurn) -> Json:
-    asked = [request["purpose"] for request, _ in iterate_calls(recorded_turn.recorded, "model")]
-    asked += [purpose for purpose, _, _ in recorded_turn.late_answers]
-    return dict(Counter(scenario_purpose(purpose) for purpose in asked)) or 0
+    purposes = [request["purpose"] for request, _ in iterate_calls(recorded_turn.recorded, "model")]
+    purposes += [purpose for purpose, _, _ in recorded_turn.late_answers]
+    return dict(Counter(scenario_purpose(purpose) for purpose in purposes)) or 0
 
 
 def _expected_response(payload: Json) -> Entry:

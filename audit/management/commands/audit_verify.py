@@ -52,6 +52,6 @@ class Command(BaseCommand):
         if as_json:
             self.stdout.write(json.dumps(report.as_json(), indent=2))
             return
-        for one in report.findings:
-            self.stdout.write(str(one))
+        for finding in report.findings:
+            self.stdout.write(str(finding))
         self.stdout.write(report.summary())

@@ -89,9 +89,9 @@ class Command(BaseCommand):
 
 def _format_reason(reason: Reason) -> str:
     """The winner, and the tested rows that did not win."""
-    lost = "; ".join(f"{_name_row(row)} ({row.reason})" for row in reason.lost)
-    return f"{reason.subject}: {', '.join(map(_name_row, reason.won)) or 'no match'}" + (
-        f"; did not match: {lost}" if lost else ""
+    losers = "; ".join(f"{_name_row(row)} ({row.reason})" for row in reason.losers)
+    return f"{reason.subject}: {', '.join(map(_name_row, reason.winners)) or 'no match'}" + (
+        f"; did not match: {losers}" if losers else ""
     )
 
 

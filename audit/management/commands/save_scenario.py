@@ -35,13 +35,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, conversation: uuid.UUID, output: Path | None, **options: Any) -> None:
         """Save. Raises CommandError."""
-        found = CeConversation.objects.filter(pk=conversation).first()
-        if found is None:
+        row = CeConversation.objects.filter(pk=conversation).first()
+        if row is None:
             raise CommandError(f"The conversation does not exist: {conversation}.")
         first, last = options["turns"]
-        file = output or Path(f"{scenario_name(found, first, last)}.yaml")
+        file = output or Path(f"{scenario_name(row, first, last)}.yaml")
         try:
-            document = build_scenario(found, first, last, named=file.stem)
+            document = build_scenario(row, first, last, named=file.stem)
         except NotExportable as error:
             raise CommandError(str(error)) from error
         file.write_text(dump_yaml(document), encoding="utf-8")

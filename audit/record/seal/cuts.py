@@ -31,13 +31,13 @@ def turns_leave(keys: Sequence[int]) -> None:
     for row in CeConversationHistory.objects.filter(pk__in=keys).order_by("turn_no").values("chain", *FRAME):
         if row["chain"]:
             newest[row["conversation_id"]] = row
-    found = [
+    bases = [
         CeChainBase(conversation_id=key, turn_no=row["turn_no"], hash=Seal.read(row["chain"]).hash(encode_frame(row)))
         for key, row in newest.items()
     ]
-    for base in found:
+    for base in bases:
         base.sign()
     columns = ["turn_no", "hash", "created_at", "proof"]
     CeChainBase.objects.bulk_create(
-        found, update_conflicts=True, unique_fields=["conversation_id"], update_fields=columns
+        bases, update_conflicts=True, unique_fields=["conversation_id"], update_fields=columns
     )

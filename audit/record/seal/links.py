@@ -50,12 +50,12 @@ def add_events(
 ) -> None:
     """Store events, each after those of its turn, and seal them. Needs an open transaction."""
     by_place = defaultdict[EventOwner, list[NewEvent]](list)
-    for one in new_events:
-        by_place[one.owner].append(one)
+    for event in new_events:
+        by_place[event.owner].append(event)
     if sealed:
         _lock_conversations(owner[0] for owner in by_place)
     last = _last_events(by_place)
-    rows, found = [], []
+    rows, additions = [], []
     for owner, events in by_place.items():
         conversation_id, turn_id, turn_no = owner
         made = [
@@ -66,17 +66,17 @@ def add_events(
                 config_version=config_version,
                 created_at=now,
                 seq=seq,
-                stage=one.stage,
-                payload_json=loads(dumps(one.payload)),
+                stage=event.stage,
+                payload_json=loads(dumps(event.payload)),
             )
-            for seq, one in enumerate(events, start=last.get((conversation_id, turn_no), 0) + 1)
+            for seq, event in enumerate(events, start=last.get((conversation_id, turn_no), 0) + 1)
         ]
         rows += made
         pieces = group_pieces(event_pieces((row.seq, row.stage, row.created_at, row.payload_json) for row in made))
-        found.append(Addition(owner, now, made[0].seq, made[-1].seq, pieces))
+        additions.append(Addition(owner, now, made[0].seq, made[-1].seq, pieces))
     CeAudit.objects.bulk_create(rows)
     if sealed:
-        _add_links(found)
+        _add_links(additions)
 
 
 def seal_late_events(turn: Turn, after_seq: int) -> None:
@@ -108,21 +108,21 @@ def link_frame(link: CeChainLink) -> bytes:
 
 def _add_links(additions: Iterable[Addition]) -> None:
     """One link for each, after the last of its conversation."""
-    found = list(additions)
-    last = _last_links({one.owner[0] for one in found})
+    batch = list(additions)
+    last = _last_links({addition.owner[0] for addition in batch})
     made = []
-    for one in found:
-        conversation_id, turn_id, turn_no = one.owner
+    for addition in batch:
+        conversation_id, turn_id, turn_no = addition.owner
         number, previous = last.get(conversation_id, (0, GENESIS))
         link = CeChainLink(
             conversation_id=conversation_id,
             number=number + 1,
-            created_at=one.at,
+            created_at=addition.at,
             turn_id=turn_id,
             turn_no=turn_no,
-            first_seq=one.first_seq,
+            first_seq=addition.first_seq,
         )
-        seal = Seal.create(previous, one.last_seq, one.pieces, os.urandom(SALT))
+        seal = Seal.create(previous, addition.last_seq, addition.pieces, os.urandom(SALT))
         link.chain = seal.to_bytes()
         last[conversation_id] = link.number, seal.hash(link_frame(link))
         made.append(link)
@@ -144,8 +144,8 @@ def _last_events(places: Iterable[EventOwner]) -> dict[tuple[uuid.UUID, int | No
         # An index finds `IS NULL`, not `= NULL`.
         at = Q(turn_no__isnull=True) if turn_no is None else Q(turn_no=turn_no)
         wanted |= Q(conversation_id=conversation_id) & at
-    found = CeAudit.objects.filter(wanted).values_list("conversation_id", "turn_no").annotate(last=Max("seq"))
-    return {(key, turn_no): last for key, turn_no, last in found}
+    events = CeAudit.objects.filter(wanted).values_list("conversation_id", "turn_no").annotate(last=Max("seq"))
+    return {(key, turn_no): last for key, turn_no, last in events}
 
 
 def _last_links(conversations: Iterable[uuid.UUID]) -> dict[uuid.UUID, tuple[int, bytes]]:

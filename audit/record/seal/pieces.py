@@ -65,7 +65,7 @@ def encode_calls(rows: Iterable[Mapping[str, Any]]) -> list[bytes]:
 
 def join_pieces(*all_of: Pieces) -> Pieces:
     """Pieces of several kinds in one mapping."""
-    return {group: pieces for one in all_of for group, pieces in one.items() if pieces}
+    return {group: pieces for groups in all_of for group, pieces in groups.items() if pieces}
 
 
 def _encode_value(name: str, value: Any) -> Any:
@@ -86,7 +86,7 @@ def _learn_stage(stage: str) -> tuple[str, bytes]:
     if name in _OF_STEPS:
         group = STEPS
     else:
-        asked = name.endswith(("_LLM_INPUT", "_LLM_OUTPUT")) or name == PROMPT_RENDERING
-        group = PROMPTS if asked else EVENTS
-    found = _known[stage] = group, stage.encode("utf-8", "replace")
-    return found
+        is_prompt = name.endswith(("_LLM_INPUT", "_LLM_OUTPUT")) or name == PROMPT_RENDERING
+        group = PROMPTS if is_prompt else EVENTS
+    learned = _known[stage] = group, stage.encode("utf-8", "replace")
+    return learned

@@ -32,17 +32,17 @@ class Piece(NamedTuple):
 
 def event_pieces(rows: Iterable[tuple[int, str, datetime, Any]]) -> list[Piece]:
     """Events (seq, stage, time, payload) in the order of their numbers."""
-    found = sorted(rows, key=lambda row: row[0])
-    payloads = dump_in_order([row[3] for row in found])[1]
+    ordered = sorted(rows, key=lambda row: row[0])
+    payloads = dump_in_order([row[3] for row in ordered])[1]
     return [
         Piece(seq, stage, group_of(stage), microseconds(at), payload)
-        for (seq, stage, at, _), payload in zip(found, payloads, strict=True)
+        for (seq, stage, at, _), payload in zip(ordered, payloads, strict=True)
     ]
 
 
 def group_pieces(events: Sequence[Piece]) -> Pieces:
     """The pieces of events, by group."""
-    return {group: [one.sealed for one in events if one.group == group] for group in OF_EVENTS}
+    return {group: [event.sealed for event in events if event.group == group] for group in OF_EVENTS}
 
 
 def read_deciding_pieces(turn_id: uuid.UUID) -> list[bytes]:
@@ -53,17 +53,17 @@ def read_deciding_pieces(turn_id: uuid.UUID) -> list[bytes]:
 
 def read_call_pieces(conversation_id: uuid.UUID, turn_id: uuid.UUID | None) -> list[bytes]:
     """The pieces of a turn's logged model calls."""
-    found = CeLlmCallLog.objects.filter(conversation_id=conversation_id, turn_id=turn_id)
-    return encode_calls(found.order_by("llm_call_id").values(*CALL))
+    calls = CeLlmCallLog.objects.filter(conversation_id=conversation_id, turn_id=turn_id)
+    return encode_calls(calls.order_by("llm_call_id").values(*CALL))
 
 
 def read_turn_pieces(conversation_id: uuid.UUID, turn_id: uuid.UUID, turn_no: int) -> tuple[int, Pieces]:
     """All stored data of a turn besides its record, and the number of its last event."""
     rows = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no).values_list(*_EVENT)
     events = event_pieces(rows)
-    found = {
+    pieces = {
         **group_pieces(events),
         DECIDED: read_deciding_pieces(turn_id),
         CALLS: read_call_pieces(conversation_id, turn_id),
     }
-    return events[-1].seq if events else 0, found
+    return events[-1].seq if events else 0, pieces

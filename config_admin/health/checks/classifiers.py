@@ -31,17 +31,17 @@ def find_classifier_collisions(survey: Survey) -> Iterator[Diagnosis]:
     search = _Search(survey)
     reported: Counter[Any] = Counter()
     seen: set[frozenset[Any]] = set()
-    for (one, other), text in search.find_pairs():
-        key = frozenset((one.pk, other.pk))
-        if key not in seen and max(reported[one.pk], reported[other.pk]) < MAX_OF_ONE:
+    for (row, other), text in search.find_pairs():
+        key = frozenset((row.pk, other.pk))
+        if key not in seen and max(reported[row.pk], reported[other.pk]) < MAX_OF_ONE:
             seen.add(key)
             reported.update(key)
-            yield _report_collision(one, other, text)
+            yield _report_collision(row, other, text)
 
 
-def _report_collision(one: rows.Classifier, other: rows.Classifier, text: str) -> Diagnosis:
-    intents = f"{code(one.intent_code)} and {code(other.intent_code)}"
-    pairs = ((one, other), (other, one))
+def _report_collision(row: rows.Classifier, other: rows.Classifier, text: str) -> Diagnosis:
+    intents = f"{code(row.intent_code)} and {code(other.intent_code)}"
+    pairs = ((row, other), (other, row))
     useless = next((a for a, b in pairs if includes(_predicate(b), _predicate(a), limit=MAX_STATES)), None)
     always = (
         f" This applies to every message that row {useless.pk} matches, so that phrase never decides alone."
@@ -51,9 +51,9 @@ def _report_collision(one: rows.Classifier, other: rows.Classifier, text: str) -
     return make_diagnosis(
         "CLASSIFIER_COLLISION",
         Severity.WARNING,
-        one,
+        row,
         (
-            f"“{shorten(text, 100)}” matches a phrase of {code(one.intent_code)} (row {one.pk}) and a phrase of "
+            f"“{shorten(text, 100)}” matches a phrase of {code(row.intent_code)} (row {row.pk}) and a phrase of "
             f"{code(other.intent_code)} (row {other.pk})."
         ),
         (
@@ -149,21 +149,21 @@ class _Search:
         others = [self._by_pk[pk] for pk in hits if pk in self._by_pk]
         return [other for other in others if self._rivals(row, other)]
 
-    def _rivals(self, one: rows.Classifier, other: rows.Classifier) -> bool:
-        decided = self._by_priority and one.priority != other.priority
-        rivals = code(one.intent_code) != code(other.intent_code) and not decided
-        return rivals and self._survey.is_touched(one, other)
+    def _rivals(self, row: rows.Classifier, other: rows.Classifier) -> bool:
+        decided = self._by_priority and row.priority != other.priority
+        rivals = code(row.intent_code) != code(other.intent_code) and not decided
+        return rivals and self._survey.is_touched(row, other)
 
     def _comparable_pairs(self) -> Iterator[_Pair]:
         """Pairs that share a word, and all pairs with rows without words: for changed rows, all of theirs."""
         seen: set[frozenset[Any]] = set()
-        for one, other in self._sharing():
-            key = frozenset((one.pk, other.pk))
-            if key in seen or not self._rivals(one, other) or self._survey.late("pairs of phrases"):
+        for row, other in self._sharing():
+            key = frozenset((row.pk, other.pk))
+            if key in seen or not self._rivals(row, other) or self._survey.late("pairs of phrases"):
                 continue
             seen.add(key)
-            if one.pk in self._by_pk and other.pk in self._by_pk:
-                yield one, other
+            if row.pk in self._by_pk and other.pk in self._by_pk:
+                yield row, other
 
     def _sharing(self) -> Iterator[_Pair]:
         table = self._survey.snapshot.table(rows.Classifier)
@@ -179,12 +179,12 @@ class _Search:
 
 def _group_by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
     """The rows by the words of their texts, rarest first; the empty word has the rows without words."""
-    found: dict[str, list[rows.Classifier]] = {}
+    by_word: dict[str, list[rows.Classifier]] = {}
     for row in snapshot.enabled_rows(rows.Classifier):
         if row.is_pattern:
             for word in _predicate(row).words or ("",):
-                found.setdefault(word, []).append(row)
-    return dict(sorted(found.items(), key=lambda item: len(item[1])))
+                by_word.setdefault(word, []).append(row)
+    return dict(sorted(by_word.items(), key=lambda item: len(item[1])))
 
 
 def _predicate(row: rows.Classifier) -> TextPredicate:

@@ -34,27 +34,27 @@ def find_rule_collisions(survey: Survey) -> Iterator[Diagnosis]:
     """Collisions with their inputs: a few of each rule, and only one of those about unrelated words."""
     colliding = CollisionSearch(survey.simulator, survey.harmless)
     counts: Counter[int] = Counter()
-    for one, other in list_pairs(survey):
-        of_one = [counts[rule.rule_id] for rule in (one, other)]
+    for row, other in list_pairs(survey):
+        of_one = [counts[rule.rule_id] for rule in (row, other)]
         if (
             max(of_one) >= MAX_OF_ONE
-            or (any(of_one) and _have_unrelated_words(one, other))
+            or (any(of_one) and _have_unrelated_words(row, other))
             or survey.late("pairs of rules")
         ):
             continue
-        collision = colliding.find_collision(one, other)
+        collision = colliding.find_collision(row, other)
         if collision is not None:
             if not collision.witness.joined or not any(of_one):
                 yield _report_collision(collision)
-            counts.update((one.rule_id, other.rule_id))
+            counts.update((row.rule_id, other.rule_id))
 
 
-def _have_unrelated_words(one: rows.Rule, other: rows.Rule) -> bool:
+def _have_unrelated_words(row: rows.Rule, other: rows.Rule) -> bool:
     """True for two rules about unrelated words of the message.
 
     Only a message with the words of both matches both; it is enough to report that once per rule.
     """
-    words = [_get_words(rule) for rule in (one, other)]
+    words = [_get_words(rule) for rule in (row, other)]
     return None not in words and not {*(words[0] or ())} & {*(words[1] or ())}
 
 
@@ -82,10 +82,10 @@ class CollisionSearch:
         self._simulator = simulator
         self._harmless = harmless
 
-    def find_collision(self, one: rows.Rule, other: rows.Rule) -> Collision | None:
+    def find_collision(self, row: rows.Rule, other: rows.Rule) -> Collision | None:
         """The collision of two rules with its witness; null when the search finds none."""
-        phase = read_phase(one.phase)
-        first, second = sorted((one, other), key=get_rule_order)
+        phase = read_phase(row.phase)
+        first, second = sorted((row, other), key=get_rule_order)
         things = find_contested(first, second)
         if phase is None or phase != read_phase(other.phase) or first.stop_processing or not things:
             return None
@@ -114,7 +114,7 @@ class CollisionSearch:
 
 def _report_collision(collision: Collision) -> Diagnosis:
     first, second = collision.first, collision.second
-    one, other = describe_effect(first, collision.path), describe_effect(second, collision.path)
+    first_effect, second_effect = describe_effect(first, collision.path), describe_effect(second, collision.path)
     undone = collision.path in (("state",), ("intent",)) and rank_specificity(first) > rank_specificity(second)
     remedy = (
         f" The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} alone."
@@ -126,8 +126,8 @@ def _report_collision(collision: Collision) -> Diagnosis:
         Severity.WARNING,
         second,
         (
-            f"{rule_name(first)} and {rule_name(second)} apply to the same message. The first one {one}, then the "
-            f"second one {other}."
+            f"{rule_name(first)} and {rule_name(second)} apply to the same message. The first one {first_effect}, then "
+            f"the second one {second_effect}."
         ),
         f"Rule {first.rule_id} has no effect, because rule {second.rule_id} is evaluated later and overrides it."
         + remedy,
@@ -159,11 +159,11 @@ _Groups = Mapping[_Group, Mapping[tuple[str, str], Sequence[rows.Rule]]]
 
 def _group_rules(snapshot: Snapshot) -> _Groups:
     """The rules by phase and by what they set, then by scope."""
-    found: dict[_Group, dict[tuple[str, str], list[rows.Rule]]] = {}
+    groups: dict[_Group, dict[tuple[str, str], list[rows.Rule]]] = {}
     for rule in snapshot.enabled_rows(rows.Rule):
         for group in _get_groups(rule):
-            found.setdefault(group, {}).setdefault(relations.scope_key(rule), []).append(rule)
-    return found
+            groups.setdefault(group, {}).setdefault(relations.scope_key(rule), []).append(rule)
+    return groups
 
 
 def _get_groups(rule: rows.Rule) -> set[_Group]:
@@ -201,12 +201,12 @@ def _find_overwritten(
     acted = {step.rule_id: step for step in steps if step.number == 1}
     if first.rule_id not in acted or second.rule_id not in acted:
         return None
-    one, other = acted[first.rule_id].after, acted[second.rule_id].after
-    return next((path for path in things if _differs(one, other, path)), None)
+    session, other = acted[first.rule_id].after, acted[second.rule_id].after
+    return next((path for path in things if _differs(session, other, path)), None)
 
 
-def _differs(one: Session, other: Session, path: FactPath) -> bool:
-    before, after = read_value(one, path), read_value(other, path)
+def _differs(session: Session, other: Session, path: FactPath) -> bool:
+    before, after = read_value(session, path), read_value(other, path)
     return before is not after and (NOTHING in (before, after) or not equal_json(before, after))
 
 

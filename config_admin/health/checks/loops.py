@@ -113,10 +113,10 @@ def _find_circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, 
 
 
 def _group_by_scope(rules: Sequence[rows.Rule]) -> dict[tuple[str, str], list[rows.Rule]]:
-    found: dict[tuple[str, str], list[rows.Rule]] = {}
+    groups: dict[tuple[str, str], list[rows.Rule]] = {}
     for rule in rules:
-        found.setdefault(scope_key(rule), []).append(rule)
-    return found
+        groups.setdefault(scope_key(rule), []).append(rule)
+    return groups
 
 
 def _extend_circle(

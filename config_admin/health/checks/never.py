@@ -167,7 +167,7 @@ def _covers(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
     if {code(other.rule_type), code(rule.rule_type)} - set(_BY_TEXT) or get_target(other) != get_target(rule):
         return False
     predicates = [
-        claim.predicate for one in (rule, other) for claim in split_condition(one)[0] if isinstance(claim, TextClaim)
+        claim.predicate for row in (rule, other) for claim in split_condition(row)[0] if isinstance(claim, TextClaim)
     ]
     return _implies(*predicates, acts=get_target(rule) == MatchTarget.DIALOGUE_ACT) and _is_unchanged(
         survey, other, rule
@@ -178,10 +178,10 @@ def _describe_condition(rule: rows.Rule) -> tuple[object, ...]:
     return code(rule.rule_type), get_target(rule), (rule.match_pattern or "").strip(), rule.null_leaf_matches
 
 
-def _implies(one: TextPredicate, other: TextPredicate, *, acts: bool) -> bool:
+def _implies(predicate: TextPredicate, other: TextPredicate, *, acts: bool) -> bool:
     if acts:
-        return all(other.holds(act.value) for act in DialogueAct if one.holds(act.value))
-    return includes(other, one)
+        return all(other.holds(act.value) for act in DialogueAct if predicate.holds(act.value))
+    return includes(other, predicate)
 
 
 def _is_unchanged(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
@@ -189,11 +189,11 @@ def _is_unchanged(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
     if get_target(rule) == MatchTarget.USER_TEXT and code(rule.rule_type) in _BY_TEXT:
         return True
     between = (
-        one
-        for one in _list_rules_of_phase(survey, rule)
-        if get_rule_order(other) < get_rule_order(one) < get_rule_order(rule)
+        candidate
+        for candidate in _list_rules_of_phase(survey, rule)
+        if get_rule_order(other) < get_rule_order(candidate) < get_rule_order(rule)
     )
-    return not any(list_effects(one) or code(one.action) == RuleAction.SET_TASK for one in between)
+    return not any(list_effects(candidate) or code(candidate.action) == RuleAction.SET_TASK for candidate in between)
 
 
 def _list_rules_of_phase(survey: Survey, rule: rows.Rule) -> Iterator[rows.Rule]:

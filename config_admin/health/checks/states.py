@@ -103,7 +103,7 @@ def _simulate_arrival(survey: Survey, rule: rows.Rule, intent: str, state: str) 
         return None
     known = find_shared_scopes(survey.simulator, phase, rule)
     moves = code(rule.action) == RuleAction.SET_STATE and code(rule.intent_code) == ANY
-    where = dict.fromkeys((intent, one) for _, one in known) if moves else known
+    where = dict.fromkeys((intent, known_state) for _, known_state in known) if moves else known
     for sample in islice(sample_turns(survey.simulator, phase, where, [Wanted(rule)]), MAX_PLAYED):
         end = simulate_phase(sample.session, phase, survey.harmless).end
         if (end.intent, end.state) == (intent, state):
@@ -157,12 +157,12 @@ def _find_covering(survey: Survey, row: rows.Response, reachable: ReachableState
     """The rows that win instead; none if it wins somewhere."""
     intent, state = relations.scope_key(row)
     winners: dict[int, rows.Response] = {}
-    for one in [intent] if intent != ANY else sorted(reachable):
-        for where in [state] if state != ANY else sorted(reachable.get(one, ())):
+    for intent_code in [intent] if intent != ANY else sorted(reachable):
+        for where in [state] if state != ANY else sorted(reachable.get(intent_code, ())):
             # A question of the engine answers an intent collision.
-            if where == INTENT_COLLISION or where not in reachable.get(one, ()):
+            if where == INTENT_COLLISION or where not in reachable.get(intent_code, ()):
                 continue
-            winner = choose_response(survey.snapshot, one, where).winner
+            winner = choose_response(survey.snapshot, intent_code, where).winner
             if winner is None or winner.response_id == row.response_id:
                 return []
             winners[winner.response_id] = winner

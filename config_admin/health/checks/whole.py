@@ -56,17 +56,17 @@ def find_rows_of_inactive_intents(survey: Survey) -> Iterator[Diagnosis]:
         for intent, members in snapshot.index(row_type, relations.intent_key, relations.rank).items():
             if not snapshot.is_active(intent) and survey.is_near(intent):
                 waiting.setdefault(intent, []).extend(members)
-    for intent, found in sorted(waiting.items()):
+    for intent, rows_of_intent in sorted(waiting.items()):
         known = snapshot.row(rows.Intent, intent)
-        counted = "A row is" if len(found) == 1 else f"{len(found)} rows are"
+        counted = "A row is" if len(rows_of_intent) == 1 else f"{len(rows_of_intent)} rows are"
         why = "is disabled" if known else "does not exist"
         yield make_diagnosis(
             "ROW_INACTIVE_INTENT",
             Severity.WARNING,
-            known or found[0],
+            known or rows_of_intent[0],
             f"{counted} enabled for {intent}, which {why}.",
             "These rows are never used.",
-            others=found,
+            others=rows_of_intent,
             field=None if known else "intent_code",
         )
 
@@ -116,14 +116,14 @@ def _tests_yes(claim: Claim) -> bool:
 def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
     """A tool that no planner can choose, no row calls and no rule requests."""
     named = {relations.tool_code_key(row) for row in survey.snapshot.enabled_rows(rows.DirectTool)}
-    asked = [
+    values = [
         _get_lowercase_value(rule)
         for rule in survey.snapshot.enabled_rows(rows.Rule)
         if "tool" in (rule.action_value or "")
     ]
     for tool in survey.of(rows.Tool):
         name = relations.tool_code_key(tool)
-        if name in named or any(name in said for said in asked) or not survey.snapshot.is_active(tool.intent_code):
+        if name in named or any(name in value for value in values) or not survey.snapshot.is_active(tool.intent_code):
             continue
         if any(relations.find_rows_sharing_scope(survey.snapshot, rows.Planner, tool.intent_code, tool.state_code)):
             continue

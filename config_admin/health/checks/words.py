@@ -24,7 +24,7 @@ def scope_name(intent: str, state: str) -> str:
 
 def describe_effect(rule: rows.Rule, path: FactPath) -> str:
     """What a rule does to one thing, in words."""
-    thing = _name_value(path)
+    name = _name_value(path)
     for effect in list_effects(rule):
         shorter = min(len(effect.path), len(path))
         if effect.path[:shorter] == path[:shorter]:
@@ -32,7 +32,7 @@ def describe_effect(rule: rows.Rule, path: FactPath) -> str:
                 return f"removes {_name_value(effect.path)}"
             value = "what it finds" if effect.value is COMPUTED else _format_value(effect.value)
             return f"sets {_name_value(effect.path)} to {value}"
-    return f"writes {thing}"
+    return f"writes {name}"
 
 
 def _format_value(value: object) -> str:

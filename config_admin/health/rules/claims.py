@@ -202,12 +202,12 @@ class _Claims:
 
     def _leaf(self, keys: Keys, null_leaf: bool) -> Iterator[Claim]:
         """A value exists, it is not false, and if required it is not empty."""
-        here = Path(from_root=False)
-        yield FactClaim(Exists(here), True, keys, self._in_context)
-        yield FactClaim(Compare(here, "==", Literal(False)), False, keys, self._in_context)
+        relative = Path(from_root=False)
+        yield FactClaim(Exists(relative), True, keys, self._in_context)
+        yield FactClaim(Compare(relative, "==", Literal(False)), False, keys, self._in_context)
         if not null_leaf:
-            yield FactClaim(Compare(here, "==", Literal(None)), False, keys, self._in_context)
-            yield FactClaim(Compare(here, "empty", Literal(True)), False, keys, self._in_context)
+            yield FactClaim(Compare(relative, "==", Literal(None)), False, keys, self._in_context)
+            yield FactClaim(Compare(relative, "empty", Literal(True)), False, keys, self._in_context)
 
     def leading_nowhere(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
         """How it does not hold."""

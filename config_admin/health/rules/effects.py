@@ -38,22 +38,22 @@ def _list_effects(action: str, value: str | None) -> tuple[Effect, ...]:
     return tuple(Effect(write.path, NOTHING if write.value is REMOVED else write.value) for write in writes)
 
 
-def find_contested(one: rows.Rule, other: rows.Rule) -> tuple[FactPath, ...]:
+def find_contested(row: rows.Rule, other: rows.Rule) -> tuple[FactPath, ...]:
     """What both rules set, unless they plainly agree; of two nested things, the inner one."""
-    found: list[FactPath] = []
-    for first in list_effects(one):
+    contested: list[FactPath] = []
+    for first in list_effects(row):
         for second in list_effects(other):
             longer, shorter = sorted((first.path, second.path), key=len, reverse=True)
             if longer[: len(shorter)] == shorter and not _has_same_value(first, second):
-                found.append(longer)
-    return tuple(dict.fromkeys(found))
+                contested.append(longer)
+    return tuple(dict.fromkeys(contested))
 
 
-def _has_same_value(one: Effect, other: Effect) -> bool:
-    if one.path != other.path or COMPUTED in (one.value, other.value):
+def _has_same_value(effect: Effect, other: Effect) -> bool:
+    if effect.path != other.path or COMPUTED in (effect.value, other.value):
         return False
-    same_kind = isinstance(one.value, bool) == isinstance(other.value, bool)
-    return one.value is other.value or (same_kind and bool(one.value == other.value))
+    same_kind = isinstance(effect.value, bool) == isinstance(other.value, bool)
+    return effect.value is other.value or (same_kind and bool(effect.value == other.value))
 
 
 def read_value(session: Session, path: FactPath) -> Json:

@@ -127,10 +127,12 @@ def is_possible_param(key: str, value: Json, phase: RulePhase, written: Mapping[
     fixed = list_fixed_params(phase)
     if key in fixed:
         return bool(value == fixed[key]) and type(value) is type(fixed[key])
-    if "R" in known.owner and any(value == one and type(value) is type(one) for one in written.get(key, ())):
+    if "R" in known.owner and any(
+        value == candidate and type(value) is type(candidate) for candidate in written.get(key, ())
+    ):
         return True
     values = PARAM_VALUES.get(key)
-    fits = values is None or any(value == one and type(value) is type(one) for one in values)
+    fits = values is None or any(value == candidate and type(value) is type(candidate) for candidate in values)
     return fits and "E" in known.owner and _has_run(key, phase)
 
 

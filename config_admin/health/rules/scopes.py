@@ -35,7 +35,7 @@ def find_shared_scopes(simulator: TurnSimulator, phase: RulePhase, *rules: rows.
 
 def _common_code(codes: Iterable[str]) -> str | None:
     """The code that all of them match, ANY for any; null when there is none."""
-    concrete = {one for one in codes if one != ANY}
+    concrete = {scope_code for scope_code in codes if scope_code != ANY}
     return ANY if not concrete else concrete.pop() if len(concrete) == 1 else None
 
 

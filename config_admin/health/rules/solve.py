@@ -82,7 +82,7 @@ def _sample_assignment(
 ) -> Iterator[SampleTurn]:
     shapes = forms.complete_assignments(simulator.snapshot, schema, assigned) if puzzle.asks_form else iter([assigned])
     if puzzle.asks_container:
-        shapes = (shape for one in shapes for shape in (one, {("containerData", "name"): "text", **one}))
+        shapes = (shape for base in shapes for shape in (base, {("containerData", "name"): "text", **base}))
     for values in shapes:
         try:
             document = build_document(values, tuple(puzzle.bases))
@@ -194,11 +194,13 @@ class _Puzzle:
 
     def _values(self, path: FactPath, simulator: TurnSimulator, schema: rows.OutputSchema | None) -> Iterator[Json]:
         claims, joint = self._claims[path], [claim for claim in self._joint if path in claim.paths]
-        beside = [claim for one in joint for other in one.paths for claim in self._claims.get(other, ())]
+        beside = [
+            claim for joint_claim in joint for other in joint_claim.paths for claim in self._claims.get(other, ())
+        ]
         # A value that is compared with a field probably has its kind.
-        near = (path, *(other for one in joint for other in one.paths))
-        fields = (forms.get_field(simulator.snapshot, schema, one) for one in near)
-        field = next((one for one in fields if one is not None), None)
+        near = (path, *(other for joint_claim in joint for other in joint_claim.paths))
+        fields = (forms.get_field(simulator.snapshot, schema, path) for path in near)
+        field = next((field for field in fields if field is not None), None)
         known: Sequence[Json] = (
             phases.PARAM_VALUES.get(str(path[1]), ()) if path[0] == "inputParams" and len(path) == 2 else ()
         )
@@ -248,7 +250,9 @@ def _is_known(path: FactPath, known: Mapping[FactPath, Json]) -> bool:
 def _about(claim: FactClaim, known: Mapping[FactPath, Json]) -> dict[FactPath, Json]:
     """The known values that a claim is about, or that contain them or are contained."""
     return {
-        path: value for path, value in known.items() if any(path[: len(one)] == one[: len(path)] for one in claim.paths)
+        path: value
+        for path, value in known.items()
+        if any(path[: len(claim_path)] == claim_path[: len(path)] for claim_path in claim.paths)
     }
 
 

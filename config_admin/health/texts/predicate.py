@@ -158,11 +158,11 @@ def find_text(
         automata = [predicate.automaton for predicate in wanted], [predicate.automaton for predicate in unwanted]
     except UnsupportedPattern:
         return natural
-    found = search(*automata, limit=limit).text
-    if found is None or not _serves(found, wanted, unwanted):
+    shortest = search(*automata, limit=limit).text
+    if shortest is None or not _serves(shortest, wanted, unwanted):
         return natural
     # A common part of two patterns is shorter than one text after the other.
-    return natural if natural and len(found) >= len(natural.text) - len(wanted) else Text(found)
+    return natural if natural and len(shortest) >= len(natural.text) - len(wanted) else Text(shortest)
 
 
 def is_impossible(
@@ -190,22 +190,22 @@ def _natural_texts(wanted: Sequence[TextPredicate]) -> Iterator[Text]:
         own = [predicate.samples for predicate in wanted]
     except UnsupportedPattern:
         return
-    yield from (Text(text) for found in own for text in found)
+    yield from (Text(text) for group in own for text in group)
     if len(own) == 2:
-        for one, other in product(*(found[:_JOINED] for found in own)):
-            yield from (Text(text) for text in (merge_texts(one, other), merge_texts(other, one)) if text)
+        for first, other in product(*(texts[:_JOINED] for texts in own)):
+            yield from (Text(text) for text in (merge_texts(first, other), merge_texts(other, first)) if text)
     if 1 < len(own) <= _JOINED_ROWS:
         for order in permutations(own):
             yield from _join_samples(order)
 
 
 @lru_cache(maxsize=4096)
-def merge_texts(one: str, other: str) -> str | None:
+def merge_texts(text: str, other: str) -> str | None:
     """A shortest text with the words of both in order, those of the first before the others where that is free.
 
     Null when they share no word.
     """
-    first, second = tuple(one.split()), tuple(other.split())
+    first, second = tuple(text.split()), tuple(other.split())
     if not {*first} & {*second}:
         return None
     return " ".join(_merge_words(first, second))
@@ -221,12 +221,12 @@ def _merge_words(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, 
     return min(ways, key=len)
 
 
-def _join_samples(own: Sequence[tuple[str, ...]], said: str = "") -> Iterator[Text]:
+def _join_samples(own: Sequence[tuple[str, ...]], prefix: str = "") -> Iterator[Text]:
     if not own:
-        yield Text(said.strip(), joined=True)
+        yield Text(prefix.strip(), joined=True)
         return
     for text in own[0][:_JOINED]:
-        yield from _join_samples(own[1:], f"{said} {text}")
+        yield from _join_samples(own[1:], f"{prefix} {text}")
 
 
 def _serves(text: str, wanted: Sequence[TextPredicate], unwanted: Sequence[TextPredicate]) -> bool:
@@ -242,8 +242,8 @@ MAX_SAMPLES, _OF_A_PART = 8, 4
 @lru_cache(maxsize=8192)
 def samples(source: str, ignore_case: bool = True) -> tuple[str, ...]:
     """Texts made from a pattern in RE2 form, shortest first. Raises UnsupportedPattern."""
-    found = {" ".join(text.split()) for text in islice(_texts(parse(source), ignore_case), MAX_SAMPLES)}
-    return tuple(sorted(found, key=lambda text: (len(text), text)))
+    texts = {" ".join(text.split()) for text in islice(_texts(parse(source), ignore_case), MAX_SAMPLES)}
+    return tuple(sorted(texts, key=lambda text: (len(text), text)))
 
 
 def _texts(node: Node, ignore_case: bool) -> Iterator[str]:

@@ -35,36 +35,38 @@ class Command(BaseCommand):
         progress = None if options["json"] or not options["verbosity"] > 1 else self._progress
         snapshot = snapshots.current()
         health = check_all(snapshot, describe_installation(), progress=progress, seconds=seconds)
-        chosen = [one for one in health.findings if _is_wanted(one, table, code)]
+        chosen = [diagnosis for diagnosis in health.findings if _is_wanted(diagnosis, table, code)]
         if options["json"]:
             self.stdout.write(
                 json.dumps(build_report(health, chosen, snapshot), indent=2, ensure_ascii=False, default=str)
             )
         else:
             self._print(health, chosen)
-        if any(one.is_error for one in chosen):
+        if any(diagnosis.is_error for diagnosis in chosen):
             raise CommandError("The configuration has errors. They are listed above.")
 
-    def _progress(self, name: str, place: int, count: int) -> None:
-        self.stderr.write(f"{place + 1}/{count} {name}")
+    def _progress(self, name: str, index: int, count: int) -> None:
+        self.stderr.write(f"{index + 1}/{count} {name}")
 
     def _print(self, health: Health, chosen: Sequence[Diagnosis]) -> None:
-        for one in chosen:
-            where = table_title(one.table) if one.row is None else row_name(one.table, one.row)
-            column = f" · {column_label(one.table, one.field)}" if one.field else ""
-            self.stdout.write(f"{one.severity.value:<8}{one.code}  {where}{column}")
-            self.stdout.write(f"        {one.message}\n        {one.consequence}")
-            if one.witness:
-                shown = {name: value for name, value in one.witness.as_dict().items() if name != "joined"}
+        for diagnosis in chosen:
+            where = table_title(diagnosis.table) if diagnosis.row is None else row_name(diagnosis.table, diagnosis.row)
+            column = f" · {column_label(diagnosis.table, diagnosis.field)}" if diagnosis.field else ""
+            self.stdout.write(f"{diagnosis.severity.value:<8}{diagnosis.code}  {where}{column}")
+            self.stdout.write(f"        {diagnosis.message}\n        {diagnosis.consequence}")
+            if diagnosis.witness:
+                shown = {name: value for name, value in diagnosis.witness.as_dict().items() if name != "joined"}
                 self.stdout.write(f"        For example: {json.dumps(shown, ensure_ascii=False, default=str)}")
             self.stdout.write("")
-        errors = sum(one.is_error for one in chosen)
+        errors = sum(diagnosis.is_error for diagnosis in chosen)
         counted = f"{_count_phrase(errors, 'error')}, {_count_phrase(len(chosen) - errors, 'warning')}"
         self.stdout.write(f"Release {health.config_version}: {counted}.")
 
 
-def _is_wanted(one: Diagnosis, tables: list[str] | None, codes: list[str] | None) -> bool:
-    return (not tables or one.table in tables) and (not codes or one.code in {code.upper() for code in codes})
+def _is_wanted(diagnosis: Diagnosis, tables: list[str] | None, codes: list[str] | None) -> bool:
+    return (not tables or diagnosis.table in tables) and (
+        not codes or diagnosis.code in {code.upper() for code in codes}
+    )
 
 
 def _count_phrase(count: int, what: str) -> str:

@@ -26,8 +26,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, before: str, after: str, json: bool, **options: Any) -> None:
         """Compare and print. Raises CommandError for what is neither a release nor a readable file."""
         try:
-            found = compare_sides(*(int(side) if side.isdecimal() else Path(side) for side in (before, after)))
+            differences = compare_sides(*(int(side) if side.isdecimal() else Path(side) for side in (before, after)))
         except (NoSuchRelease, FileRefused) as error:
             raise CommandError(str(error)) from None
-        for line in [dumps(serialize_differences(found))] if json else describe_differences(found):
+        for line in [dumps(serialize_differences(differences))] if json else describe_differences(differences):
             self.stdout.write(line)

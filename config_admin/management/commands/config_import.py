@@ -50,25 +50,25 @@ class Command(BaseCommand):
             if apply:
                 author, reason = options["author"] or getuser(), options["reason"] or f"Import of {file.name}"
                 done = import_document(document, author=author, reason=reason, rest=rest, progress=self._progress(json))
-                found, release = done.plan, done.release
+                plan, release = done.plan, done.release
             else:
-                found = plan_import(document, rest=rest, progress=self._progress(json))
+                plan = plan_import(document, rest=rest, progress=self._progress(json))
         except ImportRefused as error:
-            found = error.plan
+            plan = error.plan
         except ImportFailed as error:
             raise CommandError(str(error)) from None
         number = release.config_version if release else None
-        self._tell(found, applied=apply and not found.is_refused, release=number, json=json)
-        if found.is_refused:
+        self._tell(plan, applied=apply and not plan.is_refused, release=number, json=json)
+        if plan.is_refused:
             sys.exit(1)
 
-    def _tell(self, found: Plan, *, applied: bool, release: int | None, json: bool) -> None:
+    def _tell(self, plan: Plan, *, applied: bool, release: int | None, json: bool) -> None:
         if json:
-            self.stdout.write(dumps({**serialize_plan(found), "applied": applied, "release": release}))
+            self.stdout.write(dumps({**serialize_plan(plan), "applied": applied, "release": release}))
             return
-        for line in describe_plan(found):
+        for line in describe_plan(plan):
             self.stdout.write(line)
-        if found.is_refused:
+        if plan.is_refused:
             self.stdout.write("Nothing was changed. Correct the rows above, or leave them out with --rest.")
         elif not applied:
             self.stdout.write("Nothing was changed. Use --apply to import.")

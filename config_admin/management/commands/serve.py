@@ -73,9 +73,9 @@ class Command(BaseCommand):
         where = "an own broker" if own else mask_password(address)
         self.stdout.write(f"Background jobs: a worker and a beat, on {where}")
         self.stdout.flush()
-        told = {**os.environ, "CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
+        environment = {**os.environ, "CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
         children = [*([own] if own else []), worker(), beat(), *servers]
-        return Group(children, Path(settings.BASE_DIR), told).run()
+        return Group(children, Path(settings.BASE_DIR), environment).run()
 
 
 def jobs_in_server() -> str:

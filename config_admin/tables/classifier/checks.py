@@ -56,12 +56,12 @@ def check_overlap(draft: Classifier) -> Iterator[Finding]:
     """A text that matches both rows proves that they overlap; the samples of either side are tried."""
     if not draft.row.enabled:
         return
-    found = (
+    overlapping = (
         other
         for other in draft.others(_find_overlapping_rows(draft.snapshot, draft.row))
         if code(other.intent_code) != code(draft.row.intent_code)
     )
-    for other in islice(found, _MAX_REPORTED):
+    for other in islice(overlapping, _MAX_REPORTED):
         yield draft.warning("CLASSIFIER_OVERLAP", "pattern", _describe_overlap(draft.row, other))
 
 

@@ -77,10 +77,10 @@ class ConfigAdmin(RowAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Read-only pages show the meaning as a line of its own."""
-        found = super().get_fieldsets(request, obj)
+        fieldsets = super().get_fieldsets(request, obj)
         if obj and not self.has_change_permission(request, obj):
-            found[0][1]["fields"] = [*found[0][1]["fields"], "meaning", "default"]
-        return found
+            fieldsets[0][1]["fields"] = [*fieldsets[0][1]["fields"], "meaning", "default"]
+        return fieldsets
 
     def has_change_permission(self, request: HttpRequest, obj: CeConfig | None = None) -> bool:
         """Configuration administrators change reserved settings."""

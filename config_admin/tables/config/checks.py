@@ -102,8 +102,8 @@ def _check_patterns(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
 
 
 def _check_json(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
-    found = list(programs.check_json_text(draft, "config_value", draft.row.config_value))
-    yield from found or _check_readable(draft, setting)
+    findings = list(programs.check_json_text(draft, "config_value", draft.row.config_value))
+    yield from findings or _check_readable(draft, setting)
 
 
 def _check_template(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
@@ -173,8 +173,8 @@ def _check_key(draft: Config) -> Iterator[Finding]:
     written = f"{draft.row.config_type} / {draft.row.config_key}"
     if setting is None:
         names = (f"{each.type} / {each.key}" for each in CATALOGUE.values())
-        here = REPLACED.get((family, key))
-        hint = f" Use {here} instead." if here else did_you_mean(written, names)
+        replacement = REPLACED.get((family, key))
+        hint = f" Use {replacement} instead." if replacement else did_you_mean(written, names)
         yield draft.warning("CONFIG_KEY_UNKNOWN", "config_key", f"Nothing reads {written}.{hint}")
     elif (family, key) in ALIASES:
         yield draft.warning(

@@ -87,7 +87,7 @@ def _fill_template(row: rows.DbTool) -> str:
     template, lists = row.sql_template or "", as_json(row.allowed_identifiers)
     for name in sql_guard.identifiers(template):
         listed = lists.get(name) if isinstance(lists, dict) else None
-        value = next((one for one in listed if isinstance(one, str)), None) if isinstance(listed, list) else None
+        value = next((name for name in listed if isinstance(name, str)), None) if isinstance(listed, list) else None
         template = re.sub(rf"\$\{{\s*{re.escape(name)}\s*\}}", value or "some_name", template)
     return template
 

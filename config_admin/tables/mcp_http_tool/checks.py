@@ -66,8 +66,8 @@ def _check_headers_and_policy(draft: HttpTool) -> Iterator[Finding]:
 
 
 def _read_object(value: Any) -> dict[str, Any]:
-    found = as_json(value)
-    return found if isinstance(found, dict) else {}
+    document = as_json(value)
+    return document if isinstance(document, dict) else {}
 
 
 def _check_templates(draft: HttpTool) -> Iterator[Finding]:
@@ -76,9 +76,9 @@ def _check_templates(draft: HttpTool) -> Iterator[Finding]:
     for field in ("headers_json", "query_json"):
         places += [(field, text) for text in list_texts(_read_object(getattr(row, field)))]
     for field, text in places:
-        found = [finding for finding in programs.check_template(draft, field, text, intent=ANY) if finding.is_error]
-        yield from found
-        if found or not text:
+        findings = [finding for finding in programs.check_template(draft, field, text, intent=ANY) if finding.is_error]
+        yield from findings
+        if findings or not text:
             continue
         for name in sorted({name.split(".")[0] for name in render.list_names(to_jinja(text))} - declared.keys()):
             yield draft.error("CHOICE_UNKNOWN", field, f"{name} is not in the parameter schema.")

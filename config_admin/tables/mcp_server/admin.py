@@ -44,10 +44,10 @@ class McpServerAdmin(ScopedAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """With the link, for users who may change the row."""
-        found = super().get_fieldsets(request, obj)
+        fieldsets = super().get_fieldsets(request, obj)
         if obj is None or not self.has_change_permission(request, obj):
-            return found
-        return [*found, ("Tools", {"fields": ["ask"]})]
+            return fieldsets
+        return [*fieldsets, ("Tools", {"fields": ["ask"]})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The link is read-only."""
@@ -67,20 +67,20 @@ class McpServerAdmin(ScopedAdmin):
         if server is None:
             raise Http404
         # Only a click on the button may start a process.
-        asked = McpServers(read_policy()).tools(server) if request.method == "POST" else None
+        server_tools = McpServers(read_policy()).tools(server) if request.method == "POST" else None
         context = {
             **self.admin_site.each_context(request),
             "title": f"Tools of {server.name}",
             "opts": self.opts,
-            "asked": asked,
-            "tools": _list_tools(server, asked) if asked else [],
+            "server_tools": server_tools,
+            "tools": _list_tools(server, server_tools) if server_tools else [],
             "back_url": reverse("admin:config_admin_cemcpserver_change", args=[pk]),
         }
         return TemplateResponse(request, "config_admin/server_tools.html", context)
 
 
-def _list_tools(server: rows.McpServer, asked: ServerTools) -> list[Json]:
-    allowed = {tool.tool_code: tool for tool in list_offered_tools(server, asked)}
+def _list_tools(server: rows.McpServer, server_tools: ServerTools) -> list[Json]:
+    allowed = {tool.tool_code: tool for tool in list_offered_tools(server, server_tools)}
     return [
         {
             "code": tool.tool_code,

@@ -44,14 +44,14 @@ class TryForm(forms.Form):
     def clean_args(self) -> dict[str, Json]:
         """The arguments as a JSON object."""
         try:
-            found = json.loads(self.cleaned_data["args"].strip() or "{}")
+            args = json.loads(self.cleaned_data["args"].strip() or "{}")
         except ValueError as error:
             raise forms.ValidationError(
                 f'The arguments are not valid JSON: {error}. Write an object: {{"orderId": "7"}}.'
             ) from None
-        if not isinstance(found, dict):
+        if not isinstance(args, dict):
             raise forms.ValidationError('The arguments must be an object: {"orderId": "7"}.')
-        return found
+        return args
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,10 @@ class TryToolAdmin(RowAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """With the link, for users who may change the row."""
-        found = super().get_fieldsets(request, obj)
+        fieldsets = super().get_fieldsets(request, obj)
         if obj is None or not self.has_change_permission(request, obj):
-            return found
-        return [*found, ("Dry run", {"fields": ["dry_run"]})]
+            return fieldsets
+        return [*fieldsets, ("Dry run", {"fields": ["dry_run"]})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The link is read-only."""

@@ -29,10 +29,10 @@ class OutputSchemaAdmin(ScopedAdmin):
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """The schema has a table editor."""
-        found = super().formfield_for_dbfield(db_field, request, **options)
+        formfield = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "json_schema":
-            found.widget.attrs["data-fields"] = ""
-        return found
+            formfield.widget.attrs["data-fields"] = ""
+        return formfield
 
     @admin.display(description="form", ordering="schema_id")
     def schema(self, row: CeOutputSchema) -> str:

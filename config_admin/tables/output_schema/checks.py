@@ -80,10 +80,10 @@ def _check_patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]
 
 def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
     stored = draft.snapshot.row(rows.OutputSchema, draft.row.pk)
-    kept = RESERVED_LATER & set(relations.get_properties(stored.json_schema)) if stored else frozenset()
+    reserved = RESERVED_LATER & set(relations.get_properties(stored.json_schema)) if stored else frozenset()
     for name in relations.get_properties(draft.row.json_schema):
         message = f"{name} is a reserved name of the engine. Choose another field name."
-        if name in kept:
+        if name in reserved:
             yield draft.warning("SCHEMA_RESERVED_FIELD", "json_schema", message)
         elif name in RESERVED | RESERVED_LATER:
             yield draft.error("SCHEMA_RESERVED_FIELD", "json_schema", message)

@@ -21,7 +21,9 @@ from convengine.engine.turn.rows import Rule
 #: The length of a rule's sentence in the list.
 _LONGEST = 180
 #: Phases in the order of a turn.
-_PHASE = Case(*(When(phase=phase.value, then=Value(place)) for place, phase in enumerate(RulePhase)), default=Value(99))
+_PHASE = Case(
+    *(When(phase=phase.value, then=Value(position)) for position, phase in enumerate(RulePhase)), default=Value(99)
+)
 
 
 @admin.register(CeRule)

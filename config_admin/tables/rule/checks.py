@@ -108,8 +108,8 @@ _BEFORE_TOOLS = frozenset(
 def check_action(draft: Rule) -> Iterator[Finding]:
     """A known action with a readable value."""
     row, known = draft.row, vocabulary.list_actions()
-    found = vocabulary.get_action(row.action)
-    if found is None:
+    action = vocabulary.get_action(row.action)
+    if action is None:
         if code(row.action) not in draft.world.rule_actions:
             names = ", ".join(known)
             hint = did_you_mean(str(row.action), known)
@@ -117,8 +117,8 @@ def check_action(draft: Rule) -> Iterator[Finding]:
             yield draft.error("ACTION", "action", unknown if row.action else "Choose an action.")
         return
     try:
-        value = found.parse(row.action_value)
-        if check := _CHECK_OF_VALUE.get(found.name):
+        value = action.parse(row.action_value)
+        if check := _CHECK_OF_VALUE.get(action.name):
             yield from check(draft, value)
     except ActionValueError as error:
         yield draft.error(error.code, "action_value", error.message)
@@ -223,13 +223,13 @@ def check_flip_flop(draft: Rule) -> Iterator[Finding]:
             return
 
 
-def _find_moves_from(snapshot: Snapshot, rule: rows.Rule, place: str) -> Iterator[rows.Rule]:
+def _find_moves_from(snapshot: Snapshot, rule: rows.Rule, start_code: str) -> Iterator[rows.Rule]:
     """The moving rules of the same phase that begin at a scope, and may hold where the rule does."""
     phase, action = code(rule.phase), code(rule.action)
-    beside, starts = code(getattr(rule, MOVE_COLUMNS[action][1])), dict.fromkeys((place, ANY))
+    beside, starts = code(getattr(rule, MOVE_COLUMNS[action][1])), dict.fromkeys((start_code, ANY))
     if beside == ANY:
-        found = snapshot.index(rows.Rule, _get_move_key, relations.rank)
-        yield from chain.from_iterable(found.get((phase, action, start), ()) for start in starts)
+        moves = snapshot.index(rows.Rule, _get_move_key, relations.rank)
+        yield from chain.from_iterable(moves.get((phase, action, start), ()) for start in starts)
         return
     within = snapshot.index(rows.Rule, _get_scoped_move_key, relations.rank)
     for start in starts:
@@ -237,32 +237,32 @@ def _find_moves_from(snapshot: Snapshot, rule: rows.Rule, place: str) -> Iterato
             yield from within.get((phase, action, start, where), ())
 
 
-def _undo_each_other(one: rows.Rule, other: rows.Rule) -> bool:
-    _, beside = MOVE_COLUMNS[code(one.action)]
-    ends = code(one.action_value), code(other.action_value)
+def _undo_each_other(rule: rows.Rule, other: rows.Rule) -> bool:
+    _, beside = MOVE_COLUMNS[code(rule.action)]
+    ends = code(rule.action_value), code(other.action_value)
     return (
         ends[0] != ends[1]
-        and relations.scope_fits(code(getattr(one, beside)), code(getattr(other, beside)))
-        and _is_applicable_at(one, ends[1])
+        and relations.scope_fits(code(getattr(rule, beside)), code(getattr(other, beside)))
+        and _is_applicable_at(rule, ends[1])
         and _is_applicable_at(other, ends[0])
-        and _can_hold_together(one, other)
+        and _can_hold_together(rule, other)
     )
 
 
-def _is_applicable_at(rule: rows.Rule, place: str) -> bool:
+def _is_applicable_at(rule: rows.Rule, start_code: str) -> bool:
     start, _ = MOVE_COLUMNS[code(rule.action)]
-    demanded = list_required_values(rule).get("@.state" if start == "state_code" else "@.intent", place)
-    return code(getattr(rule, start)) in (place, ANY) and code(demanded) == place
+    demanded = list_required_values(rule).get("@.state" if start == "state_code" else "@.intent", start_code)
+    return code(getattr(rule, start)) in (start_code, ANY) and code(demanded) == start_code
 
 
-def _can_hold_together(one: rows.Rule, other: rows.Rule) -> bool:
+def _can_hold_together(row: rows.Rule, other: rows.Rule) -> bool:
     """False only if it is certain: two different texts, or one path that must have two values."""
-    if code(one.rule_type) != code(other.rule_type):
+    if code(row.rule_type) != code(other.rule_type):
         return True
-    if code(one.rule_type) == RuleType.EXACT and one.match_target == other.match_target:
-        texts = {(rule.match_pattern or "").strip().casefold() for rule in (one, other)}
+    if code(row.rule_type) == RuleType.EXACT and row.match_target == other.match_target:
+        texts = {(rule.match_pattern or "").strip().casefold() for rule in (row, other)}
         return len(texts) == 1 or ANY.casefold() in texts
-    wanted, also = list_required_values(one), list_required_values(other)
+    wanted, also = list_required_values(row), list_required_values(other)
     places = {"@.state", "@.intent"}
     return all(wanted[path] == also[path] for path in (wanted.keys() & also.keys()) - places)
 

@@ -30,13 +30,11 @@ def _check_tool(draft: DirectTool) -> Iterator[Finding]:
                 ),
             )
         return
-    found = relations.find_tool(draft.snapshot, row.tool_code)
-    if found is None:
+    tool = relations.find_tool(draft.snapshot, row.tool_code)
+    if tool is None:
         yield report_unknown_tool(draft)
-    elif code(found.tool_group) != code(row.tool_group):
-        yield draft.error(
-            "TOOL_GROUP_MISMATCH", "tool_group", f"{found.tool_code} belongs to group {found.tool_group}."
-        )
+    elif code(tool.tool_group) != code(row.tool_group):
+        yield draft.error("TOOL_GROUP_MISMATCH", "tool_group", f"{tool.tool_code} belongs to group {tool.tool_group}.")
 
 
 def report_unknown_tool(draft: Draft[Any]) -> Finding:
@@ -48,8 +46,8 @@ def report_unknown_tool(draft: Draft[Any]) -> Finding:
 
 def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Any:
     """The schema of a tool's arguments, or null (R70)."""
-    found = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
-    return as_json(found.param_schema if found else tool.input_schema)
+    executor_row = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
+    return as_json(executor_row.param_schema if executor_row else tool.input_schema)
 
 
 def _check_arguments(draft: DirectTool) -> Iterator[Finding]:

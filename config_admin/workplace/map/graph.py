@@ -130,9 +130,9 @@ class _ChartBuilder:
 
     def move(self, start: str, end: str, row: Row) -> None:
         """Add a row to the edge between two nodes."""
-        found = self.moves.setdefault((start, end), Move(start, end))
-        found.rows.append(row)
-        found.is_shared = found.is_shared and self._intent != ANY and code(getattr(row, "intent_code", "")) == ANY
+        move = self.moves.setdefault((start, end), Move(start, end))
+        move.rows.append(row)
+        move.is_shared = move.is_shared and self._intent != ANY and code(getattr(row, "intent_code", "")) == ANY
 
     def chart(self) -> Chart:
         """States with their rows, in the order of reaching them."""
@@ -141,13 +141,13 @@ class _ChartBuilder:
             self.move(START, _state_key(_resolve_target_state(row.state_code)), row)
         for rule in self._rules(states):
             self._rule(rule, states)
-        found = dict.fromkeys(
+        all_states = dict.fromkeys(
             (*states, *(key.removeprefix("state:") for key in self.list_named_states() if key.startswith("state:")))
         )
         # As in the health check: a state without resting conversations needs no answer.
-        resting = [state for state in found if state not in BUILT_IN_STATES and self._reaches(state)]
+        resting = [state for state in all_states if state not in BUILT_IN_STATES and self._reaches(state)]
         silent = set(list_unanswered_states(self._snapshot, self._intent, resting))
-        nodes = [self._build_node(state, silent) for state in found]
+        nodes = [self._build_node(state, silent) for state in all_states]
         turned = [
             Node(key, Kind.INTENT, key.removeprefix("intent:"))
             for key in sorted(self.list_named_states())
@@ -236,7 +236,7 @@ def _round_trips(ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     onward: dict[str, set[str]] = {}
     for start, end in ends:
         onward.setdefault(start, set()).add(end)
-    found = {}
+    reached = {}
     for key in onward:
         waiting, seen = [key], set()
         while waiting:
@@ -244,8 +244,8 @@ def _round_trips(ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
                 if after not in seen:
                     seen.add(after)
                     waiting.append(after)
-        found[key] = seen
-    return {(start, end) for start, end in ends if start in found.get(end, ())}
+        reached[key] = seen
+    return {(start, end) for start, end in ends if start in reached.get(end, ())}
 
 
 #: Maximum nodes of one drawing, including the group that exceeds it.
@@ -275,8 +275,8 @@ def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> t
 
 
 def _list_intents(snapshot: Snapshot) -> list[str]:
-    found = {code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} - {ANY, UNKNOWN}
-    return [*sorted(found), *(intent for intent in (ANY, UNKNOWN) if make_intent_chart(snapshot, intent).moves)]
+    intents = {code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} - {ANY, UNKNOWN}
+    return [*sorted(intents), *(intent for intent in (ANY, UNKNOWN) if make_intent_chart(snapshot, intent).moves)]
 
 
 def _list_nodes(snapshot: Snapshot, intent: str, own: Chart) -> Iterator[Node]:

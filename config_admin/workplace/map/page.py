@@ -57,13 +57,13 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         raise Http404(f"The intent {intent} does not exist.")
     by_state, rest = not intent and "states" in request.GET, ""
     if by_state:
-        found, rest = make_state_chart(snapshot, request.GET.get("from", ""))
+        shown_chart, rest = make_state_chart(snapshot, request.GET.get("from", ""))
     else:
-        found = make_intent_chart(snapshot, intent) if intent else make_overview_chart(snapshot)
-    fired = _count_firings(found)
-    nodes = [_serialize_node(request, node, snapshot, is_grouped=by_state) for node in found.nodes]
+        shown_chart = make_intent_chart(snapshot, intent) if intent else make_overview_chart(snapshot)
+    fired = _count_firings(shown_chart)
+    nodes = [_serialize_node(request, node, snapshot, is_grouped=by_state) for node in shown_chart.nodes]
     names = {node["key"]: node["called"] for node in nodes}
-    moves = [_serialize_move(request, move, names, fired) for move in found.moves]
+    moves = [_serialize_move(request, move, names, fired) for move in shown_chart.moves]
     context = {
         **admin.site.each_context(request),
         "title": f"Map of {stored.name if stored else intent}" if intent else _TITLES[by_state],
@@ -77,7 +77,7 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         "nodes": nodes,
         "moves": moves,
         "drawing": {"nodes": nodes, "moves": moves, "words": {mark.value: words for mark, words in WORDS.items()}},
-        "found": _count_marks(found),
+        "marks": _count_marks(shown_chart),
         "days": DAYS,
     }
     return TemplateResponse(request, "config_admin/map.html", context)
@@ -86,11 +86,11 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
 def may_see_charts(request: HttpRequest) -> bool:
     """True for users who may see intents and rules."""
     admins = (admin.site.get_model_admin(model) for model in map(control_plane().__getitem__, ("ce_intent", "ce_rule")))
-    return all(one.has_view_or_change_permission(request) for one in admins)
+    return all(admin.has_view_or_change_permission(request) for admin in admins)
 
 
-def _count_firings(found: Chart) -> Mapping[tuple[str, str], RowUsage]:
-    counted = {(row.table, str(row.pk)) for move in found.moves for row in move.rows if row.table not in UNCOUNTED}
+def _count_firings(chart: Chart) -> Mapping[tuple[str, str], RowUsage]:
+    counted = {(row.table, str(row.pk)) for move in chart.moves for row in move.rows if row.table not in UNCOUNTED}
     return turn_reader().count_row_usage(sorted(counted), timezone.now() - timedelta(days=DAYS))
 
 
@@ -133,9 +133,9 @@ def _serialize_move(
     }
 
 
-def _serialize_rows(request: HttpRequest, found: Iterable[Row]) -> list[dict[str, str]]:
+def _serialize_rows(request: HttpRequest, members: Iterable[Row]) -> list[dict[str, str]]:
     """Rows as links; only names for tables that the user may not see."""
-    listed = list(found)
+    listed = list(members)
     shown = [
         {
             "name": row_name(row.table, row.pk),
@@ -152,9 +152,9 @@ def _may_see(request: HttpRequest, table: str) -> bool:
     return admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
 
 
-def _count_marks(found: Chart) -> list[tuple[str, int]]:
+def _count_marks(chart: Chart) -> list[tuple[str, int]]:
     """How often each mark occurs, without harmless ones."""
-    marks = [mark for node in found.nodes for mark in node.marks]
-    marks += [mark for move in found.moves for mark in move.marks]
+    marks = [mark for node in chart.nodes for mark in node.marks]
+    marks += [mark for move in chart.moves for mark in move.marks]
     wanted = (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN)
     return [(WORDS[mark][1], marks.count(mark)) for mark in wanted if mark in marks]

@@ -120,8 +120,8 @@ def _find_chosen(session: Session, reason: str) -> dict[str, Any] | None:
 
 
 def is_askable(session: Session, snapshot: Snapshot) -> bool:
-    asked = session.clarification
-    return bool((asked and not blank(asked.question)) or _list_choices(session, snapshot))
+    clarification = session.clarification
+    return bool((clarification and not blank(clarification.question)) or _list_choices(session, snapshot))
 
 
 def ask_collision_question(session: Session, turn: Turn) -> tuple[Session, str]:
@@ -150,8 +150,8 @@ def _list_choices(session: Session, snapshot: Snapshot) -> list[dict[str, Json]]
     """The intents to choose from, with display names: the offered ones, else the best scored ones, else the first
     ones.
     """
-    params, asked = session.input_params, session.clarification
-    for listed in (params.get("intent_top3"), asked.options if asked else ()):
+    params, clarification = session.input_params, session.clarification
+    for listed in (params.get("intent_top3"), clarification.options if clarification else ()):
         choices = [
             entry
             for entry in listed or ()
@@ -174,9 +174,9 @@ def _get_name(snapshot: Snapshot, intent: str) -> str:
 
 def _build_question(session: Session, snapshot: Snapshot, choices: Sequence[Mapping[str, Json]]) -> str:
     """The stored question, else a question built from names."""
-    asked = session.clarification
-    if asked and not blank(asked.question):
-        return asked.question
+    clarification = session.clarification
+    if clarification and not blank(clarification.question):
+        return clarification.question
     names = [choice["name"] for choice in choices]
     return build_question(names) if len(names) > 1 else f"Do you mean {names[0]}?"
 

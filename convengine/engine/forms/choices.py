@@ -37,15 +37,15 @@ def build_choice_key(text: str) -> str:
 @lru_cache(maxsize=4096)
 def list_spellings(field: Field) -> tuple[Spelling, ...]:
     """All spellings of the field's choices, in schema order. A text that could mean two choices is left out."""
-    found: dict[str, Spelling] = {}
+    spellings: dict[str, Spelling] = {}
     unclear: set[str] = set()
     for text, value in _list_choice_texts(field):
         key = build_choice_key(text)
-        if key in found and found[key].value != value:
+        if key in spellings and spellings[key].value != value:
             unclear.add(key)
         elif key:
-            found.setdefault(key, Spelling(key, value, text))
-    return tuple(spelling for key, spelling in found.items() if key not in unclear)
+            spellings.setdefault(key, Spelling(key, value, text))
+    return tuple(spelling for key, spelling in spellings.items() if key not in unclear)
 
 
 def find_choice(text: str, field: Field) -> Spelling | None:

@@ -65,25 +65,25 @@ def _split_clauses(piece: str) -> Iterator[EditClause]:
     """Split one sentence at "and" and commas, but only if both sides are clauses."""
     start, first = 0, True
     for joint in islice(_JOINT.finditer(piece), _MAX_JOINTS):
-        left = _parse_clause(piece[start : joint.start()], verb_needed=first)
-        if left and _parse_clause(piece[joint.end() :], verb_needed=False):
-            yield left
+        clause = _parse_clause(piece[start : joint.start()], verb_needed=first)
+        if clause and _parse_clause(piece[joint.end() :], verb_needed=False):
+            yield clause
             start, first = joint.end(), False
     if last := _parse_clause(piece[start:], verb_needed=first):
         yield last
 
 
 def _parse_clause(part: str, *, verb_needed: bool) -> EditClause | None:
-    found = _CLAUSE.search(part) or (None if verb_needed else _WITHOUT_VERB.match(part))
-    if found and _UNWANTED.search(part, 0, found.start()):
+    match = _CLAUSE.search(part) or (None if verb_needed else _WITHOUT_VERB.match(part))
+    if match and _UNWANTED.search(part, 0, match.start()):
         return None
-    while found and (inner := _INNER_VERB.search(part, found.start("field"), found.end("field"))):
+    while match and (inner := _INNER_VERB.search(part, match.start("field"), match.end("field"))):
         # In "make sure to change the amount to 5" the clause begins at the last verb before its field. Any other words
         # between two verbs are a clause that was not understood; half a correction must not count as a whole one.
-        if not _LEAD_IN.fullmatch(part, found.start("field"), inner.start()):
+        if not _LEAD_IN.fullmatch(part, match.start("field"), inner.start()):
             return None
-        found = _CLAUSE.match(part, inner.start()) or None
-    return EditClause(found["field"].strip(), found["value"].strip()) if found else None
+        match = _CLAUSE.match(part, inner.start()) or None
+    return EditClause(match["field"].strip(), match["value"].strip()) if match else None
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ def resolve_field(phrase: str, fields: Sequence[Field]) -> ResolvedField:
     FIELD_AMBIGUOUS for a tie, FIELD_UNKNOWN when nothing matches. Words without meaning of their own ("it",
     "this") never name a field.
     """
-    readings = [asked for asked in (split_words(phrase), split_name(phrase)) if not has_no_content(asked)]
-    points = [max((_score_field(asked, field) for asked in readings), default=0) for field in fields]
+    readings = [words for words in (split_words(phrase), split_name(phrase)) if not has_no_content(words)]
+    points = [max((_score_field(reading, field) for reading in readings), default=0) for field in fields]
     best = max(points, default=0)
     if best == 0:
         return ResolvedField(None, FIELD_UNKNOWN)
-    winners = [field for field, found in zip(fields, points, strict=True) if found == best]
+    winners = [field for field, score in zip(fields, points, strict=True) if score == best]
     return ResolvedField(winners[0]) if len(winners) == 1 else ResolvedField(None, FIELD_AMBIGUOUS)
 
 
@@ -115,9 +115,9 @@ def resolves_to_one_field(text: str | None, schema: Json) -> bool:
     return any(resolve_field(clause.field, fields).field is not None for clause in find_edit_clauses(text))
 
 
-def _score_field(asked: Words, field: Field) -> int:
-    if asked in field.labels or asked == field.description:
+def _score_field(words: Words, field: Field) -> int:
+    if words in field.labels or words == field.description:
         return 3
-    if any(occurs_in(asked, label) for label in field.labels):
+    if any(occurs_in(words, label) for label in field.labels):
         return 2
-    return 1 if occurs_in(asked, field.description) else 0
+    return 1 if occurs_in(words, field.description) else 0

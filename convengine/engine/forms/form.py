@@ -153,13 +153,13 @@ def _find_invalid(
 ) -> dict[str, str]:
     declared = set(schema["properties"])
     present = {name: value for name, value in values.items() if name in declared and value is not None}
-    found: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for error in validator.iter_errors(present):
         path = ".".join(str(part) for part in error.absolute_path)
         if error.validator == "required" or not path or path in absent:
             continue
-        found.setdefault(path, error.message)
-    return found
+        messages.setdefault(path, error.message)
+    return messages
 
 
 def _sort_by_schema(schema: Mapping[str, Json], paths: list[str]) -> list[str]:
@@ -263,8 +263,8 @@ class Field:
 
     @property
     def format(self) -> str | None:
-        found = self.declared.get("format")
-        return found if isinstance(found, str) else None
+        format_name = self.declared.get("format")
+        return format_name if isinstance(format_name, str) else None
 
     @property
     def words(self) -> frozenset[str]:
@@ -273,8 +273,8 @@ class Field:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """The texts under an `x-…` key of the schema, which may be one text or a list."""
-        found = self.declared.get(key)
-        listed = found if isinstance(found, list) else [found]
+        value = self.declared.get(key)
+        listed = value if isinstance(value, list) else [value]
         return tuple(text for text in listed if isinstance(text, str) and text.strip())
 
 
@@ -289,8 +289,8 @@ class Form:
         """Why the schema is unusable; null if it is usable."""
         if not is_usable(self.schema):
             remedy = 'Write {"type": "object", "properties": {…}} with at least one property.'
-            found = type(self.schema).__name__ if not isinstance(self.schema, Mapping) else ", ".join(self.schema)
-            return Fault("json_schema must be an object schema with properties", "json_schema", found, remedy)
+            content = type(self.schema).__name__ if not isinstance(self.schema, Mapping) else ", ".join(self.schema)
+            return Fault("json_schema must be an object schema with properties", "json_schema", content, remedy)
         error = next(iter(_META.iter_errors(self.schema)), None)
         if error is None:
             return None
@@ -358,8 +358,8 @@ def get_form(snapshot: Snapshot, row: OutputSchema) -> Form:
 def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: int) -> Iterator[Field]:
     required = schema.get("required")
     required = required if isinstance(required, list) else []
-    for name, found in schema["properties"].items():
-        declared = found if isinstance(found, Mapping) else {}
+    for name, subschema in schema["properties"].items():
+        declared = subschema if isinstance(subschema, Mapping) else {}
         own = split_name(name)
         labels, description = _list_labels(own, outer, declared), split_words(_read_text(declared, "description"))
         field = Field(f"{prefix}{name}", declared, name in required, labels, description, _DEPTH - depth)
@@ -376,8 +376,8 @@ def _list_labels(own: Words, outer: Words, declared: Mapping[str, Json]) -> tupl
 
 
 def _read_text(declared: Mapping[str, Json], key: str) -> str:
-    found = declared.get(key)
-    return found if isinstance(found, str) else ""
+    value = declared.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _has_inner_fields(declared: Mapping[str, Json]) -> bool:

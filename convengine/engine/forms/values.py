@@ -50,10 +50,10 @@ def convert_value(text: str, field: Field, form: Form) -> ConvertedValue:
         return (
             ConvertedValue(None) if field.nullable or not field.required else ConvertedValue(problem=NULL_NOT_ALLOWED)
         )
-    found = _convert_by_choice(text, field) or _convert_by_type(text, field)
-    if found.problem is None and form.breaks(field, found.value):
-        return ConvertedValue(found.value, VALUE_VIOLATES_SCHEMA)
-    return found
+    converted = _convert_by_choice(text, field) or _convert_by_type(text, field)
+    if converted.problem is None and form.breaks(field, converted.value):
+        return ConvertedValue(converted.value, VALUE_VIOLATES_SCHEMA)
+    return converted
 
 
 def _convert_by_choice(text: str, field: Field) -> ConvertedValue | None:
@@ -65,8 +65,8 @@ def _convert_by_type(text: str, field: Field) -> ConvertedValue:
     if field.type in ("array", "object"):
         return ConvertedValue(problem=TYPE_UNSUPPORTED)
     if field.type == "boolean":
-        said = BOOLEANS.get(text.lower())
-        return ConvertedValue(problem=VALUE_INVALID) if said is None else ConvertedValue(said)
+        boolean = BOOLEANS.get(text.lower())
+        return ConvertedValue(problem=VALUE_INVALID) if boolean is None else ConvertedValue(boolean)
     if field.type in ("integer", "number"):
         number = read_number(text)
         value = to_json_number(number, field.type) if number else None

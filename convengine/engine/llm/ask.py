@@ -86,9 +86,9 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
         # If there is no second answer, the first fault is reported.
         reply = again if again.text or not again.error else reply
     if not blank(reply.text):
-        said = reply.text if reply.value is None else reply.value
+        answer = reply.text if reply.value is None else reply.value
         name = question.answered or ("json" if question.is_json else "output")
-        _audit_stage(session, turn, question.stages.output, {name: said, **question.beside})
+        _audit_stage(session, turn, question.stages.output, {name: answer, **question.beside})
     if fault := reply.error:
         details = {"errorCode": fault.code, "message": fault.message, "exception": fault.name}
         _audit_stage(session, turn, question.stages.error, details)

@@ -77,8 +77,8 @@ def format_summary(parts: SummaryParts) -> str:
 
 def add_question(summary: str, question: str) -> str:
     """Add the open question if the summary says that nothing is pending."""
-    asked = shorten_at_word(format_entry(question), SHARES["PENDING"]) or NOTHING
-    return summary.replace(f"\nPENDING: {NOTHING}\n", f"\nPENDING: {asked}\n", 1)
+    entry = shorten_at_word(format_entry(question), SHARES["PENDING"]) or NOTHING
+    return summary.replace(f"\nPENDING: {NOTHING}\n", f"\nPENDING: {entry}\n", 1)
 
 
 def parse_summary(summary: str) -> SummaryParts:

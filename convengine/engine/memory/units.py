@@ -99,9 +99,9 @@ def stage_units(session: Session) -> Session:
         return session
     topics, hashes = {unit.topic for unit in new if unit.kind == "FACT"}, {unit.content_hash for unit in new}
     remaining = [
-        one
-        for one in _get_prompt_units(session)
-        if not (one.get("kind") == "FACT" and one.get("topic") in topics) and _hash_unit(one) not in hashes
+        unit
+        for unit in _get_prompt_units(session)
+        if not (unit.get("kind") == "FACT" and unit.get("topic") in topics) and _hash_unit(unit) not in hashes
     ]
     return session.with_context({BRANCH: [*remaining, *(unit.to_prompt() for unit in new)][-_SEEN:]})
 

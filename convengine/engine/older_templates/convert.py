@@ -80,11 +80,11 @@ class _Conversion:
         """The end of a part; directly after its start if it is no part."""
         begin = part.group()
         if begin in _KEPT:
-            found = self._text.find(_KEPT[begin], part.end())
-            return part.end() if found < 0 else found + 2
+            end = self._text.find(_KEPT[begin], part.end())
+            return part.end() if end < 0 else end + 2
         if begin in _ENDS:
-            found = _expression_end(self._text, part.end(), _ENDS[begin])
-            return part.end() if found < 0 else found + len(_ENDS[begin])
+            end = _expression_end(self._text, part.end(), _ENDS[begin])
+            return part.end() if end < 0 else end + len(_ENDS[begin])
         block = _BLOCK.match(self._text, part.start(), part.start() + MAX_EXPRESSION)
         return block.end() if block else part.end()
 
@@ -145,15 +145,15 @@ def _jinja(before: str) -> str:
 
 
 def _each(value: str) -> tuple[str, str]:
-    found = _EACH.fullmatch(value)
-    if found is None:
+    match = _EACH.fullmatch(value)
+    if match is None:
         raise ExpressionError("th:each needs item : ${list}")
-    return f"for {found['item']} in {_inner(found['items'])}", "endfor"
+    return f"for {match['item']} in {_inner(match['items'])}", "endfor"
 
 
 def _inner(value: str) -> str:
-    found = _DOLLAR.fullmatch(value)
-    return translate(found["inner"] if found else value)
+    match = _DOLLAR.fullmatch(value)
+    return translate(match["inner"] if match else value)
 
 
 #: The start and end of each older block in Jinja2.

@@ -284,16 +284,16 @@ class _Parser:
         return name
 
     def _arguments(self, closing: str) -> list[str]:
-        found: list[str] = []
+        arguments: list[str] = []
         while self._peek() != closing:
             named = f"{self._next().text}=" if self._peek(1) == "=" and self._tokens[self._at].kind == "name" else ""
             if named:
                 self._expect("=")
-            found.append(named + self.expression().text)
+            arguments.append(named + self.expression().text)
             if self._peek() != closing:
                 self._expect(",")
         self._expect(closing)
-        return found
+        return arguments
 
     def _primary(self) -> _Translation:
         token = self._next()

@@ -35,10 +35,10 @@ def convert_row(table: str, values: Mapping[str, Json]) -> tuple[dict[str, Json]
     converted: dict[str, Json] = {}
     changes: list[Change] = []
     for field in template_columns(table, values):
-        after, found = _convert(values.get(field))
-        if found:
+        after, field_changes = _convert(values.get(field))
+        if field_changes:
             converted[field] = after
-            changes.extend(Change(field, *change) for change in found)
+            changes.extend(Change(field, *change) for change in field_changes)
     return converted, changes
 
 
@@ -53,10 +53,10 @@ def template_columns(table: str, values: Mapping[str, Json]) -> Sequence[str]:
 def _convert(value: Json) -> tuple[Json, list[tuple[str, str]]]:
     if isinstance(value, str):
         try:
-            found = convert(value)
+            conversion = convert(value)
         except ConversionError:
             return value, []
-        return found.text, list(found.changes)
+        return conversion.text, list(conversion.changes)
     if isinstance(value, Mapping):
         entries = {key: _convert(item) for key, item in value.items()}
         return {key: item for key, (item, _) in entries.items()}, list(_changes(entries.values()))
@@ -67,5 +67,5 @@ def _convert(value: Json) -> tuple[Json, list[tuple[str, str]]]:
 
 
 def _changes(converted: Any) -> Iterator[tuple[str, str]]:
-    for _, found in converted:
-        yield from found
+    for _, row_changes in converted:
+        yield from row_changes

@@ -129,7 +129,9 @@ def audit_choice(session: Session, turn: Turn, choice: Choice) -> None:
         winner=winner,
         candidates=[
             Candidate(row.pending_action_id, row is winner, reason)
-            for row, reason in sorted(choice.considered, key=lambda one: one[1] is not None)[: _LISTED + 1]
+            for row, reason in sorted(choice.considered, key=lambda considered: considered[1] is not None)[
+                : _LISTED + 1
+            ]
         ],
         cut={**cut, OUTRANKED: max(0, len(choice.considered) - 1 - _LISTED)},
     )

@@ -131,8 +131,8 @@ class Engine:
                 ended = None
                 outcome = outcome._replace(session=self._hooks.after(name.step, outcome.session, turn, outcome))
             usual = took < 1 and kind == _USUAL
-            left = name.left if usual else {**name.entered, "outcome": kind, "durationMs": int(took)}
-            trail.add(outcome.session, STEP_EXIT, left, at_ms=ended)
+            exit_payload = name.left if usual else {**name.entered, "outcome": kind, "durationMs": int(took)}
+            trail.add(outcome.session, STEP_EXIT, exit_payload, at_ms=ended)
             return outcome
         finally:
             trail.step = None

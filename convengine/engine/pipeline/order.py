@@ -103,15 +103,15 @@ def _find_only(steps: Iterable[Step], flag: str, error: type[errors.PipelineCons
 
 
 def _sort_topologically(by_name: dict[str, Step], earlier: dict[str, set[str]]) -> list[str]:
-    left = {name: set(names) for name, names in earlier.items()}
+    remaining = {name: set(names) for name, names in earlier.items()}
     done: list[str] = []
-    while left:
-        ready = [name for name, waits in left.items() if not waits]
+    while remaining:
+        ready = [name for name, waits in remaining.items() if not waits]
         if not ready:
             raise errors.MissingDagCycle(f"These steps depend on each other: {', '.join(sorted(left))}.")
         name = min(ready, key=lambda name: (by_name[name].rank, name))
         done.append(name)
-        del left[name]
-        for waits in left.values():
+        del remaining[name]
+        for waits in remaining.values():
             waits.discard(name)
     return done

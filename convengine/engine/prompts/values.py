@@ -106,8 +106,8 @@ class Work:
 
 def get_work(context: Context) -> Work:
     """The count of the current rendering."""
-    found: Work = context.parent[KEY]
-    return found
+    work: Work = context.parent[KEY]
+    return work
 
 
 def measure_cost(value: Any) -> int:
@@ -125,16 +125,16 @@ def measure_deep_cost(value: Any) -> int:
     """
     if not isinstance(value, (list, tuple, dict)):
         return measure_cost(value)
-    seen, held, left = 0, 0, [value]
-    while left:
-        entries = left.pop()
+    seen, held, stack = 0, 0, [value]
+    while stack:
+        entries = stack.pop()
         seen += len(entries)
         held += len(entries) * _ENTRY
         for entry in entries.values() if isinstance(entries, dict) else entries:
             if isinstance(entry, str):
                 held += len(entry)
             elif isinstance(entry, (list, tuple, dict)):
-                left.append(entry)
+                stack.append(entry)
         if held > MAX_HELD:
             raise RenderLimit(f"A list or object holds more than {MAX_HELD} characters.")
     return 1 + seen // 16 + held // 4096

@@ -82,12 +82,12 @@ class _Run:
 
         The list is that of the intent and state at the start. Each condition sees the changes of earlier rules.
         """
-        found = get_listing(self._turn.snapshot, self._phase, session.intent, session.state)
-        done = Pass(number, found, session.intent, session.state)
-        for _, rule, fault in found.invalid():
+        listing = get_listing(self._turn.snapshot, self._phase, session.intent, session.state)
+        done = Pass(number, listing, session.intent, session.state)
+        for _, rule, fault in listing.invalid():
             self._turn.audit_invalid_row(session, rule, fault)
         changed = False
-        for index, rule in found.list_visited(session.user_text):
+        for index, rule in listing.list_visited(session.user_text):
             verdict = Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate_rule(rule, session)
             if verdict.matched and (protector := self._find_protector(rule, session)):
                 verdict = Verdict(False, OVERRIDDEN_BY, verdict.operands)
@@ -134,8 +134,8 @@ class _Run:
         value = getattr(session, field) if field else None
         if field is None or value is None:
             return
-        setter, kept = self._turn.set_by_rule.get(field, (rule, value))
-        if kept != value or rank_specificity(rule) >= rank_specificity(setter):
+        setter, set_value = self._turn.set_by_rule.get(field, (rule, value))
+        if set_value != value or rank_specificity(rule) >= rank_specificity(setter):
             self._turn.set_by_rule[field] = (rule, value)
 
     def _act(self, rule: Rule, session: Session) -> Session:

@@ -129,8 +129,8 @@ def evaluate_rule(rule: Rule, session: Session) -> Verdict:
     kind = code(rule.rule_type)
     if by_text := _BY_TEXT.get(kind):
         if read := _TARGETS.get(get_target(rule)):
-            found = read(session)
-            return by_text(rule, found if isinstance(found, str) else None)
+            value = read(session)
+            return by_text(rule, value if isinstance(value, str) else None)
         return Verdict(False, ROW_INVALID)
     if document := _DOCUMENTS.get(kind):
         return match_json_path(rule, document(session))

@@ -88,8 +88,8 @@ def explain(snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | N
 
 def find_row_fault(snapshot: Snapshot, row: rows.Row) -> Fault | None:
     """Why a row is unusable: field, value, remedy; null for a usable row, or for tables without checks here."""
-    if found := next((fault for invalid_row, fault in unreadable_faults(snapshot) if invalid_row is row), None):
-        return found
+    if row_fault := next((fault for invalid_row, fault in unreadable_faults(snapshot) if invalid_row is row), None):
+        return row_fault
     if isinstance(row, rows.Rule):
         return find_fault(row)
     if isinstance(row, (rows.Classifier, rows.Policy)):
@@ -109,8 +109,8 @@ def list_faults(snapshot: Snapshot) -> Iterator[tuple[rows.Row, Fault]]:
         yield from ((table.by_pk[pk], fault) for pk, fault in invalid.items())
 
 
-def _index_faults(found: Sequence[rows.Classifier | rows.Policy]) -> Mapping[Any, Fault]:
-    return TextBank(_list_triples(found)).invalid
+def _index_faults(entries: Sequence[rows.Classifier | rows.Policy]) -> Mapping[Any, Fault]:
+    return TextBank(_list_triples(entries)).invalid
 
 
 def list_explained_kinds() -> Iterator[DecisionKind]:
@@ -145,10 +145,10 @@ def _build_rule_reason(
     snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | None
 ) -> Callable[[rows.Rule], str | None]:
     decision_scope, phase = _read_scope(decision, user_text), str(decision["key"]["phase"])
-    found = get_listing(snapshot, phase, decision_scope.intent, decision_scope.state)
-    order = [rule.rule_id for rule in found]
+    listing = get_listing(snapshot, phase, decision_scope.intent, decision_scope.state)
+    order = [rule.rule_id for rule in listing]
     after_stop = set(order[order.index(decision["stoppedBy"]) + 1 :]) if "stoppedBy" in decision else set()
-    invalid = {rule.rule_id for _, rule, _ in found.invalid()}
+    invalid = {rule.rule_id for _, rule, _ in listing.invalid()}
 
     def reason(rule: rows.Rule) -> str | None:
         if cut := find_exclusion_reason(snapshot, rule, phase, decision_scope.intent, decision_scope.state):
@@ -194,8 +194,8 @@ def _explain_by_text(
     return OUTRANKED if row.pk in bank.hits(decision_scope.text) else PATTERN
 
 
-def _list_triples(found: Sequence[rows.Classifier | rows.Policy]) -> list[Triple]:
-    tested = (row for row in found if not isinstance(row, rows.Classifier) or row.is_pattern)
+def _list_triples(entries: Sequence[rows.Classifier | rows.Policy]) -> list[Triple]:
+    tested = (row for row in entries if not isinstance(row, rows.Classifier) or row.is_pattern)
     return [(row.pk, row.rule_type, row.pattern) for row in tested]
 
 

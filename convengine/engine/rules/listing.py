@@ -105,8 +105,8 @@ def get_listing(snapshot: Snapshot, phase: str, intent: str | None, state: str |
 
     def build() -> Listing:
         memo = snapshot.table(Rule).memo
-        found = snapshot.rule_buckets(phase, intent, state)
-        prepared = tuple(memo.get(("bucket", key), partial(_build_bucket, rules)) for key, rules in found.items())
+        buckets = snapshot.rule_buckets(phase, intent, state)
+        prepared = tuple(memo.get(("bucket", key), partial(_build_bucket, rules)) for key, rules in buckets.items())
         return Listing(prepared, count_excluded_rules(snapshot, phase, intent, state))
 
     return snapshot.memo.get(("listing", phase, intent, state), build)

@@ -182,23 +182,23 @@ def _inner(term: Condition, root: str) -> str:
     return f"({words})" if isinstance(term, (Every, Either)) else words
 
 
-def _compare(asked: Compare, root: str) -> str:
-    name = _operand(asked.left, root)
-    literal = asked.right.value if isinstance(asked.right, Literal) else ...
-    if asked.op in ("==", "!="):
-        equal = asked.op == "=="
+def _compare(comparison: Compare, root: str) -> str:
+    name = _operand(comparison.left, root)
+    literal = comparison.right.value if isinstance(comparison.right, Literal) else ...
+    if comparison.op in ("==", "!="):
+        equal = comparison.op == "=="
         if name in CLAIMS and isinstance(literal, bool):
             return CLAIMS[name][0 if literal is equal else 1]
-        if literal is None and isinstance(asked.left, Path):
-            return _presence(asked.left, root, present=not equal)
+        if literal is None and isinstance(comparison.left, Path):
+            return _presence(comparison.left, root, present=not equal)
         if literal is None:
             return f"{name} is not set" if equal else f"{name} is set"
         if equal and name == "the dialogue act" and (act := act_words(str(literal))):
             return act
-    if asked.op == "empty" and isinstance(literal, bool):
+    if comparison.op == "empty" and isinstance(literal, bool):
         return f"{name} is empty" if literal else f"{name} is not empty"
-    other = _operand(asked.right, root)
-    return f"{name} {_op_words(asked.op, name, other)} {other}"
+    other = _operand(comparison.right, root)
+    return f"{name} {_op_words(comparison.op, name, other)} {other}"
 
 
 def _presence(path: Path, root: str, *, present: bool) -> str:

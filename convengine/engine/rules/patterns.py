@@ -202,8 +202,8 @@ def _translate(text: str) -> _Translated:
     flags = ""
     body = text
     if start := _START_FLAGS.match(text):
-        kept = start.group(1).replace("i", "")
-        flags, body = (f"(?{kept})" if kept else ""), text[start.end() :]
+        kept_flags = start.group(1).replace("i", "")
+        flags, body = (f"(?{kept_flags})" if kept_flags else ""), text[start.end() :]
     parts = list(_list_tokens(body, offset=len(text) - len(body)))
     return _Translated(flags + "".join(wide for wide, _ in parts), flags + "".join(narrow for _, narrow in parts))
 
@@ -235,8 +235,8 @@ def _explain_error(text: str, error: Exception) -> PatternError:
     raw = error.args[0] if error.args else ""
     reason = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
     for feature, hint in _UNSUPPORTED:
-        if found := re.search(feature, _blank_literals(text)):
-            return PatternError("REGEX_UNSUPPORTED", reason, found.start() + 1, hint)
+        if match := re.search(feature, _blank_literals(text)):
+            return PatternError("REGEX_UNSUPPORTED", reason, match.start() + 1, hint)
     return PatternError("REGEX_INVALID", reason, _find_position(text, reason))
 
 
@@ -249,8 +249,8 @@ def _find_position(text: str, reason: str) -> int | None:
     message, _, fragment = reason.partition(": ")
     if message == "missing )":
         return _find_unclosed(text)
-    found = text.find(fragment) if fragment else -1
-    return found + 1 if found >= 0 else None
+    index = text.find(fragment) if fragment else -1
+    return index + 1 if index >= 0 else None
 
 
 def _find_unclosed(text: str) -> int | None:

@@ -25,13 +25,13 @@ def describe_rule(rule: Rule) -> str:
     """The whole rule in words for people who have never seen a pattern. Never raises, because drafts are shown too."""
     if missing := list(_list_missing(rule)):
         return f"This rule is incomplete: choose {' and '.join(missing)}."
-    asked = _describe_condition(rule)
+    condition = _describe_condition(rule)
     intent, state = code(rule.intent_code) or ANY, code(rule.state_code) or ANY
-    if asked and _COMPLETE in asked and intent != ANY:
-        asked = asked.replace(_COMPLETE, f"the form of {intent} is complete")
+    if condition and _COMPLETE in condition and intent != ANY:
+        condition = condition.replace(_COMPLETE, f"the form of {intent} is complete")
         intent = ANY
     where = describe_scope(intent, state)
-    when = f"When {asked}{where}" if asked else f"Always{where}"
+    when = f"When {condition}{where}" if condition else f"Always{where}"
     stop = " Later rules of this phase are skipped." if rule.stop_processing else ""
     stop += " It may override more specific rules." if rule.override else ""
     return f"{when}, {describe_effect(rule)}.{stop}"

@@ -62,10 +62,10 @@ class _Automaton:
         return _SequentialSearch(self._keys, self._sources, self._ignore_case)
 
     def hits(self, text: bytes) -> Iterator[Key]:
-        found = self._set.Match(text)
-        if not found:
+        indices = self._set.Match(text)
+        if not indices:
             return self._build_sequential.hits(text)
-        return (self._keys[index - 1] for index in found if index)
+        return (self._keys[index - 1] for index in indices if index)
 
 
 class _EmptySearch:
@@ -136,16 +136,16 @@ class TextBank:
         """The keys of all rows that match the text."""
         if text is None or (blank(text) and not self._blank_texts):
             return frozenset()
-        found: set[Key] = set(self._always)
-        found.update(self._regex_finder.hits(prepare_subject(text)))
-        found.update(self._whole_of_rules.get(fold_case(text), ()))
+        keys: set[Key] = set(self._always)
+        keys.update(self._regex_finder.hits(prepare_subject(text)))
+        keys.update(self._whole_of_rules.get(fold_case(text), ()))
         if self._literals or self._whole or self._normalised:
             plain = norm(text)
-            found.update(self._whole.get(plain, ()))
-            found.update(self._literal_finder.hits(plain.encode("utf-8", "replace")))
+            keys.update(self._whole.get(plain, ()))
+            keys.update(self._literal_finder.hits(plain.encode("utf-8", "replace")))
             if self._normalised and plain != text:
-                found.update(self._regex_finder.hits(prepare_subject(plain)))
-        return frozenset(found)
+                keys.update(self._regex_finder.hits(prepare_subject(plain)))
+        return frozenset(keys)
 
 
 def fold_case(text: str) -> str:

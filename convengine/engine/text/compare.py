@@ -15,10 +15,10 @@ _TRUE_WORDS = frozenset({"true", "1", "yes", "y", "on"})
 
 
 #: A turn normalises the same few texts and codes again and again.
-_kept = lru_cache(maxsize=2048)
+_cached = lru_cache(maxsize=2048)
 
 
-@_kept
+@_cached
 def norm(text: str | None) -> str:
     """The normal form of a text: NFKC, plain apostrophes, no zero-width characters, single blanks, trimmed, lower
     case.
@@ -48,7 +48,7 @@ def truthy(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower() in _TRUE_WORDS
 
 
-@_kept
+@_cached
 def code(value: str | None) -> str:
     """A code as it is stored and compared: trimmed, upper case; null becomes the empty text."""
     return value.strip().upper() if value else ""

@@ -74,8 +74,8 @@ def number_at(text: str, position: int = 0) -> Number | None:
 def read_number(text: str) -> Number | None:
     """The number of a whole text, or null."""
     trimmed = text.strip()
-    found = number_at(trimmed)
-    return found if found and found.end == len(trimmed) else None
+    number = number_at(trimmed)
+    return number if number and number.end == len(trimmed) else None
 
 
 def to_json_number(number: Number, kind: str) -> int | float | None:

@@ -26,13 +26,13 @@ def select_option(reply: str | None, options: Sequence[tuple[str, str]]) -> int 
     by_key = [index for index, (key, _) in enumerate(options) if text in (key.lower(), _words(key))]
     if len(by_key) == 1:
         return by_key[0]
-    left = [word for word in _WORD.findall(text) if word not in _FILLERS]
-    if not left:
+    words = [word for word in _WORD.findall(text) if word not in _FILLERS]
+    if not words:
         return None
     by_label = [
         index
         for index, (key, label) in enumerate(options)
-        if set(left) <= set(_WORD.findall(match_text(f"{key} {label}")))
+        if set(words) <= set(_WORD.findall(match_text(f"{key} {label}")))
     ]
     return by_label[0] if len(by_label) == 1 else None
 

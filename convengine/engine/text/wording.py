@@ -8,14 +8,14 @@ from typing import Any
 def find_nearest(word: str, known: Iterable[str]) -> str | None:
     """The most similar known word, ignoring case, or null."""
     by_lower = {name.lower(): name for name in known}
-    found = get_close_matches(word.lower(), by_lower, n=1)
-    return by_lower[found[0]] if found else None
+    matches = get_close_matches(word.lower(), by_lower, n=1)
+    return by_lower[matches[0]] if matches else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` Did you mean X?`, or nothing."""
-    found = find_nearest(word, known)
-    return f" Did you mean {found}?" if found else ""
+    nearest = find_nearest(word, known)
+    return f" Did you mean {nearest}?" if nearest else ""
 
 
 def join_names(names: Iterable[Any]) -> str:

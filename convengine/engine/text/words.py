@@ -46,6 +46,6 @@ def occurs_in(part: Words, whole: Words) -> bool:
     return size > 0 and any(whole[start : start + size] == part for start in range(len(whole) - size + 1))
 
 
-def has_no_content(found: Sequence[str]) -> bool:
+def has_no_content(words: Sequence[str]) -> bool:
     """True for no words, or only fillers."""
-    return all(word in FILLERS for word in found)
+    return all(word in FILLERS for word in words)

@@ -111,14 +111,14 @@ def restore_session(
 
 def build_closing_context(session: Session) -> dict[str, Json]:
     """The context for the row: with lock and clarification in their branches, always both."""
-    asked = session.clarification
+    clarification = session.clarification
     return {
         **session.context,
         "pending_clarification": {
-            "question": asked.question if asked else None,
-            "reason": asked.reason if asked else None,
-            **({"options": list(asked.options)} if asked and asked.options else {}),
-            **({"asks": asked.asks} if asked and asked.asks > 1 else {}),
+            "question": clarification.question if clarification else None,
+            "reason": clarification.reason if clarification else None,
+            **({"options": list(clarification.options)} if clarification and clarification.options else {}),
+            **({"asks": clarification.asks} if clarification and clarification.asks > 1 else {}),
         },
         "intent_lock": {"locked": session.intent_locked, "reason": session.intent_lock_reason},
     }

@@ -30,9 +30,9 @@ class DialogueState:
         branch = session.context.get(DIALOGUE)
         if not isinstance(branch, Mapping):
             return cls()
-        asked, options = branch.get("asked_field"), branch.get("listed_options")
+        asked_field, options = branch.get("asked_field"), branch.get("listed_options")
         return cls(
-            asked if isinstance(asked, str) else None,
+            asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
             tuple(options) if isinstance(options, (list, tuple)) else (),
             _read_count(branch.get("not_understood_count")),

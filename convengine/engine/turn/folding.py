@@ -59,8 +59,8 @@ _PARTS: Mapping[str, tuple[str, Callable[[Session], Json]]] = {
     "resolved_schema": ("schemaFields", _schema_fields),
     "epoch": ("epoch", attrgetter("epoch")),
 }
-_TOLD = ("input_params", *_PARTS)
-_told = itemgetter(*_TOLD)
+_FIELDS = ("input_params", *_PARTS)
+_read_fields = itemgetter(*_FIELDS)
 
 
 def build_document(session: Session) -> dict[str, Json]:
@@ -86,7 +86,7 @@ def diff_sessions(old: Session | None, new: Session) -> Change:
     old = old or _FIRST
     sets: dict[str, Json] = {}
     unsets: list[str] = []
-    changed = list(compress(_TOLD, map(is_not, _told(vars(old)), _told(vars(new)))))
+    changed = list(compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))))
     if changed[:1] == ["input_params"]:
         del changed[0]
         if old.input_params:

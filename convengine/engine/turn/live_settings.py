@@ -214,7 +214,7 @@ class Reading(Generic[T]):
     row: rows.Config | None = None
     source: str = "DEFAULT"
     problem: str | None = None
-    found: str | None = field(default=None, repr=False)
+    raw: str | None = field(default=None, repr=False)
 
 
 def _by_name(snapshot: Snapshot) -> Mapping[tuple[str, str], rows.Config]:
@@ -247,17 +247,17 @@ def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) 
     """
     # Called forty times a turn, so it makes no key or default.
     key = setting if qualifier is None else (setting, qualifier)
-    found: Reading[T] | None = snapshot.memo.values.get(key)
-    return found or snapshot.memo.get(key, partial(_read_uncached, snapshot, setting, qualifier))
+    reading: Reading[T] | None = snapshot.memo.values.get(key)
+    return reading or snapshot.memo.get(key, partial(_read_uncached, snapshot, setting, qualifier))
 
 
 def _read_uncached(snapshot: Snapshot, setting: Setting[T], qualifier: str | None) -> Reading[T]:
     default = setting.default_for(qualifier)
-    for source, row, found in _sources(snapshot, setting, qualifier):
-        if setting.kind.blank_is_absent and blank(found):
+    for source, row, raw in _sources(snapshot, setting, qualifier):
+        if setting.kind.blank_is_absent and blank(raw):
             continue
         try:
-            return Reading(setting.kind.read(found), row, source, None, found)
+            return Reading(setting.kind.read(raw), row, source, None, raw)
         except Unreadable as problem:
-            return Reading(default, row, source, str(problem), found)
+            return Reading(default, row, source, str(problem), raw)
     return Reading(default)

@@ -168,10 +168,10 @@ def hide_internal(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def drop_keys(params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    left = dict(params)
+    remaining = dict(params)
     for key in keys:
-        left.pop(key, None)
-    return left
+        remaining.pop(key, None)
+    return remaining
 
 
 def remove_reserved(params: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

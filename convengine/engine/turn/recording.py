@@ -119,8 +119,8 @@ class Reuse:
 
     def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
         """The recorded answer. Raises ReplayMismatch when there is none."""
-        same = [place for place, (name, asked, _) in enumerate(self.entries) if (name, asked) == (port, request)]
-        fresh = [place for place in same if place not in self._used]
+        same = [index for index, (name, recorded, _) in enumerate(self.entries) if (name, recorded) == (port, request)]
+        fresh = [index for index in same if index not in self._used]
         if fresh or same:
             return self._take_entry((fresh or same)[0])
         if port in _HERE:
@@ -128,10 +128,10 @@ class Reuse:
         if port in _NOTHING:
             return _NOTHING[port]
         if port == "model":
-            for place, (name, asked, _) in enumerate(self.entries):
-                if name == port and place not in self._used and asked["purpose"] == request["purpose"]:
+            for index, (name, recorded, _) in enumerate(self.entries):
+                if name == port and index not in self._used and recorded["purpose"] == request["purpose"]:
                     self.stretched.append(f"The model got another prompt for “{purpose_label(request['purpose'])}”.")
-                    return self._take_entry(place)
+                    return self._take_entry(index)
         text = f"The turn asks {_describe_briefly(port, request)}, and the recording has no answer to it."
         self.missing.append(text)
         raise ReplayMismatch(text)
@@ -141,13 +141,13 @@ class Reuse:
         """Recorded calls of models, tools, tasks and containers that the turn no longer makes."""
         return [
             _describe_briefly(port, request)
-            for place, (port, request, _) in enumerate(self.entries)
-            if place not in self._used and port in ("model", "tool", "task", "container")
+            for index, (port, request, _) in enumerate(self.entries)
+            if index not in self._used and port in ("model", "tool", "task", "container")
         ]
 
-    def _take_entry(self, place: int) -> Json:
-        self._used.add(place)
-        return self.entries[place][2]
+    def _take_entry(self, index: int) -> Json:
+        self._used.add(index)
+        return self.entries[index][2]
 
 
 def _describe_call(port: str, request: Json) -> str:

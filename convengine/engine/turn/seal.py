@@ -28,7 +28,7 @@ _PURPOSE = b"convengine chain 1\n"
 #: Groups of what a turn leaves, by what may be removed separately later: starts and ends of steps; prompts and answers
 #: of models, as events; all other events; deciding rows; the log of model calls; texts and the recording.
 STEPS, PROMPTS, EVENTS, DECIDED, CALLS, WORDS = GROUPS = ("steps", "prompts", "events", "decided", "calls", "words")
-_BITS = {group: 1 << place for place, group in enumerate(GROUPS)}
+_BITS = {group: 1 << bit for bit, group in enumerate(GROUPS)}
 _TAGS = {group: bytes((bit,)) for group, bit in _BITS.items()}
 
 #: The pieces of each group, in order, as bytes that are the same whenever they are read.

@@ -87,7 +87,7 @@ class FieldsRead:
     read: tuple[str, ...] = ()
     refused: tuple[RefusedValue, ...] = ()
     #: The field that the last answer asked for.
-    asked: str | None = None
+    asked_field: str | None = None
 
     def find_refusal(self, path: str) -> RefusedValue | None:
         """The refused value of a field, if any."""

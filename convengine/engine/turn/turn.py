@@ -178,7 +178,7 @@ class Turn:
                 setting.name,
                 configType=setting.type,
                 configKey=setting.key,
-                value=reading.found,
+                value=reading.raw,
                 usedDefault=reading.value,
                 reason=reading.problem,
             )

@@ -194,7 +194,7 @@ def _find_options_among_fillers(
     words: list[str], stems: tuple[str, ...], spellings: tuple[Spelling, ...], fillers: frozenset[str]
 ) -> list[int]:
     """The options that are named one after the other; none if anything else is said. The longest spelling counts."""
-    left = [None if word in fillers else stem for word, stem in zip(words, stems, strict=True)]
+    remaining = [None if word in fillers else stem for word, stem in zip(words, stems, strict=True)]
     taken = [False] * len(words)
     indexes: list[int] = []
     for spelling in sorted(spellings, key=lambda item: -len(item.text)):
@@ -206,7 +206,7 @@ def _find_options_among_fillers(
             for index in span:
                 taken[index] = True
             indexes.append(spelling.index)
-    is_all = all(done or stem is None for done, stem in zip(taken, left, strict=True))
+    is_all = all(done or stem is None for done, stem in zip(taken, remaining, strict=True))
     return sorted(set(indexes)) if is_all else []
 
 
@@ -215,7 +215,7 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
     stems = tuple(stem for token in tokens.tokens for stem in stem_words(token.text, language))
     fillers, words = _get_fillers(language), [token.text for token in tokens.tokens]
     taken: set[int] = set()
-    found = []
+    options = []
     for spelling in sorted(list_spellings(spec.options, language), key=lambda item: -len(item.text)):
         size = len(spelling.stems)
         if len(spelling.joined) < _MIN_NAMED or spelling.joined.isdigit():
@@ -228,8 +228,8 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
                 continue
             taken.update(span)
             end = tokens.offsets[at + size] if at + size < len(tokens.offsets) else len(tokens.text)
-            found.append((tokens.offsets[at], end, accept(spec.options[spelling.index].value)))
-    return found
+            options.append((tokens.offsets[at], end, accept(spec.options[spelling.index].value)))
+    return options
 
 
 def _find_sequence(part: tuple[str, ...], whole: tuple[str, ...]) -> int | None:

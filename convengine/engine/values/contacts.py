@@ -120,12 +120,12 @@ def read_email(
 
 def find_emails(text: str) -> list[tuple[int, int]]:
     """Where something with an @ stands in a text, without the signs around it."""
-    found = []
+    spans = []
     for match in _EMAIL.finditer(text):
         core = match.group().strip(_EMAIL_SIGNS)
         start = match.start() + match.group().index(core)
-        found.append((start, start + len(core)))
-    return found
+        spans.append((start, start + len(core)))
+    return spans
 
 
 @lru_cache(maxsize=1024)
@@ -195,22 +195,22 @@ def check_iban(compact: str) -> Reading:
 
 def find_ibans(text: str) -> list[tuple[int, int, Reading]]:
     """The accounts in a text, wrong ones included."""
-    found = []
+    ibans = []
     for match in _IBAN_INSIDE.finditer(text):
         compact = re.sub(r"[\s.-]", "", match.group()).upper()
         length = IBAN_LENGTHS.get(compact[:2])
         if length is not None and len(compact) > length and check_iban(compact[:length]).has_value:
             compact = compact[:length]  # What follows the account is another word.
-        found.append((match.start(), match.end(), check_iban(compact)))
-    return found
+        ibans.append((match.start(), match.end(), check_iban(compact)))
+    return ibans
 
 
 def find_phones(text: str, country: str) -> list[tuple[int, int, Reading]]:
     """The valid phone numbers in a text."""
-    found = [
+    phones = [
         (match.start(), match.end(), check_phone(match.group(), country)) for match in _PHONE_INSIDE.finditer(text)
     ]
-    return [item for item in found if item[2].has_value]
+    return [item for item in phones if item[2].has_value]
 
 
 def find_postcodes(text: str, country: str) -> list[tuple[int, int, Reading]]:
@@ -221,8 +221,10 @@ def find_postcodes(text: str, country: str) -> list[tuple[int, int, Reading]]:
     # One blank or hyphen may stand between any two groups.
     prefix = rf"(?:{rules['prefix']}[ -]?)?" if "prefix" in rules else ""
     pattern = re.compile(rf"(?<![\w@.-]){prefix}{rules['postcode'].replace(')(', ')[ -]?(')}(?![\w@-])", re.IGNORECASE)
-    found = [(match.start(), match.end(), check_postcode(match.group(), country)) for match in pattern.finditer(text)]
-    return [item for item in found if item[2].has_value]
+    postcodes = [
+        (match.start(), match.end(), check_postcode(match.group(), country)) for match in pattern.finditer(text)
+    ]
+    return [item for item in postcodes if item[2].has_value]
 
 
 def _choose_only(readings: list[Reading]) -> Reading:

@@ -85,41 +85,43 @@ def match_moments(text: str, start: int, language: Language, context: MomentCont
     """Every phrase for a day, a time or both that begins at `start`."""
     begin = start + language.before_date.match_start(text, start)
     for day in {start: 0, begin: 0}:
-        for found in match_dates(text, day, language, context.date):
-            yield Moment(start, found.end, date=found)
-            if not found.is_bare:
-                yield from _match_times_after(text, start, found, language, context)
+        for matched_date in match_dates(text, day, language, context.date):
+            yield Moment(start, matched_date.end, date=matched_date)
+            if not matched_date.is_bare:
+                yield from _match_times_after(text, start, matched_date, language, context)
     for clock in match_times(text, start, language, context.now, takes_bare=context.is_asked):
         yield Moment(start, clock.end, time=clock)
-        for found in _match_dates_after(text, clock.end, language, context):
+        for matched_date in _match_dates_after(text, clock.end, language, context):
             if clock.is_marked:
-                yield Moment(start, found.end, date=found, time=clock)
-            elif any(char.isdigit() for char in text[found.start : found.end]):
+                yield Moment(start, matched_date.end, date=matched_date, time=clock)
+            elif any(char.isdigit() for char in text[matched_date.start : matched_date.end]):
                 continue  # "5 Dec 4pm" is no "5 … pm".
-            for part in match_parts(text, found.end, language):
-                yield Moment(start, part.end, date=found, time=clock, part=part)
+            for part in match_parts(text, matched_date.end, language):
+                yield Moment(start, part.end, date=matched_date, time=clock, part=part)
     for part in match_parts(text, start, language, is_first=True):
         yield Moment(start, part.end, part=part)
-        for found in _match_dates_after(text, part.end, language, context):
-            yield Moment(start, found.end, date=found, part=part)
-            for clock in match_times(text, found.end, language, context.now, takes_bare=False):
-                yield Moment(start, clock.end, date=found, time=clock, part=part)
+        for matched_date in _match_dates_after(text, part.end, language, context):
+            yield Moment(start, matched_date.end, date=matched_date, part=part)
+            for clock in match_times(text, matched_date.end, language, context.now, takes_bare=False):
+                yield Moment(start, clock.end, date=matched_date, time=clock, part=part)
 
 
 def _match_times_after(
-    text: str, start: int, found: DateMatch, language: Language, context: MomentContext
+    text: str, start: int, matched_date: DateMatch, language: Language, context: MomentContext
 ) -> Iterator[Moment]:
-    for begin in {found.end: 0, found.end + language.between.match_start(text, found.end): 0}:
+    for begin in {matched_date.end: 0, matched_date.end + language.between.match_start(text, matched_date.end): 0}:
         for clock in match_times(text, begin, language, context.now, takes_bare=False):
-            yield Moment(start, clock.end, date=found, time=clock)
+            yield Moment(start, clock.end, date=matched_date, time=clock)
         for part in match_parts(text, begin, language):
-            yield Moment(start, part.end, date=found, part=part)
+            yield Moment(start, part.end, date=matched_date, part=part)
 
 
 def _match_dates_after(text: str, end: int, language: Language, context: MomentContext) -> Iterator[DateMatch]:
     begin = end + language.before_date.match_start(text, end)
     for day in {end: 0, begin: 0}:
-        yield from (found for found in match_dates(text, day, language, context.date) if not found.is_bare)
+        yield from (
+            matched_date for matched_date in match_dates(text, day, language, context.date) if not matched_date.is_bare
+        )
 
 
 def read_moment(
@@ -135,7 +137,7 @@ def read_moment(
         part = tokens.text[:end]
         if _needs_company(part[start:], language, context):
             continue
-        moments = [found for found in match_moments(part, start, language, context) if found.end == end]
+        moments = [moment for moment in match_moments(part, start, language, context) if moment.end == end]
         if moments:
             return choose_moment(spec, moments, situation, context)
     return NOTHING

@@ -240,14 +240,14 @@ def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days
     """A day and month in the year that is named, or in the one that is meant."""
     weekday = slots.get("weekday")
     years = _list_years(slots, context)
-    days = [found for year in years if (found := make_date(year, month, day))]
+    days = [candidate for year in years if (candidate := make_date(year, month, day))]
     nearest = context.today.year
     if not days or ("year" not in slots and "short_year" not in slots and (day, month) == (29, 2)):
         return refuse(Reason.INVALID_DATE, day=day, month=month, year=years[0] if len(years) == 1 else nearest)
     chosen = tuple(days) if "short_year" in slots else context.choose(days)
     if weekday is None:
         return chosen
-    fitting = tuple(found for found in chosen if found.weekday() == weekday)
+    fitting = tuple(candidate for candidate in chosen if candidate.weekday() == weekday)
     return fitting or _refuse_weekday(weekday, chosen[0])
 
 
@@ -266,7 +266,7 @@ def _expand_year(year: int, context: DateContext) -> list[int]:
     century = context.today.year // 100 * 100
     both = [century + year, century - 100 + year]
     if context.past:
-        return [found for found in both if found <= context.today.year]
+        return [candidate for candidate in both if candidate <= context.today.year]
     return both[:1] if both[0] <= context.today.year + 20 else both[1:]
 
 

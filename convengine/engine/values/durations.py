@@ -41,8 +41,8 @@ def read_duration(
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
         begin = start + language.before_time.match_start(tokens.text, start)
         for first in {start: 0, begin: 0}:
-            for found, parts in match_durations(tokens.text[:end], first, language):
-                if found == end and parts:
+            for match_end, parts in match_durations(tokens.text[:end], first, language):
+                if match_end == end and parts:
                     return take_duration(spec, parts)
             if reading := _read_bare_number(spec, tokens.text[:end], first, situation, language):
                 return reading

@@ -82,24 +82,24 @@ def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituati
     decides which one counts. Free text and yes or no are never found.
     """
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
-    found: list[_Found] = []
+    matches: list[_Found] = []
     for local in list_situations(situation):
         language = get_language(local.locale)
         tokens = language.read_tokens(composed)
         for spec in specs:
             if finder := _FINDERS.get(spec.kind):
-                found += finder(spec, composed, tokens, local, language)
-        if found:
+                matches += finder(spec, composed, tokens, local, language)
+        if matches:
             break
-    return _choose_spans(found, specs)
+    return _choose_spans(matches, specs)
 
 
-def _choose_spans(found: list[_Found], specs: Sequence[FieldSpec]) -> list[ValueSpan]:
+def _choose_spans(matches: list[_Found], specs: Sequence[FieldSpec]) -> list[ValueSpan]:
     """The surest and longest of what overlaps; the same words may be a value of several fields."""
     order = {spec.name: index for index, spec in enumerate(specs)}
     chosen: list[tuple[int, int, dict[str, Reading]]] = []
     for item in sorted(
-        found, key=lambda value: (value.priority, value.start - value.end, value.start, order[value.name])
+        matches, key=lambda value: (value.priority, value.start - value.end, value.start, order[value.name])
     ):
         same = next((span for span in chosen if span[:2] == (item.start, item.end)), None)
         if same:

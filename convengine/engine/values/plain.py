@@ -106,8 +106,8 @@ def read_pattern(
         return NOTHING  # The editor reports it on save.
     for answer in list_pattern_spellings(text, tokens, language):
         if pattern.occurs_in(answer):
-            found = pattern.search(answer)
-            return _check_length(spec, str(found.group(0)) if found and found.group(0) else answer)
+            match = pattern.search(answer)
+            return _check_length(spec, str(match.group(0)) if match and match.group(0) else answer)
     is_answer = situation.is_asked and len(tokens.tokens) <= 8 and any(char.isdigit() for char in text)
     return refuse(Reason.PATTERN_MISMATCH) if is_answer else NOTHING
 
@@ -135,14 +135,14 @@ def find_pattern_words(spec: FieldSpec, text: str) -> list[tuple[int, int, Readi
         pattern = compile_pattern(spec.pattern, ignore_case=False)
     except PatternError:
         return []
-    found = []
+    pattern_words = []
     for match in _WORD_WITH_DIGIT.finditer(text):
         word = match.group().strip(_WORD_SIGNS)
         start = match.start() + match.group().index(word)
         value = next((spelling for spelling in (word, word.upper()) if pattern.fits(spelling)), None)
         if value is not None:
-            found.append((start, start + len(word), accept(value)))
-    return found
+            pattern_words.append((start, start + len(word), accept(value)))
+    return pattern_words
 
 
 # --- yes or no --------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def read_value(spec: FieldSpec, text: str, situation: ReadingSituation) -> Readi
         reading = _READERS[spec.kind](spec, composed, language.read_tokens(composed), local, language)
         if reading.has_value:
             return reading
-        best = max(best, reading, key=lambda found: _RANKS[found.outcome])
+        best = max(best, reading, key=lambda value: _RANKS[value.outcome])
     return best
 
 

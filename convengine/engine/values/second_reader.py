@@ -69,10 +69,10 @@ def _parse(text: str, language: str, order: str, now: datetime) -> date | None:
         "TIMEZONE": "UTC",
     }
     try:
-        found = dateparser.parse(text, languages=[language], settings=settings)
+        moment = dateparser.parse(text, languages=[language], settings=settings)
     except (ValueError, OverflowError):
         return None
-    return found.date() if found else None
+    return moment.date() if moment else None
 
 
 def _fits(day: date, words: list[str], language: Language) -> bool:

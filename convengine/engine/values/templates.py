@@ -50,11 +50,11 @@ class Phrase:
 
     def read(self, match: re.Match[str]) -> dict[str, Json]:
         """The constants of the phrase and the values of its slots."""
-        found = dict(self.constants)
+        values = dict(self.constants)
         for name, text in match.groupdict().items():
             if text is not None:
-                found[name] = get_slot(name, self.slots).read(text)
-        return found
+                values[name] = get_slot(name, self.slots).read(text)
+        return values
 
 
 def get_slot(name: str, slots: Mapping[str, Slot]) -> Slot:

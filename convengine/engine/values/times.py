@@ -56,14 +56,14 @@ def match_times(text: str, start: int, language: Language, now: datetime, *, tak
     for part in (None, *match_parts(text, start, language, is_first=True)):
         begin = part.end if part else start
         lead = _skip_lead(text, begin, language)
-        for found in _match_clocks(
+        for clock in _match_clocks(
             text, lead, language, now, takes_bare=takes_bare or lead > begin or part is not None
         ):
             match = replace(
-                found,
+                clock,
                 start=start,
-                is_marked=found.is_marked or lead > begin or part is not None,
-                is_weak=not found.is_marked and part is None,
+                is_marked=clock.is_marked or lead > begin or part is not None,
+                is_weak=not clock.is_marked and part is None,
             )
             if part:
                 yield _narrow_match(match, match.end, part)
@@ -110,8 +110,10 @@ def narrow_times(times: Times, hours: tuple[int, int]) -> Times:
     if not times.minutes:
         return times
     first, last = hours
-    kept = tuple(minute for minute in (*times.minutes, *times.unlikely) if _is_within(minute // 60 % 24, first, last))
-    return replace(times, minutes=kept) if kept else Times(refusal=refuse(Reason.INVALID_TIME))
+    kept_minutes = tuple(
+        minute for minute in (*times.minutes, *times.unlikely) if _is_within(minute // 60 % 24, first, last)
+    )
+    return replace(times, minutes=kept_minutes) if kept_minutes else Times(refusal=refuse(Reason.INVALID_TIME))
 
 
 def _is_within(hour: int, first: int, last: int) -> bool:

@@ -43,7 +43,7 @@ class TurnSummary(NamedTuple):
     """One turn."""
 
     turn: CeConversationHistory
-    said: str
+    user_text: str
     answered: str
     #: What the message meant to the session; blank if undecided.
     meant: str
@@ -80,11 +80,11 @@ def list_turns(row: CeConversation, before: str | None) -> Turns:
     if is_older:
         wanted = wanted.filter(turn_no__lt=int(before or 0))
     meant = KeyTextTransform("message_intent", "facts")
-    found = list(wanted.defer(*_LARGE).annotate(meant=meant)[: SIZE + 1])
-    shown = found[:SIZE]
+    fetched = list(wanted.defer(*_LARGE).annotate(meant=meant)[: SIZE + 1])
+    shown = fetched[:SIZE]
     deciders = turn_reader().list_deciding_rows([turn.turn_id for turn in shown])
     lines = [_build_line(turn, deciders.get(turn.turn_id, [])) for turn in shown]
-    return Turns(lines, shown[-1].turn_no if len(found) > SIZE else None, is_older)
+    return Turns(lines, shown[-1].turn_no if len(fetched) > SIZE else None, is_older)
 
 
 def _build_line(turn: Any, deciders: list[DecidingRow]) -> TurnSummary:
@@ -175,18 +175,19 @@ def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
     """The lifecycle states during the shown turns, in order."""
     moves = turn_reader().list_moves(row.pk, turns.first, turns.last)
     # A turn that goes on in a new session takes its events along; only those of the old session count.
-    left = [place for place, one in enumerate(moves) if one.turn_no == 1 and one.reason == new_task.REASON]
-    found = [
-        State(_label(one.end), badge_class(one.end), one.at, one.reason, one.turn_no) for one in moves[_behind(left) :]
+    starts = [index for index, move in enumerate(moves) if move.turn_no == 1 and move.reason == new_task.REASON]
+    states = [
+        State(_label(move.end), badge_class(move.end), move.at, move.reason, move.turn_no)
+        for move in moves[_behind(starts) :]
     ]
     if not turns.first:
-        found.insert(0, State(_label("RUNNING"), badge_class("RUNNING"), row.created_at, "begun", 1))
-    if not turns.is_older and (not found or found[-1].name != _label(row.lifecycle)):
+        states.insert(0, State(_label("RUNNING"), badge_class("RUNNING"), row.created_at, "begun", 1))
+    if not turns.is_older and (not states or states[-1].name != _label(row.lifecycle)):
         # The row tells about the session that was left.
         reason = str(row.lifecycle_detail.get("reason", ""))
         at = parse_datetime(str(row.lifecycle_detail.get("at", ""))) or row.updated_at
-        found.append(State(_label(row.lifecycle), badge_class(row.lifecycle), at, reason, row.last_turn_no))
-    return found
+        states.append(State(_label(row.lifecycle), badge_class(row.lifecycle), at, reason, row.last_turn_no))
+    return states
 
 
 def _behind(places: list[int]) -> int:
@@ -194,8 +195,8 @@ def _behind(places: list[int]) -> int:
 
 
 def _label(word: str) -> str:
-    found = Lifecycle.read(word)
-    return found.label if found else word
+    lifecycle = Lifecycle.read(word)
+    return lifecycle.label if lifecycle else word
 
 
 def _thread(row: CeConversation) -> CeThread | None:

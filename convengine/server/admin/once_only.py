@@ -56,12 +56,12 @@ class SettleForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """An action that did not run has no result."""
-        found = super().clean() or self.cleaned_data
-        if found.get("ran") == "no" and found.get("result") is not None:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("ran") == "no" and cleaned.get("result") is not None:
             self.add_error(
                 "result", "An action that did not run has no result. Remove the result, or choose that it ran."
             )
-        return found
+        return cleaned
 
 
 class SettlingAdmin(ByConversation):

@@ -26,10 +26,10 @@ class RightsChoices(ModelChoiceIterator):
     """Rights grouped by the name of their model."""
 
     def __iter__(self) -> Iterator[Any]:
-        found: dict[str, list[Any]] = {}
+        groups: dict[str, list[Any]] = {}
         for right in self.queryset.select_related("content_type"):
-            found.setdefault(str(right.content_type).partition(" | ")[2], []).append(self.choice(right))
-        yield from sorted(found.items())
+            groups.setdefault(str(right.content_type).partition(" | ")[2], []).append(self.choice(right))
+        yield from sorted(groups.items())
 
 
 class RightsField(forms.ModelMultipleChoiceField):

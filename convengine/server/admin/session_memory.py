@@ -34,14 +34,14 @@ class Fact(NamedTuple):
 def list_summary(row: CeConversation) -> list[Fact]:
     """The five lines of the context summary; none before the first turn."""
     pairs = [line.partition(": ") for line in row.context_summary.splitlines()]
-    return [Fact(name.capitalize(), said) for name, _, said in pairs if said]
+    return [Fact(name.capitalize(), text) for name, _, text in pairs if text]
 
 
 def list_preferences(row: CeConversation) -> list[Fact]:
     """The session's preferences with their current meaning, and its mounted collection. One query."""
     names = {row.preferences.get(KNOWLEDGE_BASE), row.mounted_kb_id} - {None}
-    found = CeDocumentCollection.objects.filter(workspace_id=row.workspace_id, name__in=names)
-    collections = {collection.name: collection for collection in found}
+    rows = CeDocumentCollection.objects.filter(workspace_id=row.workspace_id, name__in=names)
+    collections = {collection.name: collection for collection in rows}
     facts = [
         Fact(_kind_label(kind), wanted, _describe_preference(kind, wanted, collections))
         for kind, wanted in _stated_preferences(row)
@@ -79,14 +79,14 @@ def _describe_model(wanted: str) -> str:
 
 
 def _describe_collection(name: str, collections: dict[str, CeDocumentCollection]) -> str | SafeString:
-    found = collections.get(name)
-    if found is None:
+    collection = collections.get(name)
+    if collection is None:
         return "no longer exists, so turns do not use it (KB_UNAVAILABLE)"
-    page = link("ce_executors_cedocumentcollection_change", f"collection {name}", found.pk)
-    if found.expires_at is None:
+    page = link("ce_executors_cedocumentcollection_change", f"collection {name}", collection.pk)
+    if collection.expires_at is None:
         return page
-    ended = found.expires_at <= database_time()
-    until = localize(localtime(found.expires_at))
+    ended = collection.expires_at <= database_time()
+    until = localize(localtime(collection.expires_at))
     tail = "expired since {}, so turns do not use it (KB_UNAVAILABLE)" if ended else "valid until {}"
     return format_html("{}, {}", page, tail.format(until))
 

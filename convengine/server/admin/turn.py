@@ -32,7 +32,7 @@ class TurnAdmin(ByConversation):
     list_display = (
         "turn",
         "ended",
-        "said",
+        "user_excerpt",
         "answer_excerpt",
         "intent",
         "state",
@@ -58,7 +58,7 @@ class TurnAdmin(ByConversation):
     time = value_column("created_at", "time")
     own_id = value_column("turn_id", "turn ID")
     resets = value_column("context_epoch", "resets before")
-    said = excerpt_column("user_input", "user")
+    user_excerpt = excerpt_column("user_input", "user")
     question = text_column("user_input", "user")
     answer_json = json_column("assistant_output", "answer as sent")
     turn_facts = json_column("facts", "facts of this turn")

@@ -49,29 +49,29 @@ def breadcrumbs(context: Context) -> list[Crumb]:
     home = Crumb("Home", reverse("admin:index"))
     if request.path == home.url:
         return [home._replace(url="")]
-    places = [place for group in context.get("sidebar_navigation") or () for place in group["items"]]
-    place = next((place for place in places if place["active"] and place["items"]), None)
-    said = getattr(request, "ce_crumbs", None)
-    found = [
+    places = [section for group in context.get("sidebar_navigation") or () for section in group["items"]]
+    section = next((section for section in places if section["active"] and section["items"]), None)
+    own_crumbs = getattr(request, "ce_crumbs", None)
+    crumbs = [
         home,
-        *(_list_section_crumbs(place, request, bool(said)) if place else ()),
-        *(said or _page(context, place)),
+        *(_list_section_crumbs(section, request, bool(own_crumbs)) if section else ()),
+        *(own_crumbs or _page(context, section)),
     ]
-    return [*found[:-1], found[-1]._replace(url="")]
+    return [*crumbs[:-1], crumbs[-1]._replace(url="")]
 
 
-def _list_section_crumbs(place: dict[str, Any], request: HttpRequest, goes_on: bool) -> Iterator[Crumb]:
+def _list_section_crumbs(section: dict[str, Any], request: HttpRequest, goes_on: bool) -> Iterator[Crumb]:
     """The sidebar entry, and its page above this one, unless both have the same name."""
-    alike = next((page for page in place["items"] if page["title"] == place["title"]), place)
-    yield Crumb(place["title"], alike["link"])
-    page = next(page for page in place["items"] if page["active"])
+    alike = next((page for page in section["items"] if page["title"] == section["title"]), section)
+    yield Crumb(section["title"], alike["link"])
+    page = next(page for page in section["items"] if page["active"])
     if page is not alike and not goes_on:
         yield Crumb(page["title"], page["link"])
 
 
-def _page(context: Context, place: dict[str, Any] | None) -> Iterator[Crumb]:
+def _page(context: Context, section: dict[str, Any] | None) -> Iterator[Crumb]:
     """The row of the page, and its name; nothing for a list."""
-    if place and any(page["active"] and page["link"] == context["request"].path for page in place["items"]):
+    if section and any(page["active"] and page["link"] == context["request"].path for page in section["items"]):
         return
     row = context.get("original") or context.get("object")
     if row and not isinstance(row, str):
@@ -84,8 +84,8 @@ def _page(context: Context, place: dict[str, Any] | None) -> Iterator[Crumb]:
 
 def _find_conversation(key: uuid.UUID) -> CeConversation:
     """The name of a conversation; its id if it no longer exists."""
-    found = CeConversation.objects.filter(pk=key).only("remote_jid").first()
-    return found or CeConversation(pk=key, remote_jid=str(key))
+    conversation = CeConversation.objects.filter(pk=key).only("remote_jid").first()
+    return conversation or CeConversation(pk=key, remote_jid=str(key))
 
 
 def _conversation_url(request: HttpRequest, key: str) -> str:

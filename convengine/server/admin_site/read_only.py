@@ -86,17 +86,17 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         """The list, with access logging."""
-        found = super().get_changelist_instance(request)
+        changelist = super().get_changelist_instance(request)
         if self.is_of_people:
             access_log().log_row_access(request, None)
-        return found
+        return changelist
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """A row, with access logging."""
-        found = super().get_object(request, object_id, from_field)
-        if found is not None and self.is_of_people and self.has_view_permission(request, found):
-            access_log().log_row_access(request, found)
-        return found
+        row = super().get_object(request, object_id, from_field)
+        if row is not None and self.is_of_people and self.has_view_permission(request, row):
+            access_log().log_row_access(request, row)
+        return row
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """The list without counting."""
@@ -134,9 +134,9 @@ class ByConversation(ReadOnlyAdmin):
             return queryset, False
         try:
             for column in self.search_fields:
-                found = queryset.filter(**{column: wanted})
-                if found.exists():
-                    return found, False
+                matches = queryset.filter(**{column: wanted})
+                if matches.exists():
+                    return matches, False
         except ValidationError:
             pass
         return queryset.none(), False

@@ -64,12 +64,12 @@ def link(name: str, label: Any, *args: Any, query: str = "") -> SafeString:
     return format_html('<a class="ce-link" href="{}{}">{}</a>', address, query, label)
 
 
-def turns_url(user: Any, **asked: Any) -> str:
+def turns_url(user: Any, **filters: Any) -> str:
     """The address of the list of matching turns; blank for users who may not read turns."""
     if not user.has_perm("ce_sessions.view_ceconversationhistory"):
         return ""
     try:
-        return f"{reverse('admin:audit_ceaudit_find')}?{urlencode(asked)}"
+        return f"{reverse('admin:audit_ceaudit_find')}?{urlencode(filters)}"
     except NoReverseMatch:
         return ""
 

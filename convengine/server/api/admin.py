@@ -73,8 +73,8 @@ class ApiKeyAdmin(ModelAdmin):
             narrowed = form.base_fields["scopes"] = deepcopy(form.base_fields["scopes"])
             refused = {name for name, right in _RIGHTS.items() if not request.user.has_perm(right)}
             # A key keeps the scopes that it has.
-            kept = set(obj.scopes) if obj else set()
-            narrowed.choices = [(name, label) for name, label in SCOPES if name not in refused - kept]
+            current = set(obj.scopes) if obj else set()
+            narrowed.choices = [(name, label) for name, label in SCOPES if name not in refused - current]
             narrowed.initial = [_OWN if name in refused else name for name in every_scope_but_config()]
         return form
 

@@ -68,8 +68,8 @@ class OnlyRenderer(DefaultContentNegotiation):
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         """Raises NotAcceptable."""
-        renderers, asked = list(renderers), request.META
-        anything = not asked.get("QUERY_STRING") and asked.get("HTTP_ACCEPT", "*/*") in ("*/*", renderers[0].media_type)
+        renderers, meta = list(renderers), request.META
+        anything = not meta.get("QUERY_STRING") and meta.get("HTTP_ACCEPT", "*/*") in ("*/*", renderers[0].media_type)
         if anything and len(renderers) == 1:
             return renderers[0], renderers[0].media_type
         return super().select_renderer(request, renderers, format_suffix)  # type: ignore[no-any-return]

@@ -172,10 +172,10 @@ def _refuse_conflicting_aliases(data: Mapping[str, Any]) -> None:
             raise serializers.ValidationError({name: [text], alias: [text]})
 
 
-def _is_same_value(one: Any, other: Any) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return one.strip().lower() == other.strip().lower()
-    return dumps(one) == dumps(other)
+def _is_same_value(value: Any, other: Any) -> bool:
+    if isinstance(value, str) and isinstance(other, str):
+        return value.strip().lower() == other.strip().lower()
+    return dumps(value) == dumps(other)
 
 
 def describe_unknown_field(name: str, value: Any, fields: Iterable[str], aliases: Iterable[str] = ()) -> str:

@@ -47,10 +47,10 @@ class Executions:
                 log.error("action execution not stored", error=str(error), exc_info=True)
                 return {"fault": type(error).__name__}
 
-        found: dict[str, Json] = self._tape.ask(port, request, answer)
-        if "fault" in found:
+        reply: dict[str, Json] = self._tape.ask(port, request, answer)
+        if "fault" in reply:
             raise ConversationPersistFailed()
-        return found
+        return reply
 
 
 def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
@@ -82,8 +82,8 @@ def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
             _take_over(
                 cursor, sql, number, {**(load_column(result) or {}), TAKEN_OVER_BY: str(sql.uuid_param(claim.turn_id))}
             )
-        found, own = uuid.UUID(str(nonce)), uuid.UUID(claim.nonce)
-        other = str(found) if found != own else None
+        stored, own = uuid.UUID(str(nonce)), uuid.UUID(claim.nonce)
+        other = str(stored) if stored != own else None
         return asdict(Execution(False, number, status, load_column(result), digest, other))
 
 

@@ -64,8 +64,8 @@ def read_prefixed_variables(prefix: str) -> dict[str, str]:
 
 def http_connections() -> dict[str, Any]:
     """`CE_HTTP_CONNECTIONS`; each connection's `secret` names the variable with its secret."""
-    found = document("CE_HTTP_CONNECTIONS")
-    for name, declared in found.items():
+    connections = document("CE_HTTP_CONNECTIONS")
+    for name, declared in connections.items():
         if not isinstance(declared, dict) or "secret_value" in declared:
             raise ImproperlyConfigured(
                 f"CE_HTTP_CONNECTIONS: {name} must be an object, its secret in another variable."
@@ -74,7 +74,7 @@ def http_connections() -> dict[str, Any]:
             if not os.environ.get(str(variable)):
                 raise ImproperlyConfigured(f"CE_HTTP_CONNECTIONS: the variable {variable} of {name} is not set.")
             declared["secret_value"] = os.environ[str(variable)]
-    return found
+    return connections
 
 
 #: The address of OpenAI's own service, used without an address.
@@ -114,17 +114,17 @@ def models() -> dict[str, dict[str, Any]]:
 
 def _with_keys(named: dict[str, Any]) -> dict[str, Any]:
     """The connections with their keys, which may be in variables that `api_key_env` names."""
-    found: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
     for name, value in named.items():
         variable = value.get("api_key_env") if isinstance(value, dict) else None
         if variable is None:
-            found[name] = value
+            resolved[name] = value
             continue
         if not text(str(variable)):
             raise ImproperlyConfigured(f"{variable} must be the key of the model connection {name}.")
-        rest = {key: one for key, one in value.items() if key != "api_key_env"}
-        found[name] = {**rest, "api_key": text(str(variable))}
-    return found
+        rest = {key: setting for key, setting in value.items() if key != "api_key_env"}
+        resolved[name] = {**rest, "api_key": text(str(variable))}
+    return resolved
 
 
 def live_setting_defaults() -> dict[tuple[str, str], str]:
@@ -132,20 +132,20 @@ def live_setting_defaults() -> dict[tuple[str, str], str]:
 
     The original's two session variables are also accepted, below the others.
     """
-    found: dict[tuple[str, str], str] = {}
+    defaults: dict[tuple[str, str], str] = {}
     for variable, key in (
         ("SESSION_TIMEOUT_MINUTES", "TIMEOUT_MINUTES"),
         ("ENABLE_SESSION_DRIFT_CLASSIFIER", "ENABLE_DRIFT_CLASSIFIER"),
     ):
         if variable in os.environ:
-            found["SESSION", key] = os.environ[variable]
+            defaults["SESSION", key] = os.environ[variable]
     for variable, value in os.environ.items():
         if variable.upper().startswith("CE_CFG__"):
             _, type_, key = (*variable.upper().split("__", 2), "", "")[:3]
             if not type_ or not key:
                 raise ImproperlyConfigured(f"{variable} must be named CE_CFG__TYPE__KEY.")
-            found[type_, key] = value
-    return found
+            defaults[type_, key] = value
+    return defaults
 
 
 def broker(url: str) -> str:
@@ -159,8 +159,8 @@ def broker(url: str) -> str:
 
 def bus(url: str, broker_url: str) -> str:
     """The address of the event bus; that of the broker unless `none` or another is set."""
-    found = broker(broker_url if not url else "" if url == "none" else url)
-    return "" if found == "embedded" else found
+    chosen_url = broker(broker_url if not url else "" if url == "none" else url)
+    return "" if chosen_url == "embedded" else chosen_url
 
 
 def database(url: str, default_file: str) -> dict[str, Any]:

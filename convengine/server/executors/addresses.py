@@ -18,10 +18,10 @@ def resolve_host(host: str, port: int, private_allowed: bool) -> str:
     Every address of the name must be public, unless private ones are allowed; a name with both is a trick.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise ToolFault("HOST_UNKNOWN", f"{host} cannot be resolved: {error}.") from error
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
     if not private_allowed:
         for address in addresses:
             if not public(address):

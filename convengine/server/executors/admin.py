@@ -22,8 +22,8 @@ class DocumentCollectionAdmin(ModelAdmin):
     ordering = ("workspace_id", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        found: QuerySet[Any] = super().get_queryset(request).annotate(documents_held=Count("documents"))
-        return found
+        collections: QuerySet[Any] = super().get_queryset(request).annotate(documents_held=Count("documents"))
+        return collections
 
     @admin.display(description="documents", ordering="documents_held")
     def size(self, row: Any) -> int:

@@ -46,10 +46,10 @@ def _round(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
 
 def _numbers(values: tuple[Any, ...]) -> list[Decimal]:
     listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
-    found = [number(value) for value in listed]
-    if not found or not all(isinstance(value, Decimal) for value in found):
+    numbers = [number(value) for value in listed]
+    if not numbers or not all(isinstance(value, Decimal) for value in numbers):
         raise ToolFault(INVALID, "This needs numbers.")
-    return found
+    return numbers
 
 
 def _format(value: Decimal, digits: Decimal = Decimal(2)) -> str:
@@ -242,8 +242,8 @@ _COMPARED: Mapping[type, Callable[[Any, Any], bool]] = {
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-    ast.In: lambda one, among: one in among,
-    ast.NotIn: lambda one, among: one not in among,
+    ast.In: lambda value, container: value in container,
+    ast.NotIn: lambda value, container: value not in container,
 }
 _KINDS: Mapping[type, Callable[[Any, Mapping[str, Json]], Any]] = {
     ast.Constant: _constant,

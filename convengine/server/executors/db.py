@@ -184,19 +184,19 @@ def _adapt(value: Json) -> Json:
     return Jsonb(value) if isinstance(value, Mapping) else value
 
 
-def collect_rows(names: Sequence[str], found: Iterable[Sequence[Any]], limit: int) -> Fetched:
+def collect_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], limit: int) -> Fetched:
     """The rows as objects of JSON values, within the limits."""
-    kept: list[dict[str, Json]] = []
+    collected: list[dict[str, Json]] = []
     size = 0
-    for row in found:
-        if len(kept) == limit:
-            return Fetched(kept, True)
+    for row in rows:
+        if len(collected) == limit:
+            return Fetched(collected, True)
         made = {name: _cell(value) for name, value in zip(names, row, strict=True)}
         size += len(dumps(made))
         if size > _MAX_BYTES:
-            return Fetched(kept, True)
-        kept.append(made)
-    return Fetched(kept, False)
+            return Fetched(collected, True)
+        collected.append(made)
+    return Fetched(collected, False)
 
 
 def _cell(value: Any) -> Json:
@@ -291,12 +291,12 @@ def _limit_rows(row: rows.DbTool, args: Mapping[str, Json]) -> tuple[int, dict[s
     given = args.get("limit")
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
         given = None
-    kept = min(row.max_rows, _DEFAULT_LIMIT if given is None else given)
-    return kept, {**args, "limit": kept if given == kept else kept + 1}
+    row_limit = min(row.max_rows, _DEFAULT_LIMIT if given is None else given)
+    return row_limit, {**args, "limit": row_limit if given == row_limit else row_limit + 1}
 
 
-def _success(job: Job, fetched: Fetched, told: Json) -> dict[str, Json]:
-    shown = cap_result(told, live_settings.read(job.snapshot, RESULT_MAX_BYTES).value)
+def _success(job: Job, fetched: Fetched, result: Json) -> dict[str, Json]:
+    shown = cap_result(result, live_settings.read(job.snapshot, RESULT_MAX_BYTES).value)
     return {"status": "SUCCESS", "error": None, "row_count": len(fetched.rows), "rows": shown}
 
 

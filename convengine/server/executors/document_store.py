@@ -33,7 +33,7 @@ _EXCERPT = 600
 
 
 @dataclass(frozen=True)
-class Found:
+class DocumentMatch:
     """A document with its score from 0 to 1, for ordering only."""
 
     document: CeDocument
@@ -71,20 +71,24 @@ def digest(document: CeDocument) -> str:
     return hashlib.sha256(dumps([document.title, document.body, document.metadata]).encode()).hexdigest()
 
 
-def search(query: str, workspace: str, collections: Sequence[str] = (), limit: int = 5) -> list[Found]:
+def search(query: str, workspace: str, collections: Sequence[str] = (), limit: int = 5) -> list[DocumentMatch]:
     """The best documents of these collections of a workspace, or of all its collections."""
     words = list(dict.fromkeys(word for word in _WORD.findall(query.lower()) if word not in _COMMON))[:_MOST_WORDS]
     among = _find_collection_ids(workspace, collections)
     by_words = _by_words(among, words, limit * 4) if words and among else []
     by_meaning = _by_meaning(among, query, limit * 4) if among else []
     ranks: dict[int, float] = {}
-    for found in (by_words, by_meaning):
-        for rank, pk in enumerate(found):
+    for ranking in (by_words, by_meaning):
+        for rank, pk in enumerate(ranking):
             ranks[pk] = ranks.get(pk, 0.0) + 1 / (rank + 1)
     best = sorted(ranks, key=lambda pk: (-ranks[pk], pk))[:limit]
-    kept = CeDocument.objects.select_related("collection").defer("vector").in_bulk(best)
+    documents = CeDocument.objects.select_related("collection").defer("vector").in_bulk(best)
     most = 2.0 if by_meaning else 1.0
-    return [Found(kept[pk], round(ranks[pk] / most, 4), excerpt(kept[pk].body, words)) for pk in best if pk in kept]
+    return [
+        DocumentMatch(documents[pk], round(ranks[pk] / most, 4), excerpt(documents[pk].body, words))
+        for pk in best
+        if pk in documents
+    ]
 
 
 def is_there(workspace: str, collection: str) -> bool:
@@ -95,9 +99,9 @@ def is_there(workspace: str, collection: str) -> bool:
 def _find_collection_ids(workspace: str, collections: Sequence[str]) -> list[int]:
     """The keys of the searched collections."""
     alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    found = CeDocumentCollection.objects.filter(alive, workspace_id=workspace)
-    found = found.filter(name__in=list(collections)) if collections else found
-    return list(found.values_list("collection_id", flat=True))
+    rows = CeDocumentCollection.objects.filter(alive, workspace_id=workspace)
+    rows = rows.filter(name__in=list(collections)) if collections else rows
+    return list(rows.values_list("collection_id", flat=True))
 
 
 def _by_words(collections: Sequence[int], words: Sequence[str], limit: int) -> list[int]:

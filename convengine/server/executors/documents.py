@@ -56,10 +56,10 @@ def _find_collections(
 
 def _collections(job: Job) -> tuple[str, ...]:
     """The named collections that the tool may see; all of those if the call names none."""
-    said = job.args.get("collection")
-    asked = (said,) if isinstance(said, str) else tuple(said or ())
+    argument = job.args.get("collection")
+    requested = (argument,) if isinstance(argument, str) else tuple(argument or ())
     known = live_settings.read(job.snapshot, DOCUMENT_COLLECTIONS, job.tool_code).value
-    refused = [name for name in asked if known and name not in known]
+    refused = [name for name in requested if known and name not in known]
     if refused:
         raise ToolFault("COLLECTION_REFUSED", f"This tool may search only {', '.join(known)}, not {refused[0]}.")
     return asked or tuple(known)

@@ -45,13 +45,13 @@ def _below(base: Path, path: str) -> Path:
 
 
 def _list_folder(base: Path, folder: Path) -> dict[str, Json]:
-    found = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    children = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     entries = [
         {"name": entry.name, "kind": "folder" if entry.is_dir() else "file", "size": entry.lstat().st_size}
-        for entry in found[:_MOST_ENTRIES]
+        for entry in children[:_MOST_ENTRIES]
         if not entry.is_symlink()
     ]
-    return {"path": _name_relative(base, folder), "entries": entries, "truncated": len(found) > _MOST_ENTRIES}
+    return {"path": _name_relative(base, folder), "entries": entries, "truncated": len(children) > _MOST_ENTRIES}
 
 
 def _read(base: Path, file: Path) -> dict[str, Json]:

@@ -97,8 +97,8 @@ def _value(template: Json, args: Mapping[str, Json]) -> Json:
     """A template that is one name gives the argument itself, so that numbers stay numbers and null is left out."""
     if not isinstance(template, str):
         return template
-    one = _ONE_NAME.fullmatch(template.strip())
-    return args.get(one[1]) if one else _fill_template(template, args)
+    single_name = _ONE_NAME.fullmatch(template.strip())
+    return args.get(single_name[1]) if single_name else _fill_template(template, args)
 
 
 def _body(template: str | None, args: Mapping[str, Json]) -> Json:

@@ -135,10 +135,10 @@ def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tup
         where = response.headers.get("location", "")[:_MESSAGE]
         text = f"{host} answers with a redirect ({status}) to {where or 'nowhere'}; redirects are not followed."
         raise _Failed("REDIRECT_REFUSED", text, again=False, counts=False)
-    said = body[: _MESSAGE * 4].decode("utf-8", "replace").strip()[:_MESSAGE]
+    detail = body[: _MESSAGE * 4].decode("utf-8", "replace").strip()[:_MESSAGE]
     raise _Failed(
         "HTTP_STATUS",
-        f"{host} answered {status}{': ' + said if said else ''}",
+        f"{host} answered {status}{': ' + detail if detail else ''}",
         again=status in call.policy.retry_status_codes,
         counts=status >= 500 or status == 429,
         retry_after=response.headers.get("retry-after"),
@@ -203,12 +203,12 @@ def _content(body: Json) -> bytes | None:
 
 
 def _pairs(query: Mapping[str, Json]) -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for name, value in query.items():
-        for one in value if isinstance(value, (list, tuple)) else (value,):
-            if name.strip() and one is not None:
-                found.append((name, str(one).lower() if isinstance(one, bool) else str(one)))
-    return found
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            if name.strip() and item is not None:
+                pairs.append((name, str(item).lower() if isinstance(item, bool) else str(item)))
+    return pairs
 
 
 def idempotency_key(*parts: Json) -> str:

@@ -50,8 +50,8 @@ class Policy:
 
 def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
     """The policy of a tool. An unreadable override is ignored."""
-    said = overrides if isinstance(overrides, Mapping) else {}
-    own = {str(name).lower().replace("-", "_"): value for name, value in said.items()}
+    declared = overrides if isinstance(overrides, Mapping) else {}
+    own = {str(name).lower().replace("-", "_"): value for name, value in declared.items()}
 
     def value(setting: "live_settings.Setting[Any]") -> Any:
         given = own.get(setting.key.lower())

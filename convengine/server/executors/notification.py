@@ -41,29 +41,29 @@ def run(job: Job) -> ToolAnswer:
 
 
 def _send_once(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
-    kept, new = CeNotification.objects.get_or_create(
+    stored, new = CeNotification.objects.get_or_create(
         key=message.key,
         defaults={
             field.attname: getattr(message, field.attname) for field in message._meta.fields if not field.primary_key
         },
     )
-    receipt = {"channel": kept.channel, "to": kept.recipient}
-    if not new and kept.status == Standing.SENT:
-        return ToolAnswer({"status": kept.status, **receipt, "reused": True})
+    receipt = {"channel": stored.channel, "to": stored.recipient}
+    if not new and stored.status == Standing.SENT:
+        return ToolAnswer({"status": stored.status, **receipt, "reused": True})
     if not database.in_atomic_block:
         database.close()
     try:
         send()
     except Exception as error:
-        kept.finish(Standing.FAILED, f"{type(error).__name__}: {error}")
-        raise ToolFault("NOTIFICATION_FAILED", f"The message to {kept.recipient} was not sent: {error}") from error
-    kept.finish(Standing.SENT)
+        stored.finish(Standing.FAILED, f"{type(error).__name__}: {error}")
+        raise ToolFault("NOTIFICATION_FAILED", f"The message to {stored.recipient} was not sent: {error}") from error
+    stored.finish(Standing.SENT)
     return ToolAnswer({"status": Standing.SENT.value, **receipt, "reused": False})
 
 
 def _email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
-    said = job.args.get("to")
-    recipients = [str(one).strip() for one in (said if isinstance(said, list) else [said]) if one]
+    value = job.args.get("to")
+    recipients = [str(recipient).strip() for recipient in (value if isinstance(value, list) else [value]) if recipient]
     subject, text = (job.args.get(name) for name in ("subject", "text"))
     if not recipients or len(recipients) > _MOST_RECIPIENTS:
         raise ToolFault("INVALID_ARGS", f"to must be a list of 1 to {_MOST_RECIPIENTS} addresses.")

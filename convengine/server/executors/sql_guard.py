@@ -218,13 +218,13 @@ class Readable(NamedTuple):
 
 def list_allowed_names(snapshot: Snapshot, tool: rows.DbTool) -> Allowed:
     """What a tool's statement may use. Blocking wins."""
-    found: dict[str, set[str]] = {kind.value: set() for kind in GuardrailType}
+    names_by_type: dict[str, set[str]] = {kind.value: set() for kind in GuardrailType}
     for row in snapshot.enabled_rows(rows.SqlGuardrail):
-        found.setdefault(code(row.rule_type), set()).add(row.match_value.strip().lower())
-    functions = (FUNCTIONS | found[GuardrailType.ALLOW_FUNCTION]) - found[GuardrailType.BLOCK_FUNCTION]
+        names_by_type.setdefault(code(row.rule_type), set()).add(row.match_value.strip().lower())
+    functions = (FUNCTIONS | names_by_type[GuardrailType.ALLOW_FUNCTION]) - names_by_type[GuardrailType.BLOCK_FUNCTION]
     listed = tool.allowed_tables
     tables = frozenset(str(name).strip().lower() for name in listed) if isinstance(listed, (list, tuple)) else None
-    return Allowed(functions, frozenset(found[GuardrailType.BLOCK_KEYWORD]), tables)
+    return Allowed(functions, frozenset(names_by_type[GuardrailType.BLOCK_KEYWORD]), tables)
 
 
 def identifiers(template: str) -> frozenset[str]:
@@ -312,17 +312,17 @@ def _write_sql(tree: "exp.Expr", dialect: str) -> Readable:
     from sqlglot import exp
 
     name = parser_name(dialect)
-    found = list(dict.fromkeys(node.name for node in tree.find_all(exp.Placeholder)))
+    names = list(dict.fromkeys(node.name for node in tree.find_all(exp.Placeholder)))
     if name == "sqlite":
-        return Readable(tree.sql(dialect=name, comments=False), tuple(found))
+        return Readable(tree.sql(dialect=name, comments=False), tuple(names))
     numbered = tree.transform(
         lambda node: (
-            exp.Parameter(this=exp.Literal.number(found.index(node.name) + 1))
+            exp.Parameter(this=exp.Literal.number(names.index(node.name) + 1))
             if isinstance(node, exp.Placeholder)
             else node
         )
     )
-    return Readable(numbered.sql(dialect=name, comments=False), tuple(found))
+    return Readable(numbered.sql(dialect=name, comments=False), tuple(names))
 
 
 __all__ = [

@@ -63,8 +63,8 @@ def _method(job: Job) -> Callable[..., Any]:
     task, _, method = job.tool_code.rpartition(".")
     for name, wanted in ((job.tool_code, (job.tool_code, "run")), (task, (method,))):
         entry = tasks.get(name)
-        found = next((entry.methods[each] for each in wanted if each in entry.methods), None) if entry else None
-        if found is not None:
-            return found
+        function = next((entry.methods[each] for each in wanted if each in entry.methods), None) if entry else None
+        if function is not None:
+            return function
     known = join_names(f"{name}.{each}" for name, entry in tasks.items() for each in entry.methods)
     raise ToolFault("NO_TASK", f"No task is registered for {job.tool_code or 'a group alone'}. Registered: {known}.")

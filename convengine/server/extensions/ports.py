@@ -95,8 +95,8 @@ class Containers:
         for each in around:
             if each.after and (changed := each.after(value, facts)) is not None:
                 value = changed
-        found = transformer_for(self._registry.container_transformers, request.intent, request.state)
-        if found and (changed := found.transform(value, facts, request.input_params)) is not None:
+        transformer = transformer_for(self._registry.container_transformers, request.intent, request.state)
+        if transformer and (changed := transformer.transform(value, facts, request.input_params)) is not None:
             value = changed
         try:
             return to_strict(value)
@@ -112,9 +112,9 @@ class _Refused(Exception):
         self.code = code
 
 
-def _find_changed_params(asked: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
+def _find_changed_params(request: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
     """The input params after interceptors; null if unchanged."""
-    return None if sent.input_params == asked.input_params else sent.input_params
+    return None if sent.input_params == request.input_params else sent.input_params
 
 
 def _check_size(value: Any, limit: int) -> None:
@@ -138,9 +138,9 @@ class Memories:
 
     def _ask(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
         # Recorded even without stores, so that a replay does not depend on the stores of its deployment.
-        found: dict[str, Any] = self._tape.ask(port, None, lambda: to_plain(call()))
-        faults = tuple(StoreFault(**fault) for fault in found["faults"])
-        return MemoryAnswer(found["text"], tuple(found["stores"]), faults)
+        answer: dict[str, Any] = self._tape.ask(port, None, lambda: to_plain(call()))
+        faults = tuple(StoreFault(**fault) for fault in answer["faults"])
+        return MemoryAnswer(answer["text"], tuple(answer["stores"]), faults)
 
     def _read(self, session: Session) -> MemoryAnswer:
         faults: list[StoreFault] = []
@@ -178,23 +178,23 @@ class ResponseTransformers:
     def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
         """Let the transformer of a stage that fits intent and state change the answer."""
         # Recorded even without transformers, so that a replay does not depend on those of its deployment.
-        found = self._tape.ask("transform", stage, lambda: self._call(stage, payload, session))
-        changed = found["payload"]
+        answer = self._tape.ask("transform", stage, lambda: self._call(stage, payload, session))
+        changed = answer["payload"]
         return TransformAnswer(
             None if changed is None else _KINDS[changed["type"]](changed["value"]),
-            found["transformer"],
-            found["errorType"],
-            found["errorMessage"],
+            answer["transformer"],
+            answer["errorType"],
+            answer["errorMessage"],
         )
 
     def _call(self, stage: str, payload: Payload, session: Session) -> dict[str, Any]:
-        found = transformer_for(self._registry.response_transformers[stage], session.intent, session.state)
+        transformer = transformer_for(self._registry.response_transformers[stage], session.intent, session.state)
         answer: dict[str, Any] = {"payload": None, "transformer": None, "errorType": None, "errorMessage": None}
-        if found is None:
+        if transformer is None:
             return answer
-        answer["transformer"] = found.name
+        answer["transformer"] = transformer.name
         try:
-            changed = found.transform(
+            changed = transformer.transform(
                 payload, to_plain(collect_session_facts(session)), to_plain(hide_internal(session.input_params))
             )
             if changed is not None:

@@ -40,15 +40,15 @@ class Transformer:
     transform: Callable[..., Any]
 
 
-def interceptors_for(found: Iterable[Interceptor], intent: str | None, state: str | None) -> list[Interceptor]:
+def interceptors_for(interceptors: Iterable[Interceptor], intent: str | None, state: str | None) -> list[Interceptor]:
     """All matching ones, by ascending `order`, then name."""
-    fitting = [each for each in found if in_scope(each, intent, state)]
+    fitting = [each for each in interceptors if in_scope(each, intent, state)]
     return sorted(fitting, key=lambda each: (each.order, each.name))
 
 
-def transformer_for(found: Iterable[Transformer], intent: str | None, state: str | None) -> Transformer | None:
+def transformer_for(transformers: Iterable[Transformer], intent: str | None, state: str | None) -> Transformer | None:
     """The most specific matching one; two equally specific ones cannot be registered."""
-    fitting = [each for each in found if in_scope(each, intent, state)]
+    fitting = [each for each in transformers if in_scope(each, intent, state)]
     return max(fitting, key=rank_specificity, default=None)
 
 
@@ -86,8 +86,8 @@ def wildcard(value: str) -> str:
 
 
 def _method(instance: object, name: str) -> Callable[..., Any] | None:
-    found = getattr(instance, name, None)
-    return found if callable(found) else None
+    method = getattr(instance, name, None)
+    return method if callable(method) else None
 
 
 @dataclass(frozen=True)

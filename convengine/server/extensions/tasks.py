@@ -82,8 +82,8 @@ class Tasks:
 
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task, or null."""
-        found = self._tape.ask("task.methods", task, lambda: self._names(task))
-        return None if found is None else tuple(found)
+        names = self._tape.ask("task.methods", task, lambda: self._names(task))
+        return None if names is None else tuple(names)
 
     def _names(self, task: str) -> list[str] | None:
         entry = self._registry.tasks.get(task)
@@ -141,15 +141,15 @@ class Tasks:
 
 
 def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:
-    said = value if isinstance(value, TaskResult) else TaskResult(True, data=value)
+    result = value if isinstance(value, TaskResult) else TaskResult(True, data=value)
     return TaskAnswer(
         # The work is done, whatever it returned.
-        TOO_DEEP if is_too_deep(said.data) else said.data,
+        TOO_DEEP if is_too_deep(result.data) else result.data,
         call.written_context,
         call.removed_context,
         call.written_params,
-        None if said.ok else said.code or "TASK_FAILED",
-        None if said.ok else said.message,
+        None if result.ok else result.code or "TASK_FAILED",
+        None if result.ok else result.message,
         _refusal(value, entry),
     )
 

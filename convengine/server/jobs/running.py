@@ -61,8 +61,8 @@ def due() -> list[str]:
     create_missing_rows()
     now = database_time()
     free = Q(lease_token=None, due_at__lte=now) | Q(lease_expires_at__lt=now)
-    found = set(CeJob.objects.filter(free).values_list("name", flat=True))
-    return [name for name in all_jobs() if name in found]
+    due_names = set(CeJob.objects.filter(free).values_list("name", flat=True))
+    return [name for name in all_jobs() if name in due_names]
 
 
 def run_due() -> None:
@@ -131,8 +131,8 @@ def _claim(job: Job, by: str) -> _Holder | None:
         if (row.lease_token and not dead) or (by == SCHEDULE and not dead and row.due_at > now):
             return None
         if dead and row.last_run_id:
-            lost = CeJobRun.objects.filter(pk=row.last_run_id, status=JobStatus.RUNNING.value)
-            lost.update(status=JobStatus.LOST.value, finished_at=now, error="The process that ran it ended.")
+            interrupted_run = CeJobRun.objects.filter(pk=row.last_run_id, status=JobStatus.RUNNING.value)
+            interrupted_run.update(status=JobStatus.LOST.value, finished_at=now, error="The process that ran it ended.")
         record = CeJobRun.objects.create(
             job_name=job.name, started_at=now, started_by=by, worker=f"{socket.gethostname()}:{os.getpid()}"
         )

@@ -51,22 +51,22 @@ class Connection:
     async def tools(self, seconds: float) -> list[Json]:
         """The server's tools as it lists them. Raises ServerFault."""
         self.stale = False
-        found: list[Json] = []
+        tools: list[Json] = []
         cursor: str | None = None
         while True:
             page = await self._call(seconds, partial(self._client.list_tools, cursor=cursor))
-            found.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
-            _check_bounds(found, "list of tools")
+            tools.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
+            _check_bounds(tools, "list of tools")
             cursor = page.next_cursor
-            if cursor is None or len(found) >= _MAX_TOOLS:
-                return found[:_MAX_TOOLS]
+            if cursor is None or len(tools) >= _MAX_TOOLS:
+                return tools[:_MAX_TOOLS]
 
     async def call(self, tool: str, args: dict[str, Json], seconds: float) -> Json:
         """The tool's result as JSON. Raises ServerFault, also for a failure inside the tool."""
         result = await self._call(seconds, partial(self._client.call_tool, tool, args))
         if result.is_error:
-            said = "\n".join(block.text for block in result.content if getattr(block, "text", None))
-            raise ServerFault(faults.TOOL_FAILED, said or "The tool failed without a word.")
+            text = "\n".join(block.text for block in result.content if getattr(block, "text", None))
+            raise ServerFault(faults.TOOL_FAILED, text or "The tool failed without a word.")
         document = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
         return _check_bounds(document, "result")
 

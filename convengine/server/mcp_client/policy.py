@@ -102,7 +102,7 @@ class Policy:
         pairs = values.items() if isinstance(values, Mapping) else ()
         return sorted((str(name), _SECRET.sub(self._secret, str(value))) for name, value in pairs)
 
-    def _secret(self, found: re.Match[str]) -> str:
-        if found[1] not in self.secrets:
-            raise NotAllowed(f"There is no secret {found[1]}; the deployment sets CE_MCP_SECRET_{found[1]}.")
-        return self.secrets[found[1]]
+    def _secret(self, match: re.Match[str]) -> str:
+        if match[1] not in self.secrets:
+            raise NotAllowed(f"There is no secret {match[1]}; the deployment sets CE_MCP_SECRET_{match[1]}.")
+        return self.secrets[match[1]]

@@ -103,14 +103,18 @@ class Pool:
         fresh = entry.tools is not None and self._clock() - entry.tools_at < MANIFEST_SECONDS
         changed = entry.connection is not None and entry.connection.alive and entry.connection.stale
         if entry.tools is None or not fresh or changed:
-            entry.tools = await self._with(entry, target, seconds, lambda found, left: found.tools(left))
+            entry.tools = await self._with(
+                entry, target, seconds, lambda connection, seconds_left: connection.tools(seconds_left)
+            )
             entry.tools_at = self._clock()
         return entry.tools
 
     async def call(self, target: Target, tool: str, args: dict[str, Json], seconds: float) -> Json:
         """A tool's result. Raises ServerFault."""
         entry = self._get_entry(target)
-        return await self._with(entry, target, seconds, lambda found, left: found.call(tool, args, left))
+        return await self._with(
+            entry, target, seconds, lambda connection, seconds_left: connection.call(tool, args, seconds_left)
+        )
 
     async def close(self) -> None:
         open_ones = [entry.connection for entry in self._entries.values() if entry.connection]
@@ -134,11 +138,11 @@ class Pool:
     async def _session(self, entry: _TargetEntry, target: Target, seconds: float) -> tuple[Connection, bool]:
         """A live session, and whether it was opened for this call. Raises ServerFault."""
         async with entry.opening:
-            found = entry.connection
-            if found is not None and found.alive and not found.retired:
-                return found, False
-            if found is not None:
-                found.retire()
+            current = entry.connection
+            if current is not None and current.alive and not current.retired:
+                return current, False
+            if current is not None:
+                current.retire()
             now = self._clock()
             if now < entry.not_before:
                 wait = f"{entry.not_before - now:.1f} s"

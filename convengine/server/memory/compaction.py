@@ -146,7 +146,7 @@ def _built_summary(row: CeConversation) -> str:
     return row.context_summary or format_summary(SummaryParts(turns=row.turn_count))
 
 
-def _store_compaction(row: CeConversation, snapshot: Snapshot, told: _ModelSummary, *, done: bool) -> bool:
+def _store_compaction(row: CeConversation, snapshot: Snapshot, summary: _ModelSummary, *, done: bool) -> bool:
     """Store everything at once; nothing if the session was opened again meanwhile."""
     now = database_time()
     context, expired = _expire_open_action(row, now)
@@ -154,10 +154,10 @@ def _store_compaction(row: CeConversation, snapshot: Snapshot, told: _ModelSumma
         # First, because it locks the row, so that of two workers one skips what the other did.
         if not _mark_compacted(row, context, done=done):
             return False
-        _store_memory(row, told.text, now, Redaction.of(snapshot))
+        _store_memory(row, summary.text, now, Redaction.of(snapshot))
         _trim_explainability(row, live_settings.read(snapshot, EXPLAINABILITY_TURNS).value)
-        if told.turn:
-            turn_log().insert_later_events(told.turn, told.stored)
+        if summary.turn:
+            turn_log().insert_later_events(summary.turn, summary.stored)
         if events := [(str(row.pk), PENDING_ACTION_LIFECYCLE, action) for action in expired]:
             turn_log().outside(events, now, snapshot.config_version)
     return True
@@ -188,24 +188,24 @@ def _expire_open_action(row: CeConversation, now: datetime) -> tuple[Json, list[
         state=row.state_code,
         epoch=row.context_epoch,
     )
-    found = record.read_record(session)
-    if found is None or found.status not in record.LIVE:
+    action = record.read_record(session)
+    if action is None or action.status not in record.LIVE:
         return row.context_json, []
-    expired = found.with_status(ActionStatus.EXPIRED, record.Moment.of(row.last_turn_no, now))
+    expired = action.with_status(ActionStatus.EXPIRED, record.Moment.of(row.last_turn_no, now))
     session = record.end_record(record.store_record(session, expired))
     payload = {"event": "SESSION_ENDED", "status": ActionStatus.EXPIRED.value}
-    return to_plain(session.context), [{**payload, "actionKey": found.action_key, "actionRef": found.action_ref}]
+    return to_plain(session.context), [{**payload, "actionKey": action.action_key, "actionRef": action.action_ref}]
 
 
-def _store_memory(row: CeConversation, told: str | None, now: datetime, redaction: Redaction) -> None:
+def _store_memory(row: CeConversation, summary: str | None, now: datetime, redaction: Redaction) -> None:
     rolling = CeMemory.objects.filter(conversation=row, memory_type=CeMemory.MemoryType.SESSION_SUMMARY)
     first = rolling.values_list("from_turn", flat=True).first() or 1
     values = {
         "workspace_id": row.workspace_id,
         "channel": row.channel,
         "remote_jid": row.remote_jid,
-        "summary_text": redaction.text(told or _built_summary(row)),
-        "source": "LLM" if told else "TEMPLATE",
+        "summary_text": redaction.text(summary or _built_summary(row)),
+        "source": "LLM" if summary else "TEMPLATE",
         "detail_json": {
             "outcome": row.lifecycle,
             "reason": row.lifecycle_detail.get("reason"),
@@ -230,9 +230,9 @@ def _list_units(row: CeConversation) -> list[dict[str, Json]]:
     return [dict(unit) for unit in CeSessionUnit.objects.filter(conversation=row).order_by("unit_id").values(*columns)]
 
 
-def _trim_explainability(row: CeConversation, kept: int) -> None:
+def _trim_explainability(row: CeConversation, kept_turns: int) -> None:
     """Keep only the newest turns of an ended session's explainability log."""
-    older = CeConversationHistory.objects.filter(conversation=row, turn_no__lte=row.last_turn_no - kept)
+    older = CeConversationHistory.objects.filter(conversation=row, turn_no__lte=row.last_turn_no - kept_turns)
     older.exclude(request_meta=None, trace_graph=None).update(request_meta=None, trace_graph=None)
 
 

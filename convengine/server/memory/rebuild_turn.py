@@ -93,8 +93,8 @@ def _read_history(turns: Any, record: CeConversationHistory, snapshot: Snapshot)
     """The turns before it, oldest first, as it read them."""
     limit = live_settings.read(snapshot, HISTORY_MAX_TURNS).value
     earlier = turns.filter(turn_no__lt=record.turn_no, context_epoch=record.context_epoch).order_by("-turn_no")[:limit]
-    found = [(turn.user_input, to_spoken_text(turn.assistant_output)) for turn in earlier]
-    return tuple(Exchange(user, said) for user, said in reversed(found) if user and user.strip() and said)
+    exchanges = [(turn.user_input, to_spoken_text(turn.assistant_output)) for turn in earlier]
+    return tuple(Exchange(user, answer) for user, answer in reversed(exchanges) if user and user.strip() and answer)
 
 
 def _rebuild_session(row: Conversation, record: CeConversationHistory, loaded: Loaded) -> Session:

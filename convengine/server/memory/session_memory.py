@@ -34,8 +34,8 @@ def recall_previous_session(row: Conversation) -> str | None:
             "AND memory_type = 'COMPACTED' AND conversation_id <> %s ORDER BY created_at DESC LIMIT 1",
             [row.workspace_id, row.channel, row.remote_jid, dialect().uuid_param(row.conversation_id)],
         )
-        found = cursor.fetchone()
-    return found[0] if found else None
+        fetched = cursor.fetchone()
+    return fetched[0] if fetched else None
 
 
 def store_summary_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:

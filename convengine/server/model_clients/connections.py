@@ -70,8 +70,8 @@ class Connections:
     @property
     def names(self) -> frozenset[str]:
         """The allowed values of `LLM/MODEL`: a model, or `connection:model`."""
-        found = [(connection.name, model) for connection in self.all for model in connection.models]
-        return frozenset({model for _, model in found} | {f"{name}:{model}" for name, model in found})
+        pairs = [(connection.name, model) for connection in self.all for model in connection.models]
+        return frozenset({model for _, model in pairs} | {f"{name}:{model}" for name, model in pairs})
 
     def find(self, name: str) -> tuple[Connection, str]:
         """The connection and the model of a name; blank is the first of the first. Raises ModelUnknown."""
@@ -83,9 +83,9 @@ class Connections:
         raise ModelUnknown(f"LLM/MODEL is {name!r}, which this deployment does not allow. Allowed: {allowed}.")
 
 
-def read_connections(found: Mapping[str, Mapping[str, Json]]) -> Connections:
+def read_connections(declared: Mapping[str, Mapping[str, Json]]) -> Connections:
     """The connections of `settings.CONVENGINE["MODELS"]`. Raises ConnectionInvalid."""
-    return Connections(tuple(_connection(name, value) for name, value in found.items()))
+    return Connections(tuple(_connection(name, value) for name, value in declared.items()))
 
 
 def _connection(name: str, value: Json) -> Connection:
@@ -121,14 +121,14 @@ def _url(name: str, key: str, url: Json) -> str:
 
 
 def _models(name: str, models: Json) -> tuple[str, ...]:
-    found = [models] if isinstance(models, str) else models
-    if not isinstance(found, Sequence) or not found or not all(isinstance(model, str) and model for model in found):
+    names = [models] if isinstance(models, str) else models
+    if not isinstance(names, Sequence) or not names or not all(isinstance(model, str) and model for model in names):
         raise _invalid(name, "models", models, 'a list of names such as ["gpt-5-mini"]')
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
 def _price(name: str, model: str, price: Json) -> Price:
-    if not isinstance(price, Sequence) or len(price) != 2 or not all(_amount(one) for one in price):
+    if not isinstance(price, Sequence) or len(price) != 2 or not all(_amount(amount) for amount in price):
         raise _invalid(name, f"prices.{model}", price, "two amounts, for a million tokens in and out: [0.15, 0.6]")
     return Price(float(price[0]), float(price[1]))
 
@@ -138,10 +138,10 @@ def _amount(value: Json) -> bool:
 
 
 def _object(name: str, key: str, value: Mapping[str, Json]) -> Mapping[str, Json]:
-    found = value.get(key, {})
-    if not isinstance(found, Mapping):
-        raise _invalid(name, key, found, "an object")
-    return found
+    entry = value.get(key, {})
+    if not isinstance(entry, Mapping):
+        raise _invalid(name, key, entry, "an object")
+    return entry
 
 
 def _invalid(name: str, key: str, value: Json, wanted: str) -> ConnectionInvalid:

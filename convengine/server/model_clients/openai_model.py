@@ -76,9 +76,9 @@ class OpenAiModel:
     def _try(self, request: LlmRequest, connection: Connection, model: str, seconds: float) -> Try:
         started = time.perf_counter()
         try:
-            asked = build_body(request, connection, model)
+            body = build_body(request, connection, model)
             completion = self._client(connection).chat.completions.create(
-                **asked, timeout=seconds, extra_body=dict(connection.body) or None
+                **body, timeout=seconds, extra_body=dict(connection.body) or None
             )
             outcome = read_completion(completion)
         except Exception as error:
@@ -126,12 +126,12 @@ Json = Any
 
 def build_body(request: LlmRequest, connection: Connection, model: str) -> dict[str, Json]:
     """The arguments of a chat completion."""
-    asked: dict[str, Json] = {"model": model, "messages": _messages(request, connection)}
+    body: dict[str, Json] = {"model": model, "messages": _messages(request, connection)}
     if request.temperature is not None and connection.temperature:
-        asked["temperature"] = request.temperature
+        body["temperature"] = request.temperature
     if request.json_schema is not None and connection.answers != "text":
-        asked["response_format"] = _format(request, connection)
-    return asked
+        body["response_format"] = _format(request, connection)
+    return body
 
 
 def _messages(request: LlmRequest, connection: Connection) -> list[dict[str, str]]:
@@ -139,8 +139,8 @@ def _messages(request: LlmRequest, connection: Connection) -> list[dict[str, str
     system = request.system
     if request.json_schema is not None and connection.answers != "schema":
         system += f"\n\nAnswer with one JSON value of this schema and with nothing else:\n{dumps(request.json_schema)}"
-    said = [("system", system), ("user", _data(request.context_json)), ("user", request.user)]
-    return [{"role": role, "content": text} for role, text in said if not blank(text)]
+    messages = [("system", system), ("user", _data(request.context_json)), ("user", request.user)]
+    return [{"role": role, "content": text} for role, text in messages if not blank(text)]
 
 
 def _data(context_json: str) -> str:

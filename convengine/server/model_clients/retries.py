@@ -93,8 +93,8 @@ def read_completion(completion: Any) -> Try:
     choices = getattr(completion, "choices", None)
     message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
     if message is None:
-        found = shorten(str(completion), 120)
-        return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {found!r}.")
+        excerpt = shorten(str(completion), 120)
+        return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {excerpt!r}.")
     usage = getattr(completion, "usage", None)
     model = getattr(completion, "model", None)
     answer = LlmAnswer(

@@ -36,10 +36,10 @@ class WordVectors:
         try:
             with _loading:
                 table = _vectors(tuple(others))
-                (one,) = _model().embed([text], norm=True)
+                (vector,) = _model().embed([text], norm=True)
         except Exception as error:
             return LikenessAnswer(error_message=f"{type(error).__name__}: {error}")
-        return LikenessAnswer(tuple(max(0.0, round(float(score), _DIGITS)) for score in table @ one), _MODEL)
+        return LikenessAnswer(tuple(max(0.0, round(float(score), _DIGITS)) for score in table @ vector), _MODEL)
 
 
 def embed(texts: Sequence[str]) -> list[bytes]:
@@ -50,9 +50,9 @@ def embed(texts: Sequence[str]) -> list[bytes]:
         return [vector.astype("float32").tobytes() for vector in _model().embed(list(texts), norm=True)]
 
 
-def closeness(one: bytes, others: Sequence[bytes]) -> list[float]:
+def closeness(vector: bytes, others: Sequence[bytes]) -> list[float]:
     """The cosine of a vector with each of the others. Only if `embedded` returned vectors."""
-    wanted = array("f", one)
+    wanted = array("f", vector)
     return [sum(map(mul, wanted, array("f", other))) for other in others]
 
 

@@ -42,13 +42,13 @@ def check_pipeline(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
 
 def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """Every dotted path of the settings can be imported."""
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     for key in ("SNAPSHOT", "RELEASE_HISTORY", "AUDIT_WRITER", "TURN_READER", "ACCESS_LOG", "LIVE_STREAMS"):
         try:
             conf.load(key)
         except ImportError as error:
-            found.append(Error(f"settings.CONVENGINE[{key!r}] cannot be imported: {error}.", id="convengine.E003"))
-    return found
+            problems.append(Error(f"settings.CONVENGINE[{key!r}] cannot be imported: {error}.", id="convengine.E003"))
+    return problems
 
 
 def check_connections(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:

@@ -41,10 +41,10 @@ class Limits:
     @classmethod
     def of(cls, snapshot: Snapshot, channel: str) -> "Limits":
         """The limits of the current settings."""
-        asked = live_settings.read(snapshot, RESUME_MODE, channel).value == "offer_resume"
+        offers_resume = live_settings.read(snapshot, RESUME_MODE, channel).value == "offer_resume"
         minutes = live_settings.read(snapshot, TIMEOUT_MINUTES, channel).value
         stale = timedelta(days=live_settings.read(snapshot, STALE_TIMEOUT_DAYS).value)
-        return cls(stale, None if asked else timedelta(minutes=minutes))
+        return cls(stale, None if offers_resume else timedelta(minutes=minutes))
 
     @property
     def shortest(self) -> timedelta:
@@ -92,13 +92,17 @@ def _close_channel(channel: str) -> Iterator[Counts]:
     while True:
         snapshot, now = configuration().current(), database_time()
         limits = Limits.of(snapshot, channel)
-        found = _find_idle_sessions(channel, now - limits.shortest)
+        idle_sessions = _find_idle_sessions(channel, now - limits.shortest)
         ended = 0
         for reason in ("stale", "timeout"):
-            ending = [one for one in found if not one.leased and limits.reason(now - one.idle_since) == reason]
+            ending = [
+                session
+                for session in idle_sessions
+                if not session.leased and limits.reason(now - session.idle_since) == reason
+            ]
             ended += _abort_sessions(ending, reason, now, snapshot.config_version) if ending else 0
         # The record of a dead turn must be written first; the next round ends the session.
-        buried = sum(recover_expired_lease(one.conversation_id) for one in found if one.leased)
+        buried = sum(recover_expired_lease(session.conversation_id) for session in idle_sessions if session.leased)
         if not ended and not buried:
             return
         yield {"closed": ended, **({"dead turns recorded": buried} if buried else {})}
@@ -135,15 +139,15 @@ def _abort_sessions(ending: Sequence[_IdleSession], reason: str, now: datetime, 
 
     Two short statements, because writers of these sessions wait for them, on SQLite all writers.
     """
-    sql, by_key = dialect(), {uuid.UUID(one.conversation_id): one for one in ending}
-    for one in ending:
-        check_move(one.lifecycle, Lifecycle.ABORTED)
+    sql, by_key = dialect(), {uuid.UUID(session.conversation_id): session for session in ending}
+    for session in ending:
+        check_move(session.lifecycle, Lifecycle.ABORTED)
     # A locked row has a new message.
     lock = " FOR UPDATE SKIP LOCKED" if sql.vendor == "postgresql" else ""
     pairs = " OR ".join(["(conversation_id = %s AND version = %s AND last_turn_no = %s)"] * len(ending))
     params: list[Any] = [dumps({"reason": reason, "at": now.isoformat()})]
-    for one in ending:
-        params += [sql.uuid_param(one.conversation_id), one.version, one.last_turn_no]
+    for session in ending:
+        params += [sql.uuid_param(session.conversation_id), session.version, session.last_turn_no]
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             f"""UPDATE ce_conversation
@@ -156,13 +160,15 @@ def _abort_sessions(ending: Sequence[_IdleSession], reason: str, now: datetime, 
         )
         moved = [by_key[uuid.UUID(str(key))] for (key,) in cursor.fetchall()]
         if moved:
-            events = [(one.conversation_id, SESSION_LIFECYCLE, _lifecycle_payload(one, reason)) for one in moved]
+            events = [
+                (session.conversation_id, SESSION_LIFECYCLE, _lifecycle_payload(session, reason)) for session in moved
+            ]
             turn_log().outside(events, now, config_version)
     return len(moved)
 
 
-def _lifecycle_payload(one: _IdleSession, reason: str) -> dict[str, Any]:
-    return build_event(one.lifecycle, Lifecycle.ABORTED, reason, one.last_turn_no)
+def _lifecycle_payload(session: _IdleSession, reason: str) -> dict[str, Any]:
+    return build_event(session.lifecycle, Lifecycle.ABORTED, reason, session.last_turn_no)
 
 
 JOB = Job(

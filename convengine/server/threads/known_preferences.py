@@ -34,6 +34,6 @@ def check_preferences(wanted: Mapping[str, Any] | None, workspace_id: str) -> di
     """The valid preferences of a request, by kind. Raises RequestInvalid naming the known ones."""
     if not wanted:
         return {}
-    if found := find_problems(wanted, list_known_preferences(workspace_id)):
-        raise RequestInvalid(fields={f"preferences.{name}": [problem] for name, problem in found.items()})
+    if problems := find_problems(wanted, list_known_preferences(workspace_id)):
+        raise RequestInvalid(fields={f"preferences.{name}": [problem] for name, problem in problems.items()})
     return map_by_kind(wanted)

@@ -29,12 +29,12 @@ def list_sessions(filters: dict[str, str], cursor: str | None, limit: int) -> tu
         # The row's own stored time, because its text compares differently.
         at = Subquery(last.values("created_at"))
         rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, conversation_id__lt=_parse_cursor(cursor)))
-    found = list(rows[: limit + 1])
-    if cursor and not found and not last.exists():
+    page = list(rows[: limit + 1])
+    if cursor and not page and not last.exists():
         # Its session was removed, or belongs to another workspace: this is not the end of the list.
         raise RequestInvalid(fields={"cursor": [f"{cursor!r} is of no session that is there; begin without a cursor."]})
-    more = found[limit - 1] if len(found) > limit else None
-    return found[:limit], str(more.pk) if more else None
+    more = page[limit - 1] if len(page) > limit else None
+    return page[:limit], str(more.pk) if more else None
 
 
 def _parse_cursor(cursor: str) -> uuid.UUID:
@@ -79,8 +79,12 @@ class ExplainedTurn:
 
 def explain_turns(row: CeConversation, most: int | None = None) -> list[ExplainedTurn]:
     """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first."""
-    kept = live_settings.read(configuration().latest, EXPLAINABILITY_TURNS).value
-    turns = list(CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[: min(kept, most or kept)])
+    kept_turns = live_settings.read(configuration().latest, EXPLAINABILITY_TURNS).value
+    turns = list(
+        CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[
+            : min(kept_turns, most or kept_turns)
+        ]
+    )
     graphs = turn_reader().build_graphs(row.pk, [turn.turn_no for turn in turns])
     return [_explain_turn(turn, graphs.get(turn.turn_no, {})) for turn in turns]
 

@@ -86,7 +86,7 @@ def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recordin
 
 def _commit_in_next_session(
     turn: Turn,
-    left: PreviousSession,
+    previous: PreviousSession,
     lease: Lease,
     outcome: EngineOutcome,
     tape: Recording,
@@ -100,7 +100,7 @@ def _commit_in_next_session(
         *answer,
     ]
     with transaction.atomic():
-        if not execute(end_session_stmt(lease, redaction.session(left.session))):
+        if not execute(end_session_stmt(lease, redaction.session(previous.session))):
             raise TurnInterrupted() if is_interrupted(lease.token) else TurnConflict()
         insert_next_session(turn, lease, session)
         _execute_each(more)

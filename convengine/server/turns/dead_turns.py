@@ -39,14 +39,14 @@ def recover_expired_lease(conversation_id: str) -> bool:
             return False
         info, epoch, intent, state, marked, now, head = row
         _append_events(conversation_id, load_column(info) or {}, sql.read_time(now), bool(marked))
-        left = _insert_turn_record(
+        new_head = _insert_turn_record(
             conversation_id, load_column(info) or {}, (epoch, intent, state), sql.read_time(now), head
         )
         cursor.execute(
             "UPDATE ce_conversation SET chain_head = %s, lease_token = NULL, lease_expires_at = NULL, "
             "lease_info = NULL, lease_interrupted_by = NULL "
             "WHERE conversation_id = %s",
-            [left, sql.uuid_param(conversation_id)],
+            [new_head, sql.uuid_param(conversation_id)],
         )
         return True
 
@@ -104,8 +104,8 @@ def _insert_turn_record(
     nothing: dict[str, Any] = {"assistant_output": None, "facts": None, "recording": None, "duration_ms": None}
     whole = {**record, **nothing, "audit_incomplete": False}
     last_seq, pieces = turn_log().pieces(conversation_id, turn_id, turn_no)
-    said = encode_words(whole, encode_documents(whole))
-    seal = make_seal(previous and bytes(previous), whole, last_seq, {**pieces, WORDS: said})
+    words = encode_words(whole, encode_documents(whole))
+    seal = make_seal(previous and bytes(previous), whole, last_seq, {**pieces, WORDS: words})
     meta = {"inputParamNames": info.get("inputParamNames"), "worker": info.get("worker")}
     CeConversationHistory.objects.create(**record, modified_at=now, request_meta=meta, chain=seal.data)
     return seal.hash

@@ -127,11 +127,11 @@ def _run(request: TurnRequest, lease: Lease, key: IdempotencyKey | None, wire: W
     return answer
 
 
-def _restore_original_session(turn: Turn, left: PreviousSession, outcome: EngineOutcome) -> EngineOutcome:
+def _restore_original_session(turn: Turn, previous: PreviousSession, outcome: EngineOutcome) -> EngineOutcome:
     """A turn that fails in the session that it began never began it: it belongs to the old one, under its number."""
-    turn.request, turn.turn_no, turn.previous_session = left.request, left.turn_no, None
-    there = outcome.session.evolve(conversation_id=left.request.conversation_id, turn_no=left.turn_no)
-    return replace(outcome, session=there)
+    turn.request, turn.turn_no, turn.previous_session = previous.request, previous.turn_no, None
+    restored = outcome.session.evolve(conversation_id=previous.request.conversation_id, turn_no=previous.turn_no)
+    return replace(outcome, session=restored)
 
 
 def _record_unstored_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording) -> None:
@@ -241,9 +241,9 @@ class StoredConversation:
         """The recent turns; rows with a blank side do not count (R61)."""
         return tuple(
             [
-                Exchange(user, said)
+                Exchange(user, text)
                 for user, answer in reversed(self._past())
-                if user and user.strip() and (said := to_spoken_text(answer))
+                if user and user.strip() and (text := to_spoken_text(answer))
             ]
         )
 

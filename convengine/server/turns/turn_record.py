@@ -86,16 +86,17 @@ def insert_turn_stmt(
         "chain": seal.data,
     }
     documents = {"facts": facts.decode(), **({} if error else {"assistant_output": spoken_as.decode()})}
-    said = {
+    literals = {
         "status": f"'{record.status.value}'",
         "source": f"'{record.source}'",
         "modified_at": sql.now(),
         "audit_incomplete": sql.boolean_literal(record.audit_incomplete),
         "replayable": sql.boolean_literal(record.replayable),
     }
-    places = [*["%s"] * len(params), *[sql.json] * len(documents), *said.values()]
+    values_sql = [*["%s"] * len(params), *[sql.json] * len(documents), *literals.values()]
     insert = Statement(
-        f"INSERT INTO ce_conversation_history ({', '.join([*params, *documents, *said])}) VALUES ({', '.join(places)})",
+        f"INSERT INTO ce_conversation_history ({', '.join([*params, *documents, *literals])}) "
+        f"VALUES ({', '.join(values_sql)})",
         [*params.values(), *documents.values()],
     )
     return insert, seal.hash
@@ -128,8 +129,8 @@ def encode_frame(record: Mapping[str, Any]) -> bytes:
 
 def encode_words(record: Mapping[str, Any], documents: Sequence[bytes]) -> list[bytes]:
     """The words of the turn, in pieces; `documents` are DOCUMENTS in hashed form."""
-    said = [(name, orjson.dumps(_plain(record.get(name)))) for name in SAID]
-    known = [*said, *zip(DOCUMENTS, documents, strict=True)]
+    columns = [(name, orjson.dumps(_plain(record.get(name)))) for name in SAID]
+    known = [*columns, *zip(DOCUMENTS, documents, strict=True)]
     # The last piece may contain line breaks.
     return [*(b"%b %b" % (name.encode(), text) for name, text in known), b"recording " + (record["recording"] or b"")]
 

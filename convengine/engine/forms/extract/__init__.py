@@ -55,28 +55,30 @@ def extract(
     form: Form,
     message: str | None,
     *,
-    asked: Collection[str] = (),
+    asked_paths: Collection[str] = (),
     missing: Collection[str] | None = None,
     bare_answers: bool = False,
 ) -> Extraction:
     """Read the values of a message, by field path. Never raises for user input.
 
-    `asked`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`: the
-    fields without a value; default all. `bare_answers`: the last answer asked for that one field; what it does not
-    take may be the answer for another missing field with a type of its own (R109).
+    `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`:
+    the fields without a value; default all. `bare_answers`: the last answer asked for that one field; what it does
+    not take may be the answer for another missing field with a type of its own (R109).
     """
     if blank(message) or form.problem:
         return Extraction()
     reading = Reading(message or "")
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
-    found = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked)
-    candidates = [*found.chosen, *found.doubtful]
-    others = [path for path in missing if path not in asked] if bare_answers else None
-    left = candidates
-    if not found.negated.issuperset(asked):
-        left = _add_whole_answer(reading, form, asked, candidates, others)
-    return _validate_candidates(reading, form, [claim for claim in left if claim not in found.doubtful], found.doubtful)
+    resolution = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked_paths)
+    candidates = [*resolution.chosen, *resolution.doubtful]
+    others = [path for path in missing if path not in asked_paths] if bare_answers else None
+    claims = candidates
+    if not resolution.negated.issuperset(asked_paths):
+        claims = _add_whole_answer(reading, form, asked_paths, candidates, others)
+    return _validate_candidates(
+        reading, form, [claim for claim in claims if claim not in resolution.doubtful], resolution.doubtful
+    )
 
 
 def _list_candidates(
@@ -102,26 +104,30 @@ def _list_candidates(
 
 
 def _add_whole_answer(
-    reading: Reading, form: Form, asked: Collection[str], found: list[Candidate], others: Collection[str] | None
+    reading: Reading,
+    form: Form,
+    asked_paths: Collection[str],
+    candidates: list[Candidate],
+    others: Collection[str] | None,
 ) -> list[Candidate]:
     """Add the whole message as the answer for the only field asked for, unless it has a candidate.
 
     `others`: the other missing fields, if the last answer asked for that one.
     """
-    field = form.field(next(iter(asked))) if len(asked) == 1 else None
-    if field is None or any(claim.field.path == field.path for claim in found):
-        return found
+    field = form.field(next(iter(asked_paths))) if len(asked_paths) == 1 else None
+    if field is None or any(claim.field.path == field.path for claim in candidates):
+        return candidates
     answer = read_whole_answer(reading, field, free=others is not None)
-    if (answer is None or answer.problem) and not found and others:
+    if (answer is None or answer.problem) and not candidates and others:
         accepted = [other for path in others if (other := _read_for_other(reading, form, path))]
         if len(accepted) == 1:
             return accepted
     if answer is None or (answer.problem and _names_other_field(reading, form, field)):
-        return found
-    touched = [claim for claim in found if claim.start < answer.end and answer.start < claim.end]
+        return candidates
+    touched = [claim for claim in candidates if claim.start < answer.end and answer.start < claim.end]
     if not all(claim.yields for claim in touched):
-        return found
-    return [*(claim for claim in found if claim not in touched), answer]
+        return candidates
+    return [*(claim for claim in candidates if claim not in touched), answer]
 
 
 def _read_for_other(reading: Reading, form: Form, path: str) -> Candidate | None:

@@ -63,12 +63,12 @@ def read_whole_answer(reading: Reading, field: Field, *, free: bool = False) -> 
     if is_numeric(field):
         return _read_number(reading, field)
     start, end = _find_core(reading, field)
-    said = reading.text[start:end]
+    text = reading.text[start:end]
     if field.type == "boolean":
         return _read_yes_or_no(reading, field, start, end)
     if free and field.spec.kind is Kind.TEXT:
         return _read_free_text(reading, field, start, end)
-    if not said or reading.text.rstrip().endswith("?") or SAYS_NOTHING.fullmatch(said) or DENIES.match(said):
+    if not text or reading.text.rstrip().endswith("?") or SAYS_NOTHING.fullmatch(text) or DENIES.match(text):
         return None
     words = clean_value(reading.quote(start, end)).lstrip("#")
     if choice := find_choice(words, field):
@@ -89,9 +89,9 @@ def _read_free_text(reading: Reading, field: Field, start: int, end: int) -> Can
         return None
     if field.spec.long:
         return Candidate(field, 0, len(reading.text), whole, ANSWER)
-    said = reading.text[start:end]
+    text = reading.text[start:end]
     asks = reading.text.rstrip().endswith("?") or ASKS.match(reading.text)
-    if not said or asks or KNOWS_NOTHING.match(said) or is_phrase(said, "greetings", "leave"):
+    if not text or asks or KNOWS_NOTHING.match(text) or is_phrase(text, "greetings", "leave"):
         return None
     words = clean_value(reading.quote(start, end)).lstrip("#")
     if any(not NAMED.isdisjoint(label) for label in field.labels) and not _is_plausible(words, field):
@@ -108,30 +108,30 @@ def _read_named(field: Field, start: int, end: int, words: str) -> Candidate | N
 
 def _leads_to_other_subject(reading: Reading, field: Field, start: int, end: int) -> bool:
     """True when the words before the answer point to something else: "I'm tired", or "to Lyon" for a source field."""
-    said, last = reading.words(start, end), reading.text[:start].split()[-1:]
-    if PERSON.fullmatch(reading.text, 0, start) and DESCRIBES.issuperset(said):
+    words, last = reading.words(start, end), reading.text[:start].split()[-1:]
+    if PERSON.fullmatch(reading.text, 0, start) and DESCRIBES.issuperset(words):
         return True
     if last in (["to"], ["into"]):
-        return leads_from(field) or not {"a", "an", "my", "our"}.isdisjoint(said[:1])
+        return leads_from(field) or not {"a", "an", "my", "our"}.isdisjoint(words[:1])
     return last == ["from"] and leads_to(field)
 
 
 def _is_plausible(words: str, field: Field) -> bool:
     """False for sentences and commands if a name, an id or a place is expected."""
-    said = fold(words).split()
-    if all(word in YES or word in NO for word in said):
+    tokens = fold(words).split()
+    if all(word in YES or word in NO for word in tokens):
         return False
     if any(word in PROSE for label in field.labels for word in label):
         return True
     if (
-        len(said) > _LONGEST
-        or says_no_name([word.strip(",.;:!") for word in said], field)
-        or said[0] in COMMANDS
-        or ASKS.match(" ".join(said))
-        or begins_with_negation(" ".join(said), field)
+        len(tokens) > _LONGEST
+        or says_no_name([word.strip(",.;:!") for word in tokens], field)
+        or tokens[0] in COMMANDS
+        or ASKS.match(" ".join(tokens))
+        or begins_with_negation(" ".join(tokens), field)
     ):
         return False
-    return not any(word.strip(",.;:!") in SENTENCE for word in said)
+    return not any(word.strip(",.;:!") in SENTENCE for word in tokens)
 
 
 def _find_core(reading: Reading, field: Field) -> tuple[int, int]:
@@ -161,10 +161,10 @@ def _read_yes_or_no(reading: Reading, field: Field, start: int, end: int) -> Can
         return Candidate(field, start, end, choice.value, ANSWER)
     bounds = (len(reading.text) - len(reading.text.lstrip()), len(reading.text.rstrip()))
     for value, words, phrases in ((True, YES, YES_PHRASES), (False, NO, NO_PHRASES)):
-        left = re.split(r"[\s,.!]+", bare.strip())
-        while left and left[0] in words:
-            del left[0]
-        if not left or phrases.fullmatch(" ".join(left)):
+        remaining = re.split(r"[\s,.!]+", bare.strip())
+        while remaining and remaining[0] in words:
+            del remaining[0]
+        if not remaining or phrases.fullmatch(" ".join(remaining)):
             return Candidate(field, *bounds, value, ANSWER)
     return None
 
@@ -172,8 +172,8 @@ def _read_yes_or_no(reading: Reading, field: Field, start: int, end: int) -> Can
 def _read_number(reading: Reading, field: Field) -> Candidate | None:
     """The only number of the message, unless it counts something else."""
     start, end = _find_core(reading, field)
-    found = [mention for mention in find_numbers(reading) if not mention.in_words or mention.start == start]
-    only = [mention for mention in found if start <= mention.start] or found
+    mentions = [mention for mention in find_numbers(reading) if not mention.in_words or mention.start == start]
+    only = [mention for mention in mentions if start <= mention.start] or mentions
     if len(only) == 1 and (only[0].unit is None or only[0].start == start):
         mention = only[0]
         value = read_counted(field, mention)
@@ -249,22 +249,22 @@ _TELLS = split_list(
 _ARTICLES = split_list("the a an my our your")
 
 
-def frames_number(reading: Reading, field: Field, found: CountedNumber) -> bool:
+def frames_number(reading: Reading, field: Field, counted: CountedNumber) -> bool:
     """True when the clause of a number only gives the answer; false for "call 112", "I am 42"."""
-    first, last = reading.clause(found.start)
-    besides = _BESIDES.search(reading.text, found.end, last)
-    after = reading.words(found.end, besides.start() if besides else last)
-    if found.unit and after and after[0] not in _FRAME:
-        if not _may_count(field, found.unit):
+    first, last = reading.clause(counted.start)
+    besides = _BESIDES.search(reading.text, counted.end, last)
+    after = reading.words(counted.end, besides.start() if besides else last)
+    if counted.unit and after and after[0] not in _FRAME:
+        if not _may_count(field, counted.unit):
             return False
         del after[0]
-    said = [*reading.words(first, found.start), *after]
+    clause_words = [*reading.words(first, counted.start), *after]
     own = (field.words - FILLERS) | (_SUM if takes_money(field) else frozenset())
-    return all(word in own or _is_frame(word, said) for word in said)
+    return all(word in own or _is_frame(word, clause_words) for word in clause_words)
 
 
-def _is_frame(word: str, said: list[str]) -> bool:
-    return word in _FRAME or not _BESIDE.get(word, frozenset()).isdisjoint(said)
+def _is_frame(word: str, words: list[str]) -> bool:
+    return word in _FRAME or not _BESIDE.get(word, frozenset()).isdisjoint(words)
 
 
 def _may_count(field: Field, unit: str) -> bool:
@@ -276,14 +276,14 @@ def _may_count(field: Field, unit: str) -> bool:
     return unit not in UNITS or unit in list_units(field)
 
 
-def says_no_name(said: list[str], field: Field) -> bool:
+def says_no_name(words: list[str], field: Field) -> bool:
     """True for folded words that name nothing: "anything", the field's own name, a sentence."""
-    named = [word for word in said if word not in _ARTICLES]
+    named = [word for word in words if word not in _ARTICLES]
     if any(all(word in label for word in named) for label in field.labels):
         return True
-    if all(word in _NOTHING for word in said):
+    if all(word in _NOTHING for word in words):
         return True
-    return len(said) > 1 and not _TELLS.isdisjoint(said)
+    return len(words) > 1 and not _TELLS.isdisjoint(words)
 
 
 def verb_goes_on(reading: Reading, lead: str, start: int) -> bool:

@@ -57,9 +57,9 @@ def _has_direction(field: Field, direction: frozenset[str]) -> bool:
 
 def _read_behind(reading: Reading, field: Field, word: re.Pattern[str]) -> Iterator[Candidate]:
     for match in word.finditer(reading.text):
-        found = read_typed(reading, field, match.end())
-        if found:
-            value, end, problem = found
+        typed_value = read_typed(reading, field, match.end())
+        if typed_value:
+            value, end, problem = typed_value
             yield Candidate(field, match.end(), end, value, DIRECTION, problem, match.start())
 
 

@@ -66,10 +66,10 @@ def _find_end_before_name(reading: Reading, start: int, name: int, name_end: int
 def _is_parted(reading: Reading, start: int, end: int) -> bool:
     """True when the text after a comma does not belong to the value: "Anna, I need help"."""
     rest = reading.text[start:end]
-    found = reading.words(start, end)
-    if not found or found[0] in _NO_VALUE or CORRECTS.match(rest) or DENIES.match(rest):
+    words = reading.words(start, end)
+    if not words or words[0] in _NO_VALUE or CORRECTS.match(rest) or DENIES.match(rest):
         return True
-    return len(found) > 4 or any(word in _PRONOUNS for word in found)
+    return len(words) > 4 or any(word in _PRONOUNS for word in words)
 
 
 def find_end_after_verb(reading: Reading, start: int) -> int | None:
@@ -80,10 +80,10 @@ def find_end_after_verb(reading: Reading, start: int) -> int | None:
     _, last = reading.clause(start)
     joint = re.compile(r"\s+and\s").search(reading.text, start, last)
     last = joint.start() if joint else last
-    said = clean_value(reading.text[start:last])
-    found = said.split()
-    plain = 1 <= len(found) <= 3 and not any(word in _NO_VALUE or _DESCRIBING.fullmatch(word) for word in found)
-    return start + reading.text[start:last].index(said) + len(said) if plain and reading.is_shouting else None
+    value = clean_value(reading.text[start:last])
+    words = value.split()
+    plain = 1 <= len(words) <= 3 and not any(word in _NO_VALUE or _DESCRIBING.fullmatch(word) for word in words)
+    return start + reading.text[start:last].index(value) + len(value) if plain and reading.is_shouting else None
 
 
 def find_end_after_name(reading: Reading, start: int) -> int | None:

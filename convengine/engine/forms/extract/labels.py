@@ -35,14 +35,14 @@ class FieldMention:
 
 def find_mentions(reading: Reading, fields: Sequence[Field]) -> list[FieldMention]:
     """All field names in the text. A shorter name inside a longer one does not count."""
-    found = [
+    mentions = [
         FieldMention(field, *match.span(), cut)
         for field in fields
         for label, cut in _list_callings(field, fields)
         for match in _compile_label(label).finditer(reading.text)
         if not reading.touches_structure(*match.span())
     ]
-    return [name for name in found if not any(_is_longer(other, name) for other in found)]
+    return [name for name in mentions if not any(_is_longer(other, name) for other in mentions)]
 
 
 def read_by_label(reading: Reading, fields: Sequence[Field], missing: Collection[str]) -> Iterator[Candidate]:
@@ -53,9 +53,9 @@ def read_by_label(reading: Reading, fields: Sequence[Field], missing: Collection
     for start in extents:
         # A name inside a value belongs to the value: "street: Main Street 5".
         named = [name for name in names if name.start == start >= read]
-        for found in [value for name in named if (value := _read_value(reading, name, extents, missing))]:
-            read = max(read, found.end)
-            yield found
+        for candidate in [value for name in named if (value := _read_value(reading, name, extents, missing))]:
+            read = max(read, candidate.end)
+            yield candidate
 
 
 def _read_value(reading: Reading, name: FieldMention, extents: Names, missing: Collection[str]) -> Candidate | None:
@@ -87,9 +87,9 @@ def _find_address(reading: Reading, field: Field, start: int) -> re.Match[str] |
 def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None, extents: Names) -> Candidate | None:
     field, soft = name.field, SOFT.match(reading.text, name.end)
     between = sign or soft
-    found = read_typed(reading, field, between.end()) if between else None
-    if found and between:
-        value, end, problem = found
+    typed_value = read_typed(reading, field, between.end()) if between else None
+    if typed_value and between:
+        value, end, problem = typed_value
         core = (name.start, find_number_end(reading, between.end(), end)) if is_numeric(field) else None
         return Candidate(field, between.end(), end, value, LABEL, problem, name.start, core)
     if sign is None:
@@ -106,8 +106,8 @@ def _find_changed_to(reading: Reading, name: FieldMention) -> re.Match[str] | No
 
 def find_number_end(reading: Reading, start: int, end: int) -> int:
     """The end of the number at a position, without its currency."""
-    found = read_number_at(reading, start, named=True)
-    return found.number.core[1] if found else end
+    counted = read_number_at(reading, start, named=True)
+    return counted.number.core[1] if counted else end
 
 
 def _read_id(reading: Reading, name: FieldMention) -> Candidate | None:

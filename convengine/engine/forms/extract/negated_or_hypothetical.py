@@ -316,13 +316,13 @@ def _is_of_another_time(reading: Reading, field: Field, begins: int, start: int,
     """True for "my old address is …", unless the field is the old one. For a "new" field the current value is also
     another.
     """
-    said = {word for label in field.labels for word in label}
+    label_words = {word for label in field.labels for word in label}
     kinds = []
-    if not (leads_from(field) or said & (_OLD | _CURRENT)):
+    if not (leads_from(field) or label_words & (_OLD | _CURRENT)):
         kinds.append("old")
-        if leads_to(field) or said & _NEW:
+        if leads_to(field) or label_words & _NEW:
             kinds.append("current")
-    elif not said & _NEW:
+    elif not label_words & _NEW:
         kinds.append("new")
     before = reading.before(begins)
     for kind in kinds:
@@ -334,8 +334,8 @@ def _is_of_another_time(reading: Reading, field: Field, begins: int, start: int,
     return False
 
 
-def _describes_value(said: str, field: Field) -> bool:
+def _describes_value(phrase: str, field: Field) -> bool:
     """True when the adjective belongs to the value. In "cancel my old order 48392" it belongs to the order."""
     if not identifies(field):
         return True
-    return _COPULA.search(said) is not None or any(word in GENERIC for word in _WORD.findall(said))
+    return _COPULA.search(phrase) is not None or any(word in GENERIC for word in _WORD.findall(phrase))

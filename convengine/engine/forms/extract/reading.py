@@ -72,10 +72,10 @@ class Reading:
     @cached_property
     def structured(self) -> tuple[Span, ...]:
         """Spans of addresses, ids, dates, times, phone numbers and greetings; no part of them is a value."""
-        found = [match.span() for pattern in (_CLOCK, _GREETING) for match in pattern.finditer(self.text)]
+        spans = [match.span() for pattern in (_CLOCK, _GREETING) for match in pattern.finditer(self.text)]
         for name, matches in self.formats.items():
-            found += [match.span() for match in matches if name != "phone" or is_evident_phone(match.group())]
-        return tuple(_merge_spans(found))
+            spans += [match.span() for match in matches if name != "phone" or is_evident_phone(match.group())]
+        return tuple(_merge_spans(spans))
 
     @cached_property
     def solid(self) -> tuple[tuple[str, re.Match[str]], ...]:

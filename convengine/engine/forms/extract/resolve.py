@@ -31,18 +31,20 @@ class ResolvedCandidates:
     negated: frozenset[str] = frozenset()
 
 
-def resolve_candidates(reading: Reading, candidates: Iterable[Candidate], asked: Collection[str]) -> ResolvedCandidates:
-    """Resolve the candidates. `asked`: the fields that the engine asked for."""
+def resolve_candidates(
+    reading: Reading, candidates: Iterable[Candidate], asked_paths: Collection[str]
+) -> ResolvedCandidates:
+    """Resolve the candidates. `asked_paths`: the fields that the engine asked for."""
     by_field: dict[str, list[Candidate]] = {}
-    for found in candidates:
-        listed = by_field.setdefault(found.field.path, [])
+    for original in candidates:
+        listed = by_field.setdefault(original.field.path, [])
         if len(listed) < _MANY:
-            candidate = _apply_correction(reading, found)
+            candidate = _apply_correction(reading, original)
             listed.extend((candidate, *_list_alternatives(reading, candidate)))
-    meant = {path: list(_keep_meant(reading, found)) for path, found in by_field.items()}
-    left = [best for found in meant.values() for best in _keep_surest(found)]
-    claimed = [claim for claim in left if not any(_claims_words(other, claim) for other in left)]
-    doubtful = [claim for claim in claimed if any(_are_rivals(claim, other, asked) for other in claimed)]
+    meant = {path: list(_keep_meant(reading, claims)) for path, claims in by_field.items()}
+    surest = [best for claims in meant.values() for best in _keep_surest(claims)]
+    claimed = [claim for claim in surest if not any(_claims_words(other, claim) for other in surest)]
+    doubtful = [claim for claim in claimed if any(_are_rivals(claim, other, asked_paths) for other in claimed)]
     clear = [claim for claim in claimed if claim not in doubtful]
     chosen: list[Candidate] = []
     for path in by_field:
@@ -50,13 +52,13 @@ def resolve_candidates(reading: Reading, candidates: Iterable[Candidate], asked:
         same = all(claim.value == values[0].value and claim.problem == values[0].problem for claim in values)
         (chosen if same else doubtful).extend(values[:1] if same else values)
     return ResolvedCandidates(
-        tuple(chosen), tuple(doubtful), frozenset(path for path, found in meant.items() if not found)
+        tuple(chosen), tuple(doubtful), frozenset(path for path, claims in meant.items() if not claims)
     )
 
 
-def _keep_meant(reading: Reading, found: list[Candidate]) -> Iterator[Candidate]:
+def _keep_meant(reading: Reading, claims: list[Candidate]) -> Iterator[Candidate]:
     """The candidates of one field without corrected, denied or questioned ones."""
-    ordered = sorted(found, key=lambda claim: (claim.start, -claim.sureness))
+    ordered = sorted(claims, key=lambda claim: (claim.start, -claim.sureness))
     denied = {
         id(claim)
         for claim in ordered
@@ -68,8 +70,8 @@ def _keep_meant(reading: Reading, found: list[Candidate]) -> Iterator[Candidate]
             continue
         instead = any(_replaces_directly(reading, other, claim, denied) for other in others)
         # A match of the schema's own pattern counts in a question too: "where is my order 48392?"
-        asked = claim.by != X_EXTRACT and reading.is_question(claim.begins)
-        if instead or not (id(claim) in denied or asked):
+        in_question = claim.by != X_EXTRACT and reading.is_question(claim.begins)
+        if instead or not (id(claim) in denied or in_question):
             yield claim
 
 
@@ -97,10 +99,10 @@ def _apply_correction(reading: Reading, candidate: Candidate) -> Candidate:
         return candidate
     start = again.end()
     if is_typed(candidate.field):
-        found = read_typed(reading, candidate.field, start)
-        if found is None:
+        typed_value = read_typed(reading, candidate.field, start)
+        if typed_value is None:
             return candidate
-        return _apply_correction(reading, _move_candidate(candidate, start, found))
+        return _apply_correction(reading, _move_candidate(candidate, start, typed_value))
     last = find_end_after_sign(reading, start, {})
     value = clean_value(reading.quote(start, last)) if last else ""
     if not value or last is None:
@@ -115,24 +117,24 @@ def _list_alternatives(reading: Reading, candidate: Candidate) -> Iterator[Candi
         return
     joint = _EITHER_OR.match(reading.text, candidate.end)
     if joint and (is_numeric(field) or joint.group(1) != "to"):
-        found = read_typed(reading, field, joint.end())
-        if found:
-            yield _move_candidate(candidate, joint.end(), found)
+        typed_value = read_typed(reading, field, joint.end())
+        if typed_value:
+            yield _move_candidate(candidate, joint.end(), typed_value)
     near = max(0, candidate.start - _NEAR)
     before = _NUMBER_OR.search(reading.text, near, candidate.start) if is_numeric(field) else None
-    found = read_typed(reading, field, before.start(1)) if before else None
-    if before and found:
-        yield _move_candidate(candidate, before.start(1), found)
+    typed_value = read_typed(reading, field, before.start(1)) if before else None
+    if before and typed_value:
+        yield _move_candidate(candidate, before.start(1), typed_value)
 
 
-def _move_candidate(candidate: Candidate, start: int, found: Found) -> Candidate:
+def _move_candidate(candidate: Candidate, start: int, typed_value: TypedValue) -> Candidate:
     """The same kind of candidate at another position."""
-    value, end, problem = found
+    value, end, problem = typed_value
     return replace(candidate, start=start, end=end, value=value, problem=problem, anchor=None, core=None)
 
 
-def _keep_surest(found: Iterable[Candidate]) -> list[Candidate]:
-    listed = list(found)
+def _keep_surest(claims: Iterable[Candidate]) -> list[Candidate]:
+    listed = list(claims)
     best = max((claim.sureness for claim in listed), default=0)
     return [claim for claim in listed if claim.sureness == best]
 
@@ -146,8 +148,8 @@ def _claims_words(claim: Candidate, other: Candidate) -> bool:
     return (claim.end - claim.begins) > (other.end - other.begins)
 
 
-def _are_rivals(claim: Candidate, other: Candidate, asked: Collection[str]) -> bool:
+def _are_rivals(claim: Candidate, other: Candidate, asked_paths: Collection[str]) -> bool:
     """True when two fields could use the same words, and neither was asked for."""
     if claim.field.path == other.field.path or not claim.overlaps(other):
         return False
-    return not (claim.field.path in asked and other.field.path not in asked)
+    return not (claim.field.path in asked_paths and other.field.path not in asked_paths)

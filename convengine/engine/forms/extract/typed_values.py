@@ -155,7 +155,7 @@ def takes_money(field: Field) -> bool:
 
 Json = Any
 #: (value, end, why it is rejected)
-Found = tuple[Json, int, str | None]
+TypedValue = tuple[Json, int, str | None]
 _BOOLEAN = re.compile(r"(?:yes|no|true|false)\b(?!\s*,?\s*(?:wait|sorry))")
 
 
@@ -164,7 +164,7 @@ def is_typed(field: Field) -> bool:
     return bool(list_spellings(field)) or field.type == "boolean" or is_numeric(field) or field.format in FORMATS
 
 
-def read_typed(reading: Reading, field: Field, position: int) -> Found | None:
+def read_typed(reading: Reading, field: Field, position: int) -> TypedValue | None:
     """The value of the field's kind at a position."""
     if choice := read_choice(reading, field, position):
         return choice
@@ -178,7 +178,7 @@ def read_typed(reading: Reading, field: Field, position: int) -> Found | None:
     return read_formatted(reading, field, match.start(), match.end()) if match else None
 
 
-def read_choice(reading: Reading, field: Field, position: int) -> Found | None:
+def read_choice(reading: Reading, field: Field, position: int) -> TypedValue | None:
     """The longest choice at a position."""
     by_text, pattern = _compile_choices(list_spellings(field))
     match = pattern.match(reading.text, position) if pattern else None
@@ -196,34 +196,34 @@ def read_choice_key(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _compile_choices(found: tuple[Spelling, ...]) -> tuple[dict[str, Spelling], re.Pattern[str] | None]:
-    longest_first = sorted(found, key=lambda spelling: -len(spelling.key))
+def _compile_choices(spellings: tuple[Spelling, ...]) -> tuple[dict[str, Spelling], re.Pattern[str] | None]:
+    longest_first = sorted(spellings, key=lambda spelling: -len(spelling.key))
     alternatives = "|".join(spelling.pattern for spelling in longest_first)
-    pattern = re.compile(rf"(?<!\w)(?<!\w-)(?:{alternatives})(?!\w)(?!-\w)") if found else None
-    return {spelling.key: spelling for spelling in found}, pattern
+    pattern = re.compile(rf"(?<!\w)(?<!\w-)(?:{alternatives})(?!\w)(?!-\w)") if spellings else None
+    return {spelling.key: spelling for spelling in spellings}, pattern
 
 
-def read_formatted(reading: Reading, field: Field, start: int, end: int) -> Found:
+def read_formatted(reading: Reading, field: Field, start: int, end: int) -> TypedValue:
     """A value of the field's format in a span."""
     known = FORMATS[field.format or ""]
-    said = reading.quote(start, end) if field.format in ("email", "uri", "uuid") else reading.text[start:end]
+    text = reading.quote(start, end) if field.format in ("email", "uri", "uuid") else reading.text[start:end]
     try:
-        return known.read(said), end, None
+        return known.read(text), end, None
     except Unclear as unclear:
-        return said, end, str(unclear)
+        return text, end, str(unclear)
 
 
-def read_counted(field: Field, found: CountedNumber) -> Found | None:
+def read_counted(field: Field, counted: CountedNumber) -> TypedValue | None:
     """The value of a number for a field; null if it counts another unit."""
-    metres = found.number.times == "m" and not takes_money(field)
-    if metres or counts_other_unit(field, found.unit):
+    metres = counted.number.times == "m" and not takes_money(field)
+    if metres or counts_other_unit(field, counted.unit):
         return None
-    value = to_json_number(found.number, field.type)
+    value = to_json_number(counted.number, field.type)
     problem = None if value is not None else VALUE_INVALID
-    end = found.unit_end if found.unit in list_units(field) else found.end
-    return (found.number.digits if problem else value), end, problem
+    end = counted.unit_end if counted.unit in list_units(field) else counted.end
+    return (counted.number.digits if problem else value), end, problem
 
 
-def _read_number(reading: Reading, field: Field, position: int) -> Found | None:
-    found = read_number_at(reading, position, named=True)
-    return read_counted(field, found) if found else None
+def _read_number(reading: Reading, field: Field, position: int) -> TypedValue | None:
+    counted = read_number_at(reading, position, named=True)
+    return read_counted(field, counted) if counted else None

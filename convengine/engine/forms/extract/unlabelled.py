@@ -38,9 +38,9 @@ def read_by_pattern(reading: Reading, form: Form, fields: Sequence[Field]) -> It
     """Values captured by `x-extract`; the first pattern that matches decides."""
     for field in fields:
         for text in field.texts("x-extract"):
-            found = list(_capture_values(reading, form, field, text))
-            yield from found
-            if found:
+            candidates = list(_capture_values(reading, form, field, text))
+            yield from candidates
+            if candidates:
                 break
 
 
@@ -52,13 +52,18 @@ def _capture_values(reading: Reading, form: Form, field: Field, text: str) -> It
     named = pattern.group_number("value")
     for match in _find_whole_matches(reading, pattern, field):
         group = named or (1 if match.groups() else 0)
-        said = match.group(group)
-        if said and said.strip():
-            found = convert_value(clean_value(said), field, form)
+        group_text = match.group(group)
+        if group_text and group_text.strip():
+            converted = convert_value(clean_value(group_text), field, form)
             # The position of the value without the words before it, because one of those may deny it.
             start, end = (reading.to_text_position(offset) for offset in match.span(group))
             yield Candidate(
-                field, start, end, found.value if found.value is not None else said, X_EXTRACT, found.problem
+                field,
+                start,
+                end,
+                converted.value if converted.value is not None else group_text,
+                X_EXTRACT,
+                converted.problem,
             )
 
 
@@ -71,10 +76,12 @@ def _find_whole_matches(reading: Reading, pattern: Pattern, field: Field) -> lis
         if name not in (field.format, *_list_own_formats(pattern))
     ]
     while True:
-        found = list(pattern.occurrences(text))
-        cut = [(first, last) for first, last in solid if any(_cuts_match(match.span(), first, last) for match in found)]
+        matches = list(pattern.occurrences(text))
+        cut = [
+            (first, last) for first, last in solid if any(_cuts_match(match.span(), first, last) for match in matches)
+        ]
         if not cut:
-            return found
+            return matches
         for first, last in cut:
             text = text[:first] + _MASK * (last - first) + text[last:]
         solid = [span for span in solid if span not in cut]
@@ -143,25 +150,25 @@ def read_by_shape(reading: Reading, fields: Sequence[Field]) -> Iterator[Candida
         shape = field.declared["pattern"]
         for match in _TOKEN.finditer(reading.text):
             end = match.start() + len(match.group().rstrip("."))
-            said = reading.quote(match.start(), end)
-            if any(c.isalpha() for c in said) and any(c.isdigit() for c in said) and _fits(shape, said):
-                yield Candidate(field, match.start(), end, said, PATTERN)
+            token = reading.quote(match.start(), end)
+            if any(c.isalpha() for c in token) and any(c.isdigit() for c in token) and _fits(shape, token):
+                yield Candidate(field, match.start(), end, token, PATTERN)
 
 
-def _fits(shape: str, said: str) -> bool:
+def _fits(shape: str, text: str) -> bool:
     try:
-        return compile_pattern(shape, ignore_case=False).occurs_in(said)
+        return compile_pattern(shape, ignore_case=False).occurs_in(text)
     except PatternError:
         return False
 
 
 def read_by_unit(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
     """Numbers followed by a unit of the field: "24 months", "two tickets"."""
-    for found in find_numbers(reading):
+    for counted in find_numbers(reading):
         for field in fields:
-            counts = is_numeric(field) and found.unit in list_units(field)
-            if counts and not is_bounded(reading, field, found.start, found.unit_end):
-                yield from _build_candidates(field, found, UNIT)
+            counts = is_numeric(field) and counted.unit in list_units(field)
+            if counts and not is_bounded(reading, field, counted.start, counted.unit_end):
+                yield from _build_candidates(field, counted, UNIT)
 
 
 def read_by_number(
@@ -171,39 +178,39 @@ def read_by_number(
 
     `claimed`: number fields that already have a labelled value. `shapes`: fields whose pattern may match numbers.
     """
-    bare = [found for found in find_numbers(reading) if found.unit is None]
+    bare = [counted for counted in find_numbers(reading) if counted.unit is None]
     bare = [
-        found
-        for found in bare
-        if not any(_fits(mention.declared["pattern"], found.number.digits) for mention in shapes)
+        counted
+        for counted in bare
+        if not any(_fits(mention.declared["pattern"], counted.number.digits) for mention in shapes)
     ]
-    left = [field for field in fields if is_numeric(field) and field.path not in claimed]
-    for field in left:
+    numeric = [field for field in fields if is_numeric(field) and field.path not in claimed]
+    for field in numeric:
         meant = {
             mention.start
             for mention in bare
             if takes_bare_numbers(field)
-            and _may_be_meant(reading, field, mention, alone=left == [field], rest=bool(claimed))
+            and _may_be_meant(reading, field, mention, alone=numeric == [field], rest=bool(claimed))
         }
-        for found in bare if meant else ():
-            if found.start in meant or not found.in_words:
-                yield from _build_candidates(field, found, NUMBER)
+        for counted in bare if meant else ():
+            if counted.start in meant or not counted.in_words:
+                yield from _build_candidates(field, counted, NUMBER)
 
 
-def _build_candidates(field: Field, found: CountedNumber, by: str) -> Iterator[Candidate]:
-    if value := read_counted(field, found):
-        core = (found.number.core[0], max(found.number.core[1], value[1] if by == UNIT else 0))
-        yield Candidate(field, found.start, value[1], value[0], by, value[2], core=core)
+def _build_candidates(field: Field, counted: CountedNumber, by: str) -> Iterator[Candidate]:
+    if value := read_counted(field, counted):
+        core = (counted.number.core[0], max(counted.number.core[1], value[1] if by == UNIT else 0))
+        yield Candidate(field, counted.start, value[1], value[0], by, value[2], core=core)
 
 
-def _may_be_meant(reading: Reading, field: Field, found: CountedNumber, *, alone: bool, rest: bool) -> bool:
+def _may_be_meant(reading: Reading, field: Field, counted: CountedNumber, *, alone: bool, rest: bool) -> bool:
     """`alone`: no other field could be meant. `rest`: the message gave the other fields."""
-    if found.number.money:
+    if counted.number.money:
         return takes_money(field)
-    if sum(char.isdigit() for char in found.number.digits) > (_LONGEST if takes_money(field) else _LONGEST_COUNT):
+    if sum(char.isdigit() for char in counted.number.digits) > (_LONGEST if takes_money(field) else _LONGEST_COUNT):
         return False
-    before = reading.before(found.start).split()
-    if found.in_words and (found.number.value == 1 or not before):
+    before = reading.before(counted.start).split()
+    if counted.in_words and (counted.number.value == 1 or not before):
         return False
     if not before:
         return alone and rest

@@ -32,8 +32,8 @@ class Language:
     def normalise(self, word: str) -> str:
         """A folded word in the one spelling of its sounds."""
         for spelling in self.spellings.split():
-            written, _, kept = spelling.partition(":")
-            word = word.replace(written, kept)
+            written, _, replacement = spelling.partition(":")
+            word = word.replace(written, replacement)
         return word
 
     @cached_property

@@ -29,10 +29,10 @@ def build_code_action(
     """An action that moves the conversation to the intent or the state of its value; ANY is none of either."""
 
     def parse(text: str | None) -> str:
-        found = code(require_value(action.value, text, value))
-        if found == ANY:
+        new_value = code(require_value(action.value, text, value))
+        if new_value == ANY:
             raise ActionValueError(any_refused, "CONFLICT")
-        return found
+        return new_value
 
     def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         before = {"intent": session.intent, "state": session.state}
@@ -57,8 +57,8 @@ def build_code_action(
         picker=field,
         parse=parse,
         apply=apply,
-        describe=lambda found: f"set {field} to {found}",
-        writes=lambda found: [Write((field,), found)],
+        describe=lambda new_value: f"set {field} to {new_value}",
+        writes=lambda new_value: [Write((field,), new_value)],
     )
 
 

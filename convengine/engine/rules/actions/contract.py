@@ -140,9 +140,9 @@ def split_names(value: str) -> tuple[str, ...]:
 
 def require_names(action: str, value: str | None, what: str) -> tuple[str, ...]:
     """The entries of a list that must not be empty. Raises ActionValueError."""
-    found = split_names(value or "")
-    require_value(action, ",".join(found), what)
-    return found
+    names = split_names(value or "")
+    require_value(action, ",".join(names), what)
+    return names
 
 
 def audit_action(rule: Rule, session: Session, turn: Turn, stage: Stage, *folded: str, **payload: Json) -> None:
@@ -178,15 +178,15 @@ def _from_json(text: str, usage: str) -> Mapping[str, Json]:
     except ValueError:
         raise ActionValueError(usage) from None
     if isinstance(document, dict) and "key" not in document:
-        found = document
+        values = document
     else:
         entries = document if isinstance(document, list) else [document]
         if not all(isinstance(entry, dict) and isinstance(entry.get("key"), str) for entry in entries):
             raise ActionValueError(usage)
-        found = {entry["key"]: entry.get("value") for entry in entries}
-    if not found:
+        values = {entry["key"]: entry.get("value") for entry in entries}
+    if not values:
         raise ActionValueError(usage)
-    return found
+    return values
 
 
 #: Top-level branches that belong to the engine; `pending_slot` is for rules (settings 6).

@@ -56,8 +56,8 @@ def parse(value: str | None) -> Copy:
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Copy the first hit; without a hit nothing changes. Raises ActionValueError."""
     copy = parse(rule.action_value)
-    found, value = copy.path.first(collect_facts(session))
-    if not found:
+    exists, value = copy.path.first(collect_facts(session))
+    if not exists:
         return session
     session = session.with_params({copy.key: value})
     audit_action(

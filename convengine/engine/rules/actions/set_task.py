@@ -58,10 +58,10 @@ class TaskReference:
 def parse(value: str | None) -> TaskReference:
     """`task:method[,method…]` or `task`. Raises ActionValueError."""
     task, colon, methods = require_value("SET_TASK", value, VALUE).partition(":")
-    found = split_names(methods)
-    if not _NAME.fullmatch(task.strip()) or (colon and not found):
+    method_names = split_names(methods)
+    if not _NAME.fullmatch(task.strip()) or (colon and not method_names):
         raise ActionValueError(USAGE)
-    return TaskReference(task.strip(), found)
+    return TaskReference(task.strip(), method_names)
 
 
 def check_reference(reference: TaskReference, registered: Mapping[str, Sequence[str]]) -> None:

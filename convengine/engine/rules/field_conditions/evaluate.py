@@ -95,10 +95,10 @@ def _read_field(name: str, document: Mapping[str, Json], session: Session) -> Js
         return _walk(document, [*ALIASES[first], *rest])
     if name in document:
         return document[name]
-    found = _walk(document, [first, *rest])
-    if found is _MISSING and first in ("context", "schemaJson") and rest:
+    value = _walk(document, [first, *rest])
+    if value is _MISSING and first in ("context", "schemaJson") and rest:
         first, *rest = rest
-    return None if found is _MISSING and not rest and _is_form_field(first, session) else found
+    return None if value is _MISSING and not rest and _is_form_field(first, session) else value
 
 
 def _walk(value: Json, keys: list[str]) -> Json:

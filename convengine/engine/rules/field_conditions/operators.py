@@ -121,15 +121,15 @@ def _are_equal(left: Json, right: Json) -> bool:
 
 def _compare(left: Json, right: Json, now: datetime | None) -> int | None:
     """-1, 0 or 1 for two numbers, or two dates or times; null for anything else."""
-    one, other = read_number(left), read_number(right)
-    if one is not None and other is not None:
-        return (one > other) - (one < other)
+    number, other = read_number(left), read_number(right)
+    if number is not None and other is not None:
+        return (number > other) - (number < other)
     return _compare_times(left, right, now)
 
 
 def _compare_times(left: Json, right: Json, now: datetime | None) -> int | None:
-    one, other = read_time_point(left, now), read_time_point(right, now)
-    return None if one is None or other is None else compare_time_points(one, other)
+    moment, other = read_time_point(left, now), read_time_point(right, now)
+    return None if moment is None or other is None else compare_time_points(moment, other)
 
 
 def _is_equal_number(left: Json, right: Json, now: datetime | None) -> bool:

@@ -34,10 +34,10 @@ def read_time_point(value: Any, now: datetime | None) -> TimePoint | None:
     text = value.strip()
     if match := _RELATIVE.fullmatch(text):
         return _read_relative(match, now) if now else None
-    found = _read_absolute(text)
-    if isinstance(found, datetime) and now:
-        return found.astimezone(now.tzinfo) if found.tzinfo else found.replace(tzinfo=now.tzinfo)
-    return found
+    absolute = _read_absolute(text)
+    if isinstance(absolute, datetime) and now:
+        return absolute.astimezone(now.tzinfo) if absolute.tzinfo else absolute.replace(tzinfo=now.tzinfo)
+    return absolute
 
 
 def is_time_point(value: Any) -> bool:

@@ -30,8 +30,8 @@ class JsonPath:
 
     def first(self, document: Json) -> tuple[bool, Json]:
         """(True, the first value), or (False, null) without a hit."""
-        found = self.find(document)
-        return (True, found[0]) if found else (False, None)
+        values = self.find(document)
+        return (True, values[0]) if values else (False, None)
 
     def test(self, document: Json, null_leaf_matches: bool = True) -> Verdict:
         """Test the path as a condition: false without a hit; if one boolean is the only hit, its value; else true.
@@ -40,14 +40,14 @@ class JsonPath:
         filter.
         """
         meter = Meter()
-        found = self._find(document, meter)
-        if found is None:
+        values = self._find(document, meter)
+        if values is None:
             return Verdict(False, BUDGET_EXCEEDED, tuple(meter.operands))
         if not null_leaf_matches and not self._filtered:
-            found = [value for value in found if not _empty(value)]
-        matched = found[0] if len(found) == 1 and isinstance(found[0], bool) else bool(found)
+            values = [value for value in values if not _empty(value)]
+        matched = values[0] if len(values) == 1 and isinstance(values[0], bool) else bool(values)
         if not meter.operands:
-            meter.record(self._written, found[0] if found else None, "exists", None, matched)
+            meter.record(self._written, values[0] if values else None, "exists", None, matched)
         return build_verdict(matched, tuple(meter.operands))
 
     def _find(self, document: Json, meter: Meter) -> list[Json] | None:

@@ -192,8 +192,8 @@ def _existence(path: Path) -> Test:
 
     def exists(node: Json, root: Json, meter: Meter) -> bool:
         meter.spend(1)
-        found = select(node, root, meter)
-        return meter.record(text, found[0] if found else None, "exists", None, bool(found))
+        nodes = select(node, root, meter)
+        return meter.record(text, nodes[0] if nodes else None, "exists", None, bool(nodes))
 
     return exists
 
@@ -248,8 +248,8 @@ def _compile_found_value(path: Path) -> Value:
     walk = compile_walker(path)
 
     def value(node: Json, root: Json, meter: Meter) -> Json:
-        found = walk(node, root, meter)
-        return None if found is MISSING else found
+        result = walk(node, root, meter)
+        return None if result is MISSING else result
 
     return value
 

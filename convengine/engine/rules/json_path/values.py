@@ -121,7 +121,7 @@ def are_equal(left: Json, right: Json, spend: Spend) -> bool:
 
 def _all_equal(pairs: Any, count: int, spend: Spend) -> bool:
     spend(count)
-    return all(are_equal(one, other, spend) for one, other in pairs)
+    return all(are_equal(value, other, spend) for value, other in pairs)
 
 
 def _build_comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Json, Json, Spend], bool]:

@@ -211,5 +211,5 @@ class DisambiguationStep(Step):
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Ask. An action that was confirmed meanwhile is open again."""
         session = ask_which_action(session, turn)
-        asked = session.reply_override is not None and session.reply_override.source == SOURCE
-        return Continue(reopen_action(session, turn) if asked else session)
+        asks_user = session.reply_override is not None and session.reply_override.source == SOURCE
+        return Continue(reopen_action(session, turn) if asks_user else session)

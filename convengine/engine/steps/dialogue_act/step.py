@@ -63,10 +63,10 @@ class ResolvedAct:
     """The act of the turn, and the candidates."""
 
     regex: ClassifiedAct
-    found: ClassifiedAct
+    classified: ClassifiedAct
     source: str
     mode: str
-    said: ModelAct | None = None
+    model_act: ModelAct | None = None
     #: Why the model's act was rejected.
     reason: str | None = None
 
@@ -78,16 +78,16 @@ class ResolvedAct:
     @property
     def candidate(self) -> str | None:
         """The model's act, accepted or not."""
-        return self.said.act.act.value if self.said else None
+        return self.model_act.act.act.value if self.model_act else None
 
     @property
     def query(self) -> str | None:
         """The rewritten message, if the model's answer was accepted."""
-        return self.said.query if self.said and self.source == LLM else None
+        return self.model_act.query if self.model_act and self.source == LLM else None
 
     def to_params(self) -> dict[str, Any]:
         """The input params of the act."""
-        model_act = self.said
+        model_act = self.model_act
         return {
             "dialogue_act_regex": self.regex.act.value,
             "dialogue_act_regex_confidence": self.regex.confidence,
@@ -96,8 +96,8 @@ class ResolvedAct:
             "dialogue_act_llm_standalone_query": model_act.query if model_act else None,
             "dialogue_act_guard_applied": self.guarded,
             "dialogue_act_guard_reason": self.reason,
-            "dialogue_act": self.found.act.value,
-            "dialogue_act_confidence": self.found.confidence,
+            "dialogue_act": self.classified.act.value,
+            "dialogue_act_confidence": self.classified.confidence,
             "dialogue_act_source": self.source,
         }
 
@@ -143,7 +143,7 @@ def _edits_a_field(session: Session, turn: Turn) -> bool:
 def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:
     """True when the act is RESET and the text confirms it, whether a pattern or a model found the act."""
     return (
-        resolved.found.act is DialogueAct.RESET
+        resolved.classified.act is DialogueAct.RESET
         and resolved.regex.act is DialogueAct.RESET
         and not session.reset_only
         and turn.config(session, RESET_ACT_RESETS)
@@ -173,8 +173,8 @@ def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:
         session,
         DIALOGUE_ACT_CLASSIFIED,
         userText=session.user_text,
-        dialogueAct=resolved.found.act.value,
-        dialogueActConfidence=resolved.found.confidence,
+        dialogueAct=resolved.classified.act.value,
+        dialogueActConfidence=resolved.classified.confidence,
         dialogueActSource=resolved.source,
         **({"standaloneQuery": query} if query else {}),
         dialogueActResolveMode=resolved.mode,

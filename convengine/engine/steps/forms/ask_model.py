@@ -57,7 +57,7 @@ class ModelReading(NamedTuple):
     """The model's reading of a message, and the session."""
 
     session: Session
-    found: SanitisedValues
+    sanitised: SanitisedValues
 
 
 def read_by_model(

@@ -112,8 +112,8 @@ def seed_from_params(session: Session, form: Form) -> Session:
 def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
     """Read the message into the form, evaluate and lock. `session` comes from `seeded`."""
     before = session.context
-    asked = find_asked_fields(session, turn, row, form)
-    session, fields, refused = _read_message(session, turn, row, form, asked)
+    asked_fields = find_asked_fields(session, turn, row, form)
+    session, fields, refused = _read_message(session, turn, row, form, asked_fields)
     session = _note_fields_read(session, turn, fields, refused.values())
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
@@ -162,24 +162,26 @@ def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: For
     before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
     if before is not row:
         return AskedFields()
-    asked = DialogueState.of(session).asked_field
-    if asked and form.field(asked) and turn.config(session, BARE_ANSWER) == "ASKED":
-        return AskedFields((asked,), is_question=True)
+    asked_field = DialogueState.of(session).asked_field
+    if asked_field and form.field(asked_field) and turn.config(session, BARE_ANSWER) == "ASKED":
+        return AskedFields((asked_field,), is_question=True)
     return AskedFields(form.status(session.context).missing)
 
 
-def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, asked: AskedFields) -> _MessageReading:
+def _read_message(
+    session: Session, turn: Turn, row: OutputSchema, form: Form, asked_fields: AskedFields
+) -> _MessageReading:
     """Read the message with the engine, the model, or both in that order (R10)."""
     fields: list[str] = []
     refused: dict[str, RefusedValue] = {}
     if blank(session.user_text):
         return _MessageReading(session, fields, refused)
-    if skipped := _find_skipped_field(session, form, asked):
+    if skipped := _find_skipped_field(session, form, asked_fields):
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
     extractor = _find_extractor(session, turn)
     if extractor != "LLM":
-        extraction = _extract_values(session, turn, form, asked)
+        extraction = _extract_values(session, turn, form, asked_fields)
         for finding in extraction.extracted:
             session = session.evolve(context=merge_values(session.context, _nest_value(finding.field, finding.value)))
         fields = [finding.field for finding in extraction.extracted]
@@ -206,11 +208,11 @@ def _find_extractor(session: Session, turn: Turn) -> str:
     return turn.config(session, EXTRACTOR) or "LLM"
 
 
-def _find_skipped_field(session: Session, form: Form, asked: AskedFields) -> str | None:
+def _find_skipped_field(session: Session, form: Form, asked_fields: AskedFields) -> str | None:
     """The optional field that the user does not want to fill: "skip", "none", "I don't know"."""
-    if not asked.is_question or not is_phrase(session.user_text, "skip"):
+    if not asked_fields.is_question or not is_phrase(session.user_text, "skip"):
         return None
-    return next((path for path in asked.paths if path in form.status(session.context).unanswered), None)
+    return next((path for path in asked_fields.paths if path in form.status(session.context).unanswered), None)
 
 
 def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: Iterable[RefusedValue]) -> Session:
@@ -231,18 +233,18 @@ def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: It
         return session
     if state.asked_field in read:
         return replace(state, misses=0).store(session)
-    missed = reading.find_refusal(state.asked_field) or not (read or reading.refused or is_small_talk(session))
-    return replace(state, misses=state.misses + 1).store(session) if missed else session
+    is_miss = reading.find_refusal(state.asked_field) or not (read or reading.refused or is_small_talk(session))
+    return replace(state, misses=state.misses + 1).store(session) if is_miss else session
 
 
-def _extract_values(session: Session, turn: Turn, form: Form, asked: AskedFields) -> Extraction:
+def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
     """Read with the engine's own reader and write its stage."""
     extraction = extract(
         form,
         session.user_text or "",
-        asked=asked.paths,
+        asked_paths=asked_fields.paths,
         missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
-        bare_answers=asked.is_question,
+        bare_answers=asked_fields.is_question,
     )
     if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
         # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).

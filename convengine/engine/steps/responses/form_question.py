@@ -54,8 +54,8 @@ def give_up(session: Session, turn: Turn) -> Session:
         misses=state.misses,
         schemaId=schema.schema_id if schema else None,
     )
-    left = clear_form_facts(session).move_to(state=UNKNOWN, cause="FORM_GIVEN_UP")
-    return replace(state, asked_field=None, misses=0, listed_options=()).store(left)
+    given_up = clear_form_facts(session).move_to(state=UNKNOWN, cause="FORM_GIVEN_UP")
+    return replace(state, asked_field=None, misses=0, listed_options=()).store(given_up)
 
 
 def ask_next_field(session: Session, turn: Turn) -> Session:

@@ -145,8 +145,8 @@ class _Loop:
         earlier = claim_call(run.turn, claim) if claim else None
         if earlier is not None:
             return earlier
-        group, left = resolve_group(tool.tool_group), max(int(run.remaining_ms()), 1)
-        answer = call_tool(run.session, run.turn, tool, group, plan.args, left)
+        group, remaining_ms = resolve_group(tool.tool_group), max(int(run.remaining_ms()), 1)
+        answer = call_tool(run.session, run.turn, tool, group, plan.args, remaining_ms)
         if claim:
             finish_claim(run.turn, claim, answer)
         return answer

@@ -51,8 +51,8 @@ def _choose_files(paths: list[Path], only: list[str]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise CommandError(f"{path} does not exist.")
-    found = files(paths)
-    unknown = sorted(set(only) - {file.stem for file in found})
+    available = files(paths)
+    unknown = sorted(set(only) - {file.stem for file in available})
     if unknown:
         raise CommandError(f"The scenario {', '.join(unknown)} does not exist in {', '.join(map(str, paths))}.")
     chosen = [file for file in found if not only or file.stem in only]

@@ -37,14 +37,14 @@ class Command(BaseCommand):
         if not files:
             raise CommandError(f"No file to load. Supported types: {', '.join(sorted(_KINDS))}.")
         with transaction.atomic():
-            kept, _ = CeDocumentCollection.objects.get_or_create(workspace_id=workspace, name=collection)
+            target, _ = CeDocumentCollection.objects.get_or_create(workspace_id=workspace, name=collection)
             changed, seen = 0, set()
             for base, file in files:
                 for title, body in sections(file):
-                    document, new = put(kept, title, body, {"source": file.relative_to(base).as_posix()})
+                    document, new = put(target, title, body, {"source": file.relative_to(base).as_posix()})
                     changed += new
                     seen.add(document.pk)
-            gone = CeDocument.objects.filter(collection=kept).exclude(pk__in=seen) if replace else None
+            gone = CeDocument.objects.filter(collection=target).exclude(pk__in=seen) if replace else None
             removed = gone.delete()[0] if gone is not None else 0
         self.stdout.write(f"{collection}: {len(seen)} documents, {changed} new or changed, {removed} removed.")
 
