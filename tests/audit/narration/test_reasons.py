@@ -25,11 +25,11 @@ def test_each_decision_is_told_with_what_won_and_what_did_not_and_the_value_that
     caller.say("hours", inputParams={"vip": False})
 
     found = read_reasons(caller)
-    (lost,) = [row for row in found["Rules before the answer"].lost if row.pk == rule.pk]
+    (lost,) = [row for row in found["Rules before the answer"].losers if row.pk == rule.pk]
     assert lost.about.startswith("When vip is true")
     assert lost.reason == "its condition is not met: vip is false"
-    assert found["Intent"].won
-    assert found["Answer"].won[0].table == "ce_response"
+    assert found["Intent"].winners
+    assert found["Answer"].winners[0].table == "ce_response"
 
 
 def test_a_turn_without_events_tells_nothing() -> None:

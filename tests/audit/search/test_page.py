@@ -131,7 +131,7 @@ def test_a_search_is_kept_under_a_name_for_oneself_or_for_all(reader: Client, ad
     reader.post(of_tracks, {"name": "For all", "shared": "on"})
 
     def names(client: Client) -> list[str]:
-        return [one.name for one, *_ in client.get(address).context["kept"]]
+        return [one.name for one, *_ in client.get(address).context["saved_searches"]]
 
     assert names(reader) == ["For all", "Tracking"]
     assert names(other) == ["For all"]

@@ -102,8 +102,10 @@ def test_a_row_of_a_disabled_intent_says_so(ada: Client) -> None:
     assert "inactive (intent disabled)" in ada.get(address(m.CeRule)).content.decode()
 
 
-@pytest.mark.parametrize(("use", "found"), [("on", ["used"]), ("off", ["switched off"]), ("inactive", ["in vain"])])
-def test_rows_are_found_by_their_use(use: str, found: list[str], ada: Client) -> None:
+@pytest.mark.parametrize(
+    ("use", "descriptions"), [("on", ["used"]), ("off", ["switched off"]), ("inactive", ["in vain"])]
+)
+def test_rows_are_found_by_their_use(use: str, descriptions: list[str], ada: Client) -> None:
     make(m.CeIntent, enabled=False)
     make(m.CeRule, intent_code="ANY", description="used")
     make(m.CeRule, intent_code="ANY", description="switched off", enabled=False)
@@ -111,7 +113,7 @@ def test_rows_are_found_by_their_use(use: str, found: list[str], ada: Client) ->
 
     shown = ada.get(f"{address(m.CeRule)}?use={use}").context["cl"].result_list
 
-    assert [row.description for row in shown] == found
+    assert [row.description for row in shown] == descriptions
 
 
 def test_rows_are_found_by_intent_and_state(ada: Client) -> None:

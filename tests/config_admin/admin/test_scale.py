@@ -63,10 +63,10 @@ def grow(numbers: range, intents: range) -> None:
             scoped = ({"intent_code": f"I{n % intents.stop}", "state_code": f"S{n % 37}"} for n in numbers)
             model.objects.bulk_create([new(model, **where) for where in scoped], batch_size=BATCH)
     for model in RECORD:
-        found: Any = model
-        one = {field.name: getattr(store_row(found), field.name) for field in _parents(found)}
-        distinct = DISTINCT.get(found, lambda n: {})
-        found.objects.bulk_create([build_row(found, **(one | distinct(n))) for n in numbers[1:]], batch_size=BATCH)
+        table: Any = model
+        values = {field.name: getattr(store_row(table), field.name) for field in _parents(table)}
+        distinct = DISTINCT.get(table, lambda n: {})
+        table.objects.bulk_create([build_row(table, **(values | distinct(n))) for n in numbers[1:]], batch_size=BATCH)
 
 
 def _parents(model: Any) -> Iterator[Any]:
@@ -77,18 +77,18 @@ def pages() -> Iterator[str]:
     yield from PAGES
     yield from (address(model) for model in (m.CeIntent, *ROWS, *RECORD))
     for model in (m.CeRule, m.CeResponse, s.CeConversation, s.CeConversationHistory, CeAudit):
-        found: Any = model
-        yield address(model, "change", found.objects.order_by("pk")[5].pk)
+        table: Any = model
+        yield address(model, "change", table.objects.order_by("pk")[5].pk)
 
 
 def seconds(client: Client, page: str) -> float:
     """The least time of this process of three, as a machine that does other work takes longer; the first in time."""
-    found: list[float] = []
-    while len(found) < 3 and min(found, default=GOAL) >= GOAL:
+    times: list[float] = []
+    while len(times) < 3 and min(times, default=GOAL) >= GOAL:
         begun = time.process_time()
         client.get(page)
-        found.append(time.process_time() - begun)
-    return min(found)
+        times.append(time.process_time() - begun)
+    return min(times)
 
 
 def cost(client: Client, page: str) -> int:

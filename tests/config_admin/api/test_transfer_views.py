@@ -41,14 +41,14 @@ def test_what_goes_out_are_the_bytes_of_the_bundle(caller: Caller) -> None:
 
 def test_nothing_is_changed_unless_it_is_said(caller: Caller) -> None:
     version = head.newest()
-    told = send(caller, bundle={"ce_policy": [POLICY]})
-    assert told.status_code == 200
-    assert (told.json()["applied"], told.json()["refused"]) == (False, False)
-    assert [row["policy_id"] for row in told.json()["diff"]["ce_policy"]["added"]] == [7]
+    response = send(caller, bundle={"ce_policy": [POLICY]})
+    assert response.status_code == 200
+    assert (response.json()["applied"], response.json()["refused"]) == (False, False)
+    assert [row["policy_id"] for row in response.json()["diff"]["ce_policy"]["added"]] == [7]
     assert head.newest() == version
 
-    told = send(caller, bundle={"ce_policy": [POLICY]}, apply=True, reason="moved").json()
-    release = CeRelease.objects.get(pk=told["release"])
+    response = send(caller, bundle={"ce_policy": [POLICY]}, apply=True, reason="moved").json()
+    release = CeRelease.objects.get(pk=response["release"])
     assert (release.author, release.reason, release.origin) == ("API key test", "moved", "IMPORT")
     assert send(caller, bundle=json.loads(fetch(caller).content), apply=True).json()["release"] is None
 
@@ -58,8 +58,8 @@ def test_tables_go_out_and_come_in_as_spreadsheets(caller: Caller) -> None:
     for form, name in (("csv", "ce_policy.csv"), ("xlsx", "some.xlsx")):
         data = fetch(caller, f"?form={form}&table=ce_policy").content
         CePolicy.objects.update(description="None.")
-        told = send(caller, file={"name": name, "base64": b64encode(data).decode()}, apply=True)
-        assert (told.status_code, told.json()["applied"]) == (200, True)
+        response = send(caller, file={"name": name, "base64": b64encode(data).decode()}, apply=True)
+        assert (response.status_code, response.json()["applied"]) == (200, True)
         assert CePolicy.objects.get().description == "Cards."
     assert (fetch(caller, "?form=csv").status_code, fetch(caller, "?form=pdf").status_code) == (400, 400)
     assert "not a workbook" in str(send(caller, file={"name": "x.xlsx", "base64": "AAAA"}).json())
@@ -68,20 +68,20 @@ def test_tables_go_out_and_come_in_as_spreadsheets(caller: Caller) -> None:
 
 def test_a_refused_row_refuses_all(caller: Caller) -> None:
     rows = [POLICY, {**POLICY, "policy_id": 8, "rule_type": "X"}]
-    told = send(caller, bundle={"ce_policy": rows}, apply=True)
-    assert told.status_code == 422
-    [finding] = told.json()["findings"]
+    response = send(caller, bundle={"ce_policy": rows}, apply=True)
+    assert response.status_code == 422
+    [finding] = response.json()["findings"]
     assert (finding["where"], finding["field"], finding["code"]) == ("Policies, row 2", "rule_type", "RULE_TYPE")
     assert not CePolicy.objects.exists()
-    told = send(caller, bundle={"ce_policy": rows}, apply=True, rest=True)
-    assert (told.status_code, len(told.json()["leftOut"]), CePolicy.objects.count()) == (200, 1, 1)
+    response = send(caller, bundle={"ce_policy": rows}, apply=True, rest=True)
+    assert (response.status_code, len(response.json()["leftOut"]), CePolicy.objects.count()) == (200, 1, 1)
 
 
 def test_seeds_come_in_the_same_way(caller: Caller) -> None:
     sql = "INSERT INTO ce_policy (rule_type, pattern, response_text) VALUES ('regex', 'iban', 'No.');"
-    told = send(caller, sql=sql, apply=True).json()
-    assert told["mode"] == "add"
-    assert told["notes"] == [{"where": "line 1 (Policies)", "text": "rule_type: 'regex' is read as 'REGEX'."}]
+    body = send(caller, sql=sql, apply=True).json()
+    assert body["mode"] == "add"
+    assert body["notes"] == [{"where": "line 1 (Policies)", "text": "rule_type: 'regex' is read as 'REGEX'."}]
     assert CePolicy.objects.get().pattern == "iban"
 
 
@@ -97,9 +97,9 @@ def test_seeds_come_in_the_same_way(caller: Caller) -> None:
     ],
 )
 def test_what_is_no_file_is_named(caller: Caller, body: dict[str, Any], field: str, message: str) -> None:
-    told = send(caller, **body)
-    assert told.status_code == 400
-    assert message in str(told.json()["fields"][field])
+    response = send(caller, **body)
+    assert response.status_code == 400
+    assert message in str(response.json()["fields"][field])
 
 
 def test_only_keys_of_the_scope_may(settings: Any) -> None:
@@ -114,11 +114,11 @@ def test_callers_who_ask_for_lines_are_told_how_far_it_is(caller: Caller) -> Non
     headers = {"Authorization": f"Api-Key {caller.secret}", "Accept": "application/x-ndjson"}
 
     def lines(**body: Any) -> list[dict[str, Any]]:
-        told = caller.client.post("/api/v1/config/import", json.dumps(body), "application/json", headers=headers)
-        return [json.loads(line) for line in told.getvalue().splitlines()]
+        response = caller.client.post("/api/v1/config/import", json.dumps(body), "application/json", headers=headers)
+        return [json.loads(line) for line in response.getvalue().splitlines()]
 
-    found = lines(bundle={"ce_policy": [POLICY]}, apply=True)
-    assert found[0] == {"progress": {"stage": "read", "done": 1, "of": 1}}
-    assert (found[-1]["status"], found[-1]["result"]["applied"]) == (200, True)
-    found = lines(bundle={"ce_policy": [{**POLICY, "rule_type": "X"}]}, apply=True)
-    assert (found[-1]["status"], found[-1]["result"]["refused"]) == (422, True)
+    progress_lines = lines(bundle={"ce_policy": [POLICY]}, apply=True)
+    assert progress_lines[0] == {"progress": {"stage": "read", "done": 1, "of": 1}}
+    assert (progress_lines[-1]["status"], progress_lines[-1]["result"]["applied"]) == (200, True)
+    progress_lines = lines(bundle={"ce_policy": [{**POLICY, "rule_type": "X"}]}, apply=True)
+    assert (progress_lines[-1]["status"], progress_lines[-1]["result"]["refused"]) == (422, True)

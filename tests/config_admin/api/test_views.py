@@ -23,16 +23,16 @@ def read(caller: Caller, path: str = "", **query: Any) -> Any:
 
 
 def test_the_tables_are_listed_with_their_sizes(reader: Caller) -> None:
-    told = read(reader).json()
+    body = read(reader).json()
 
-    assert {"table": "ce_intent", "rows": 2} in told["tables"]
-    assert told["configVersion"] > 0
+    assert {"table": "ce_intent", "rows": 2} in body["tables"]
+    assert body["configVersion"] > 0
 
 
 def test_the_rows_of_a_table_are_those_that_the_engine_sees(reader: Caller) -> None:
-    told = read(reader, "/ce_rule").json()
+    body = read(reader, "/ce_rule").json()
 
-    assert [row["action_value"] for row in told["rows"]] == ["VIP"]
+    assert [row["action_value"] for row in body["rows"]] == ["VIP"]
     CeRule.objects.update(action_value="GOLD")
     assert read(reader, "/ce_rule").json()["rows"][0]["action_value"] == "GOLD"
 
@@ -46,14 +46,14 @@ def test_rows_are_chosen_by_intent_and_state(reader: Caller) -> None:
 
 
 def test_pages_lead_from_one_to_the_next(reader: Caller) -> None:
-    found: list[Any] = []
+    all_rows: list[Any] = []
     after = None
     for _ in range(4):
         page = read(reader, "/ce_response", limit=1, **({"after": after} if after else {})).json()
-        found += page["rows"]
+        all_rows += page["rows"]
         after = page["next"]
 
-    assert (len({row["response_id"] for row in found}), after) == (4, None)
+    assert (len({row["response_id"] for row in all_rows}), after) == (4, None)
     assert read(reader, "/ce_intent", limit=1).json()["next"] == "FEES"
     assert [row["intent_code"] for row in read(reader, "/ce_intent", after="FEES").json()["rows"]] == ["HOURS"]
 
@@ -77,12 +77,12 @@ def test_the_health_of_the_configuration_is_told_with_inputs_and_fingerprints(re
         action="SET_STATE",
         action_value="VIP2",
     )
-    told = read(reader, "-health").json()
-    collisions = [one for one in told["findings"] if one["code"] == "RULE_COLLISION"]
+    body = read(reader, "-health").json()
+    collisions = [finding for finding in body["findings"] if finding["code"] == "RULE_COLLISION"]
 
     assert collisions
-    assert all(one["witness"]["userText"] and len(one["fingerprint"]) == 32 for one in collisions)
-    assert told["errorCount"] + told["warningCount"] == len(told["findings"])
+    assert all(collision["witness"]["userText"] and len(collision["fingerprint"]) == 32 for collision in collisions)
+    assert body["errorCount"] + body["warningCount"] == len(body["findings"])
     chosen = read(reader, "-health", code="rule_collision", table="ce_rule").json()
     assert chosen["findings"] == collisions
     assert read(reader, "-health", table="ce_none").status_code == 404
@@ -95,8 +95,8 @@ def test_who_asks_while_the_check_goes_on_is_told_how_far_it_is(
     monkeypatch.setattr(views, "WAITED", 0.01)
     monkeypatch.setattr(views, "runs", background.Runs())
     monkeypatch.setattr(background, "check_all", lambda *of, **options: go_on.wait(20))
-    told = read(reader, "-health")
+    response = read(reader, "-health")
     go_on.set()
 
-    assert (told.status_code, told["Retry-After"]) == (202, "2")
-    assert told.json()["progress"].keys() == {"part", "done", "of"}
+    assert (response.status_code, response["Retry-After"]) == (202, "2")
+    assert response.json()["progress"].keys() == {"part", "done", "of"}

@@ -25,9 +25,11 @@ CASES: list[tuple[Any, Any, dict[str, list[tuple[str, str]]]]] = [
 
 @pytest.mark.parametrize(("old", "new", "expected"), CASES)
 def test_each_place_that_differs_is_told_by_its_path(old: Any, new: Any, expected: Any) -> None:
-    found = {change.path: [tuple(part) for part in change.segments] for change in list_path_changes(old, new)}
+    segments_by_path = {
+        change.path: [tuple(part) for part in change.segments] for change in list_path_changes(old, new)
+    }
 
-    assert found == expected
+    assert segments_by_path == expected
 
 
 def diff(old: str, new: str) -> list[tuple[str, str]]:
@@ -64,10 +66,10 @@ def test_in_texts_of_several_lines_only_the_words_that_differ_are_marked() -> No
     [("a b\nc d\n", "a x\nnew\nc d e\n"), ("", "a\nb"), ("a\nb", ""), ("a\nb\nc", "c\nb\na"), ("x  y", "x y z")],
 )
 def test_the_stretches_give_back_both_texts(old: str, new: str) -> None:
-    found = segments(old, new)
+    parts = segments(old, new)
 
-    assert "".join(segment.text for segment in found if segment.kind != "in") == old
-    assert "".join(segment.text for segment in found if segment.kind != "out") == new
+    assert "".join(segment.text for segment in parts if segment.kind != "in") == old
+    assert "".join(segment.text for segment in parts if segment.kind != "out") == new
 
 
 def test_very_long_texts_are_shown_whole() -> None:

@@ -38,10 +38,10 @@ def test_a_template_tells_which_names_it_uses_now_and_which_no_more() -> None:
     (change,) = changes("ce_response", before, after)
     (gone,) = changes("ce_response", after, {"exact_text": "Dear you"})
 
-    assert (change.gained, change.lost) == (["context.first"], [])
-    assert (gone.gained, gone.lost) == ([], ["context.first", "name"])
+    assert (change.added, change.removed) == (["context.first"], [])
+    assert (gone.added, gone.removed) == ([], ["context.first", "name"])
     (broken,) = changes("ce_response", after, {"exact_text": "Dear {{ name }"})
-    assert (broken.gained, broken.lost) == ((), ())
+    assert (broken.added, broken.removed) == ((), ())
     assert [part.text for part in change.segments if part.kind == "out"] == ["{{ name }}"]
 
 

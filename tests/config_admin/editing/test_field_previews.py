@@ -53,7 +53,7 @@ def test_a_condition_holds_or_not(row: Any, column: str, text: str, expected: bo
 
 
 @pytest.mark.parametrize(
-    ("row", "column", "said"),
+    ("row", "column", "headline"),
     [
         (make_rule(rule_type="REGEX", match_pattern="("), "match_pattern", "missing"),
         (make_rule(rule_type="JSON_PATH", match_pattern="$[?("), "match_pattern", "ends too early"),
@@ -65,11 +65,11 @@ def test_a_condition_holds_or_not(row: Any, column: str, text: str, expected: bo
         (make_verbose(step_match="REGEX", step_value="("), "step_value", "missing"),
     ],
 )
-def test_what_cannot_be_tried_says_why(row: Any, column: str, said: str) -> None:
+def test_what_cannot_be_tried_says_why(row: Any, column: str, headline: str) -> None:
     outcome = try_field(row, column, "x")
 
     assert outcome.failed
-    assert said in outcome.headline
+    assert headline in outcome.headline
 
 
 def test_the_values_that_were_compared_are_shown() -> None:

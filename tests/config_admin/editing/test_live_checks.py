@@ -38,19 +38,19 @@ RULE = {
 
 def test_a_form_is_judged_as_it_is_and_a_rule_is_said_in_words(ada: Client) -> None:
     make(m.CeIntent)
-    told = post_check(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New").json()
+    body = post_check(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New").json()
 
-    assert told["errors"] == {}
-    assert told["sentence"] == "When the form of LOAN is complete, set state to CONFIRM."
+    assert body["errors"] == {}
+    assert body["sentence"] == "When the form of LOAN is complete, set state to CONFIRM."
 
 
 def test_errors_stand_at_their_fields_with_the_remedy(ada: Client) -> None:
     make(m.CeIntent)
-    told = post_check(ada, m.CeRule, "judge", **RULE | {"match_pattern": "$[?(", "intent_code": "LOON"}).json()
+    body = post_check(ada, m.CeRule, "judge", **RULE | {"match_pattern": "$[?(", "intent_code": "LOON"}).json()
 
-    assert "Did you mean LOAN?" in told["errors"]["intent_code"][0]["text"]
-    assert "This is not a valid JSON path" in told["errors"]["match_pattern"][0]["text"]
-    assert told["errors"]["match_pattern"][0]["url"] == "/docs/reference/checks/#check.JSONPATH_INVALID"
+    assert "Did you mean LOAN?" in body["errors"]["intent_code"][0]["text"]
+    assert "This is not a valid JSON path" in body["errors"]["match_pattern"][0]["text"]
+    assert body["errors"]["match_pattern"][0]["url"] == "/docs/reference/checks/#check.JSONPATH_INVALID"
 
 
 def test_judging_stores_nothing_and_makes_no_release(ada: Client) -> None:
@@ -59,9 +59,9 @@ def test_judging_stores_nothing_and_makes_no_release(ada: Client) -> None:
         row = make(m.CeRule)
     before = m.CeRelease.objects.count()
 
-    told = post_check(ada, m.CeRule, "judge", **RULE, _pk=row.pk).json()
+    body = post_check(ada, m.CeRule, "judge", **RULE, _pk=row.pk).json()
 
-    assert told["sentence"].endswith("set state to CONFIRM.")
+    assert body["sentence"].endswith("set state to CONFIRM.")
     assert m.CeRule.objects.get().action_value == "DONE"
     assert m.CeRelease.objects.count() == before
 
@@ -130,8 +130,8 @@ def test_a_row_that_was_deleted_meanwhile_is_judged_as_a_new_one(ada: Client) ->
     pk = rule.pk
     rule.delete()
 
-    told = post_check(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New", _pk=str(pk)).json()
+    body = post_check(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New", _pk=str(pk)).json()
 
-    assert told["sentence"] == "When the form of LOAN is complete, set state to CONFIRM."
+    assert body["sentence"] == "When the form of LOAN is complete, set state to CONFIRM."
     assert post_check(ada, m.CeRule, "judge", **RULE, _pk="4711").status_code == 404
     assert post_check(ada, m.CeRule, "judge", **RULE, _pk="x").status_code == 404

@@ -17,8 +17,8 @@ from tests.builders import make_intent, make_rule, make_schema, make_snapshot
 WORLD = World(tasks={"bank": ("pay", "refund")}, preferences=lambda: {"model": ["small"], "planner": ["built-in"]})
 
 
-def make_editor(*found: rows.Row) -> EditorContext:
-    return EditorContext(make_snapshot(*found), WORLD)
+def make_editor(*all_rows: rows.Row) -> EditorContext:
+    return EditorContext(make_snapshot(*all_rows), WORLD)
 
 
 def values(options: Any, group: str | None = None) -> list[str]:
@@ -26,40 +26,40 @@ def values(options: Any, group: str | None = None) -> list[str]:
 
 
 def test_enabled_intents_come_first_then_the_others_and_reserved_words_before_all() -> None:
-    found = make_editor(
+    editor = make_editor(
         make_intent("LATE", priority=9), make_intent("OFF", priority=1, enabled=False), make_intent("SOON", priority=2)
     )
 
-    assert values(pickers.intents("ANY", "UNKNOWN")(found)) == ["ANY", "UNKNOWN", "SOON", "LATE", "OFF"]
-    assert [option.label for option in pickers.intents()(found)] == ["Soon", "Late", "Off (disabled)"]
+    assert values(pickers.intents("ANY", "UNKNOWN")(editor)) == ["ANY", "UNKNOWN", "SOON", "LATE", "OFF"]
+    assert [option.label for option in pickers.intents()(editor)] == ["Soon", "Late", "Off (disabled)"]
 
 
 def test_states_are_those_that_something_names() -> None:
-    found = make_editor(make_rule(action="SET_STATE", action_value="done"))
+    editor = make_editor(make_rule(action="SET_STATE", action_value="done"))
 
-    assert {"DONE", "IDLE", "UNKNOWN"} <= set(values(pickers.states()(found)))
-    assert values(pickers.states("ANY", "UNKNOWN")(found))[:2] == ["ANY", "UNKNOWN"]
-    assert values(pickers.states("ANY", "UNKNOWN")(found)).count("UNKNOWN") == 1
+    assert {"DONE", "IDLE", "UNKNOWN"} <= set(values(pickers.states()(editor)))
+    assert values(pickers.states("ANY", "UNKNOWN")(editor))[:2] == ["ANY", "UNKNOWN"]
+    assert values(pickers.states("ANY", "UNKNOWN")(editor)).count("UNKNOWN") == 1
 
 
 def test_each_action_offers_what_fits_its_value() -> None:
-    found = list(pickers.action_values(make_editor(make_intent("LOAN"), make_rule(state_code="OPEN"))))
+    options = list(pickers.action_values(make_editor(make_intent("LOAN"), make_rule(state_code="OPEN"))))
 
-    assert values(found, "SET_INTENT") == ["LOAN"]
-    assert "OPEN" in values(found, "SET_STATE")
-    assert values(found, "SET_TASK") == ["bank:pay", "bank:refund"]
-    assert "AFFIRM" in values(found, "SET_DIALOGUE_ACT")
+    assert values(options, "SET_INTENT") == ["LOAN"]
+    assert "OPEN" in values(options, "SET_STATE")
+    assert values(options, "SET_TASK") == ["bank:pay", "bank:refund"]
+    assert "AFFIRM" in values(options, "SET_DIALOGUE_ACT")
 
 
 def test_names_that_rules_may_write_or_clear_are_offered() -> None:
     writing = make_rule(action="SET_INPUT_PARAM", action_value="vip:true")
     unread = make_rule(action="SET_INPUT_PARAM", action_value="{")
-    found = list(pickers.action_values(make_editor(writing, unread, make_schema("LOAN", {"amount": {}}))))
+    options = list(pickers.action_values(make_editor(writing, unread, make_schema("LOAN", {"amount": {}}))))
 
-    assert {"vip", "skip_schema_extraction"} <= set(values(found, "SET_INPUT_PARAM"))
-    assert values(found, "CLEAR_CONTEXT") == ["amount"]
-    assert values(found, "SET_PREFERENCE") == ["model:small", "planner:built-in"]
-    assert "dialogue_act_regex" not in values(found, "SET_INPUT_PARAM")
+    assert {"vip", "skip_schema_extraction"} <= set(values(options, "SET_INPUT_PARAM"))
+    assert values(options, "CLEAR_CONTEXT") == ["amount"]
+    assert values(options, "SET_PREFERENCE") == ["model:small", "planner:built-in"]
+    assert "dialogue_act_regex" not in values(options, "SET_INPUT_PARAM")
 
 
 def test_an_action_says_how_its_value_is_written() -> None:
@@ -77,10 +77,10 @@ def test_methods_belong_to_their_task() -> None:
 
 
 def test_a_setting_says_what_it_means_may_be_and_is() -> None:
-    said = settings.describe_setting(session.RESUME_MODE)
+    description = settings.describe_setting(session.RESUME_MODE)
 
-    assert "Allowed: new_session, offer_resume. Default: new_session." in said
-    assert "RESUME_MODE.<channel>" in said
+    assert "Allowed: new_session, offer_resume. Default: new_session." in description
+    assert "RESUME_MODE.<channel>" in description
 
 
 def test_every_setting_can_be_told() -> None:
@@ -137,9 +137,11 @@ def test_json_columns_are_json_and_plain_ones_are_no_code() -> None:
 
 def test_names_of_the_configuration_are_completed() -> None:
     rule = make_rule(action="SET_INPUT_PARAM", action_value="vip:true")
-    found = list_suggested_names(EditorContext(make_snapshot(rule, make_schema("LOAN", {"amount": {}})), World()))
+    suggested_names = list_suggested_names(
+        EditorContext(make_snapshot(rule, make_schema("LOAN", {"amount": {}})), World())
+    )
 
-    assert {"schemaComplete", "inputParams", "amount"} <= set(found["facts"])
-    assert found["context"] == ["amount"]
-    assert "vip" in found["params"]
-    assert {"user_input", "amount"} <= set(found["template"])
+    assert {"schemaComplete", "inputParams", "amount"} <= set(suggested_names["facts"])
+    assert suggested_names["context"] == ["amount"]
+    assert "vip" in suggested_names["params"]
+    assert {"user_input", "amount"} <= set(suggested_names["template"])

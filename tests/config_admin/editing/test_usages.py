@@ -19,8 +19,8 @@ pytestmark = pytest.mark.django_db
 def read_usages(client: Client, row: Any, page: str = "change") -> str:
     """What the section says."""
     text = client.get(address(type(row), page, row.pk)).content.decode()
-    found = text.split('id="used-title"')[1].split("</section>")[0] if 'id="used-title"' in text else ""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found))
+    section = text.split('id="used-title"')[1].split("</section>")[0] if 'id="used-title"' in text else ""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", section))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
@@ -36,9 +36,9 @@ def test_users_are_links_with_what_they_are_for(ada: Client) -> None:
     intent = make(m.CeIntent)
     rule = make(m.CeRule, description="asks for the amount", enabled=False)
 
-    said = read_usages(ada, intent)
+    usages = read_usages(ada, intent)
 
-    assert f"Belongs to it Rule {rule.pk} asks for the amount disabled" in said
+    assert f"Belongs to it Rule {rule.pk} asks for the amount disabled" in usages
 
 
 def test_a_row_that_nothing_uses_says_so(ada: Client) -> None:

@@ -21,9 +21,9 @@ WISHES = (
 
 
 def make(flow: Flow, **values: Any) -> Caller:
-    asked = {"flow": flow, "code": "BOOKING", "name": "Book a table", "description": "A guest wants a table."}
+    request = {"flow": flow, "code": "BOOKING", "name": "Book a table", "description": "A guest wants a table."}
     add_rows(
-        document(FlowRequest(**{**asked, "phrases": ("I want to book a table",), **values})),
+        document(FlowRequest(**{**request, "phrases": ("I want to book a table",), **values})),
         author="ada",
         reason="begin",
     )
@@ -112,7 +112,7 @@ def test_a_phrase_is_known_by_its_telling_words(phrase: str, expected: str) -> N
     "phrase", ["ça va", "été foo", "foo été", "отменить мой заказ", "नमस्ते मित्र", "取消 订单", "öl über", "مُحَمَّد"]
 )
 def test_a_phrase_is_found_in_a_message_with_it_whatever_its_letters(phrase: str) -> None:
-    found = compile_pattern(make_pattern(phrase))
-    assert found.occurs_in(phrase)
-    assert found.occurs_in(f"so: {phrase}!")
-    assert not found.occurs_in("something else")
+    pattern = compile_pattern(make_pattern(phrase))
+    assert pattern.occurs_in(phrase)
+    assert pattern.occurs_in(f"so: {phrase}!")
+    assert not pattern.occurs_in("something else")

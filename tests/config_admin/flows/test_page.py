@@ -58,7 +58,7 @@ def test_it_is_made_as_one_release_and_opens_its_workspace(ben: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         ({"code": ""}, "This field is required."),
         ({"phrases": ""}, "This field is required."),
@@ -70,12 +70,12 @@ def test_it_is_made_as_one_release_and_opens_its_workspace(ben: Client) -> None:
         ({"code": "book table", "_make": "1", "reason": "x"}, "Nothing was created"),
     ],
 )
-def test_what_is_missing_is_told_and_nothing_is_lost_or_made(ben: Client, values: dict[str, str], told: str) -> None:
+def test_what_is_missing_is_told_and_nothing_is_lost_or_made(ben: Client, values: dict[str, str], message: str) -> None:
     make(m.CeIntent)
     before = newest().pk
     page = send(ben, **values).content.decode()
 
-    assert told in page
+    assert message in page
     assert "A guest wants a table." in page
     assert newest().pk == before
 

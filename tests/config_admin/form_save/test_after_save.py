@@ -51,9 +51,9 @@ def test_what_was_accepted_is_not_told(ben: Client, two_rules: list[m.CeRule]) -
     two_rules[1].match_pattern = "cancel|refund"
     two_rules[1].save()
     snapshot = snapshots.current()
-    for one in check_touched(snapshot, describe_installation(), [RowKey("ce_rule", two_rules[1].pk)]).findings:
+    for finding in check_touched(snapshot, describe_installation(), [RowKey("ce_rule", two_rules[1].pk)]).findings:
         CeHealthAcknowledgement.objects.create(
-            pk=one.fingerprint(snapshot), code=one.code, reason="meant", made_by="ada"
+            pk=finding.fingerprint(snapshot), code=finding.code, reason="meant", made_by="ada"
         )
 
     page = ben.get(address(m.CeRule, "change", two_rules[1].pk))

@@ -57,11 +57,11 @@ def test_the_last_two_fallback_answers_do_not_go_together(ada: Client) -> None:
 
 
 def test_many_are_deleted_as_one_release(ada: Client) -> None:
-    rows = [a_response(priority=place) for place in range(3)]
+    rows = [a_response(priority=number) for number in range(3)]
     data = {"action": "delete_selected", ACTION_CHECKBOX_NAME: [row.pk for row in rows]}
 
-    asked = ada.post(address(m.CeResponse), data)
-    assert "Delete 3 answers?" in " ".join(asked.content.decode().split())
+    response = ada.post(address(m.CeResponse), data)
+    assert "Delete 3 answers?" in " ".join(response.content.decode().split())
     ada.post(address(m.CeResponse), data | {"post": "yes", "reason": "Spring cleaning"})
 
     assert len(changed_rows(newest().pk)) == 3

@@ -33,7 +33,7 @@ def test_it_asks_first(ada: Client) -> None:
 
 
 def test_all_of_them_change_in_one_release(ada: Client) -> None:
-    rows = [a_response(priority=place) for place in range(3)]
+    rows = [a_response(priority=number) for number in range(3)]
 
     response = act(ada, m.CeResponse, "disable_selected", *rows, confirmed="1", reason="Quiet night")
 
@@ -82,7 +82,7 @@ def test_rows_that_are_so_already_are_left_alone(ada: Client) -> None:
 
 
 def test_all_rows_of_a_list_are_switched_without_naming_each(ada: Client) -> None:
-    rows = [a_response(priority=place) for place in range(3)]
+    rows = [a_response(priority=number) for number in range(3)]
 
     page = ada.post(
         f"{address(m.CeResponse)}?state_code=IDLE",

@@ -30,8 +30,8 @@ def say(client: Client, row: Any, visit: str, **more: str) -> Any:
 
 
 def others(client: Client, row: Any, visit: str, **more: str) -> list[str]:
-    found: list[str] = say(client, row, visit, **more).json()["others"]
-    return found
+    visitors: list[str] = say(client, row, visit, **more).json()["others"]
+    return visitors
 
 
 def clock() -> str:
@@ -48,13 +48,13 @@ def test_whoever_opens_a_row_hears_who_has_it_open_and_since_when(ada: Client, b
 
 
 @pytest.mark.parametrize(
-    ("doing", "told"),
+    ("doing", "activity"),
     [("READING", "is also reading this row"), ("CHANGING", "is also changing this row"), ("?", "also has this row")],
 )
-def test_it_tells_what_they_do(doing: str, told: str, ada: Client, ben: Client, row: Any) -> None:
+def test_it_tells_what_they_do(doing: str, activity: str, ada: Client, ben: Client, row: Any) -> None:
     say(ben, row, BEN, doing=doing)
 
-    assert others(ada, row, ADA)[0].startswith(f"ben {told}")
+    assert others(ada, row, ADA)[0].startswith(f"ben {activity}")
 
 
 def test_another_window_of_one_s_own_is_told_as_such(ada: Client, row: Any) -> None:
@@ -89,8 +89,8 @@ def test_of_who_is_quiet_it_tells_when_they_were_last_seen(ada: Client, ben: Cli
     quiet = timezone.now() - timedelta(seconds=40)
     m.CePresence.objects.filter(pk=BEN).update(seen_at=quiet)
 
-    (told,) = others(ada, row, ADA)
-    assert told.endswith(f", last seen {timezone.localtime(quiet):%H:%M:%S}.")
+    (line,) = others(ada, row, ADA)
+    assert line.endswith(f", last seen {timezone.localtime(quiet):%H:%M:%S}.")
 
 
 def test_nobody_speaks_for_another_window(ada: Client, ben: Client, row: Any) -> None:
@@ -119,10 +119,10 @@ def test_a_deletion_is_told_while_the_row_is_open(ada: Client, ben: Client, row:
     seen = str(form_of(ada.get(address(m.CeResponse, "change", row.pk))).meeting.stored)
     ben.post(address(m.CeResponse, "delete", row.pk), {"post": "yes", "reason": "Not said any more"})
 
-    told = say(ada, row, ADA, seen=seen).json()
+    body = say(ada, row, ADA, seen=seen).json()
 
-    assert "deleted this row. Your input is kept. Save to create the row again." in told["news"]
-    assert told["history"] == address(m.CeResponse, "history", row.pk)
+    assert "deleted this row. Your input is kept. Save to create the row again." in body["news"]
+    assert body["history"] == address(m.CeResponse, "history", row.pk)
 
 
 def test_whoever_is_about_to_delete_a_row_hears_who_has_it_open(ada: Client, ben: Client, row: Any) -> None:

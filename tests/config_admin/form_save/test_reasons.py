@@ -51,7 +51,7 @@ def test_a_reason_of_another_person_or_of_long_ago_is_not_offered(
 
 
 def test_only_the_things_of_late_are_remembered(ada: Client, loan: m.CeResponse, monkeypatch: Any) -> None:
-    monkeypatch.setattr(reasons, "THINGS", 1)
+    monkeypatch.setattr(reasons, "MAX_SUBJECTS", 1)
     other = a_response()
     fill(ada, address(m.CeResponse, "change", loan.pk), exact_text="How much, please?", reason="Ticket 17")
     fill(ada, address(m.CeResponse, "change", other.pk), exact_text="Hello.", reason="Ticket 18")
@@ -83,8 +83,8 @@ def test_actions_of_lists_ask_for_a_reason_and_then_remember_it(action: str, ada
     assert not m.CeResponse.objects.filter(pk=row.pk, enabled=True).exists()
     assert newest().reason == "Not said any more"
     other = a_response()
-    asked = ada.post(address(m.CeResponse), {"action": action, ACTION_CHECKBOX_NAME: [other.pk]})
-    assert asked.context["reason"] == "Not said any more"
+    response = ada.post(address(m.CeResponse), {"action": action, ACTION_CHECKBOX_NAME: [other.pk]})
+    assert response.context["reason"] == "Not said any more"
 
 
 def test_rolling_back_asks_for_a_reason_and_offers_one(ada: Client) -> None:

@@ -37,8 +37,8 @@ def test_a_row_is_saved_as_one_release_with_who_and_why(ada: Client) -> None:
 def test_it_says_which_release_is_live(ada: Client) -> None:
     response = fill(ada, address(m.CeResponse, "add"), **NEW)
 
-    said = read_message(response, ada)
-    assert f"Release {newest().pk}</a> is active. Every conversation uses it from its next message on." in said
+    message = read_message(response, ada)
+    assert f"Release {newest().pk}</a> is active. Every conversation uses it from its next message on." in message
 
 
 def test_a_form_sent_as_it_was_makes_no_release(ada: Client) -> None:
@@ -233,9 +233,9 @@ def test_an_analyst_reads_a_reserved_setting(ben: Client) -> None:
 def test_a_setting_says_what_it_may_be(ada: Client) -> None:
     row = make(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
 
-    said = str(form_of(ada.get(address(m.CeConfig, "change", row.pk)))["config_value"].help_text)
+    help_text = str(form_of(ada.get(address(m.CeConfig, "change", row.pk)))["config_value"].help_text)
 
-    assert "Allowed: a whole number from 5 to 3600. Default: 15." in said
+    assert "Allowed: a whole number from 5 to 3600. Default: 15." in help_text
 
 
 def test_a_reader_sees_rows_and_no_way_to_change_them(somebody: Any) -> None:
@@ -277,9 +277,9 @@ def test_a_row_with_a_value_that_its_column_cannot_hold_is_shown_with_what_to_do
     page = ada.get(address(model, "change", row.pk))
     listed = ada.get(address(model))
 
-    (said,) = [str(message) for message in page.context["messages"]]
-    assert said.startswith(f"This row is invalid, so no turn uses it: {column} holds")
-    assert f"into {model._meta.db_table}.{column} of row {row.pk}" in said
+    (shown,) = [str(message) for message in page.context["messages"]]
+    assert shown.startswith(f"This row is invalid, so no turn uses it: {column} holds")
+    assert f"into {model._meta.db_table}.{column} of row {row.pk}" in shown
     assert "unusable" in listed.content.decode()
     assert ada.get(address(model, "history", row.pk)).status_code == 200
 
@@ -309,9 +309,9 @@ def test_older_template_forms_are_shown_before_they_are_stored_as_jinja(ada: Cli
     saved = send_again(ada, held, _confirm="1")
 
     assert m.CeResponse.objects.get(exact_text="Hi {{ intent }} & {{ state|if_blank('x') }}").intent_code == "UNKNOWN"
-    said = read_message(saved, ada)
-    assert "<li>text: [(${intent})] → {{ intent }}</li>" in said
-    assert "#{state ?: &#x27;x&#x27;}" in said
+    text = read_message(saved, ada)
+    assert "<li>text: [(${intent})] → {{ intent }}</li>" in text
+    assert "#{state ?: &#x27;x&#x27;}" in text
 
 
 def test_a_stored_older_form_is_told_when_its_row_is_saved(ada: Client) -> None:

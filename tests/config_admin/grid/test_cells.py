@@ -23,10 +23,10 @@ from config_admin.grid.cells import text_of, value_of
     ],
 )
 def test_a_text_means_a_value(table: str, column: str, text: str, value: Any) -> None:
-    found = value_of(table, column, text)
+    read_value = value_of(table, column, text)
 
-    assert found == value
-    assert value_of(table, column, text_of(found)) == value
+    assert read_value == value
+    assert value_of(table, column, text_of(read_value)) == value
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_text_means_a_value(table: str, column: str, text: str, value: Any) ->
     ],
 )
 def test_a_text_that_means_nothing_there_is_kept_as_it_was_typed(table: str, column: str, text: str) -> None:
-    found = value_of(table, column, text)
+    value = value_of(table, column, text)
 
-    assert isinstance(found, Unread)
-    assert str(found) == text
-    assert found.problem.messages
+    assert isinstance(value, Unread)
+    assert str(value) == text
+    assert value.problem.messages

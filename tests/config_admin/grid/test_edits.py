@@ -21,24 +21,24 @@ def judge_edits(*edited: tuple[m.ControlPlaneRow, dict[str, str]]) -> CheckedEdi
 
 
 def test_every_bad_cell_is_named_with_what_is_wrong_with_it() -> None:
-    first, second, good = (a_response(state_code=f"S{place}") for place in range(3))
-    found = judge_edits((first, {"priority": "soon"}), (second, {"exact_text": ""}), (good, {"priority": "9"}))
+    first, second, good = (a_response(state_code=f"S{number}") for number in range(3))
+    judged = judge_edits((first, {"priority": "soon"}), (second, {"exact_text": ""}), (good, {"priority": "9"}))
 
-    assert [(one.row, one.field, one.code) for one in found.findings] == [
+    assert [(finding.row, finding.field, finding.code) for finding in judged.findings] == [
         (first.pk, "priority", "PRIORITY_RANGE"),
         (second.pk, "exact_text", "EXACT_TEXT_REQUIRED"),
     ]
-    assert "whole number" in found.findings[0].message
-    assert found.is_held(confirmed=())
+    assert "whole number" in judged.findings[0].message
+    assert judged.is_held(confirmed=())
 
 
 def test_only_warnings_that_are_new_hold_a_row() -> None:
     row = a_response(exact_text="Hello {{ nobody }}")
     assert not judge_edits((row, {"priority": "4"})).findings
 
-    found = judge_edits((row, {"exact_text": "Hello {{ nobody_else }}"}))
-    assert found.findings
-    assert not any(one.is_error for one in found.findings)
+    judged = judge_edits((row, {"exact_text": "Hello {{ nobody_else }}"}))
+    assert judged.findings
+    assert not any(finding.is_error for finding in judged.findings)
 
 
 def test_what_others_changed_is_told_with_who_and_what_is_there_now() -> None:
@@ -47,15 +47,15 @@ def test_what_others_changed_is_told_with_who_and_what_is_there_now() -> None:
     with change_set(author="ben", reason="quicker"):
         m.CeResponse.objects.filter(pk=row.pk).update(exact_text="Theirs")
         m.CeResponse.objects.get(pk=gone.pk).delete()
-    found = check_edits("ce_response", given, lambda row: "")
+    checked = check_edits("ce_response", given, lambda row: "")
 
-    assert {pk: who.who for pk, (_, who) in found.met.items()} == {row.pk: "ben", gone.pk: "ben"}
-    content = found.met[row.pk][0]
+    assert {pk: who.who for pk, (_, who) in checked.met.items()} == {row.pk: "ben", gone.pk: "ben"}
+    content = checked.met[row.pk][0]
     assert content is not None
     assert content["exact_text"] == "Theirs"
-    assert found.met[gone.pk][0] is None
-    assert not found.findings
-    assert found.is_held(confirmed=())
+    assert checked.met[gone.pk][0] is None
+    assert not checked.findings
+    assert checked.is_held(confirmed=())
 
 
 def test_the_last_answers_to_what_nobody_understands_do_not_leave_together() -> None:
@@ -63,24 +63,26 @@ def test_the_last_answers_to_what_nobody_understands_do_not_leave_together() -> 
     other = a_response(intent_code="UNKNOWN", state_code="UNKNOWN", priority=3)
 
     assert not judge_edits((stored, {"enabled": "no"})).findings
-    codes = {one.code for one in judge_edits((stored, {"enabled": "no"}), (other, {"state_code": "IDLE"})).findings}
+    codes = {
+        finding.code for finding in judge_edits((stored, {"enabled": "no"}), (other, {"state_code": "IDLE"})).findings
+    }
     assert "LAST_FALLBACK" in codes
 
 
 def test_rows_are_judged_in_the_configuration_that_all_of_them_make() -> None:
     first, second = (make(m.CeMcpTool, intent_code="ANY", tool_code=code) for code in ("a.b", "c.d"))
 
-    found = judge_edits((first, {"tool_code": "c.d"}), (second, {"tool_code": "a.b"})).findings
-    assert not [one for one in found if one.is_error]
-    codes = [one.code for one in judge_edits((first, {"tool_code": "c.d"})).findings if one.is_error]
+    findings = judge_edits((first, {"tool_code": "c.d"}), (second, {"tool_code": "a.b"})).findings
+    assert not [finding for finding in findings if finding.is_error]
+    codes = [finding.code for finding in judge_edits((first, {"tool_code": "c.d"})).findings if finding.is_error]
     assert codes == ["DUPLICATE"]
 
 
 def test_what_is_forbidden_is_said_at_the_row() -> None:
     row = a_response()
-    found = check_edits("ce_response", edits((row, {"priority": "5"})), lambda row: "Not you.")
+    checked = check_edits("ce_response", edits((row, {"priority": "5"})), lambda row: "Not you.")
 
-    assert [(one.field, one.message) for one in found.findings] == [(None, "Not you.")]
+    assert [(finding.field, finding.message) for finding in checked.findings] == [(None, "Not you.")]
 
 
 def test_rows_that_swap_their_names_are_one_release_with_its_reason() -> None:
@@ -88,7 +90,7 @@ def test_rows_that_swap_their_names_are_one_release_with_its_reason() -> None:
     version = head.newest()
 
     given = ((first, {"tool_code": "c.d"}), (second, {"tool_code": "a.b"}))
-    done = save_as_ada(*given, confirmed=[get_finding_key(one) for one in save_as_ada(*given).verdict.findings])
+    done = save_as_ada(*given, confirmed=[get_finding_key(finding) for finding in save_as_ada(*given).verdict.findings])
 
     assert done.release == newest()
     assert (newest().pk, newest().author, newest().reason) == (version + 1, "ada", "tidy")
@@ -97,7 +99,7 @@ def test_rows_that_swap_their_names_are_one_release_with_its_reason() -> None:
 
 
 def test_one_bad_cell_keeps_everything_as_it_is() -> None:
-    rows = [a_response(priority=place) for place in range(5)]
+    rows = [a_response(priority=number) for number in range(5)]
     version = head.newest()
 
     done = save_as_ada(*((row, {"priority": "90"}) for row in rows[:4]), (rows[4], {"exact_text": "{{"}))
@@ -113,7 +115,7 @@ def test_a_warning_holds_until_somebody_has_seen_it() -> None:
     done = save_as_ada(given)
     assert done.is_held
 
-    assert not save_as_ada(given, confirmed=[get_finding_key(one) for one in done.verdict.findings]).is_held
+    assert not save_as_ada(given, confirmed=[get_finding_key(finding) for finding in done.verdict.findings]).is_held
     row.refresh_from_db()
     assert row.exact_text == "Hello {{ nobody }}"
 
@@ -133,7 +135,8 @@ def test_older_templates_are_stored_as_forms_store_them() -> None:
     row = a_response()
     done = save_as_ada((row, {"exact_text": "Hello #{user_name}"}))
     done = save_as_ada(
-        (row, {"exact_text": "Hello #{user_name}"}), confirmed=[get_finding_key(one) for one in done.verdict.findings]
+        (row, {"exact_text": "Hello #{user_name}"}),
+        confirmed=[get_finding_key(finding) for finding in done.verdict.findings],
     )
 
     row.refresh_from_db()
@@ -147,10 +150,10 @@ def test_what_somebody_saves_between_judging_and_writing_is_not_overwritten(monk
 
     def late(*args: Any) -> Any:
         monkeypatch.setattr(grid_edits, "check_edits", check_edits)
-        found = check_edits(*args)
+        checked = check_edits(*args)
         with change_set(author="ben"):
             m.CeResponse.objects.filter(pk=row.pk).update(priority=8)
-        return found
+        return checked
 
     monkeypatch.setattr(grid_edits, "check_edits", late)
     done = grid_edits.save_edits("ce_response", given, lambda row: "", author="ada", reason="tidy")

@@ -20,9 +20,9 @@ from tests.config_admin.builders import EXAMPLES, make, new
 pytestmark = pytest.mark.django_db
 
 
-def rows(client: Client, model: Any, **asked: str) -> dict[str, Any]:
-    found: dict[str, Any] = client.get(address(model, "grid_rows"), asked).json()
-    return found
+def rows(client: Client, model: Any, **params: str) -> dict[str, Any]:
+    body: dict[str, Any] = client.get(address(model, "grid_rows"), params).json()
+    return body
 
 
 def send(client: Client, model: Any, edits: Any, **more: str) -> Any:
@@ -39,10 +39,10 @@ def make_edit(client: Client, model: Any, pk: Any, **cells: str) -> dict[str, An
 def test_every_table_has_one_with_the_columns_of_its_form(model: Any, ada: Client) -> None:
     row = make(model)
     about = ada.get(address(model, "grid")).context["grid"]
-    found = rows(ada, model)["rows"]
+    grid_rows = rows(ada, model)["rows"]
 
-    assert str(row.pk) in [one[0] for one in found]
-    assert {len(one[4]) for one in found} == {len(about["columns"])}
+    assert str(row.pk) in [cells[0] for cells in grid_rows]
+    assert {len(cells[4]) for cells in grid_rows} == {len(about["columns"])}
     assert address(model, "grid") in ada.get(address(model)).content.decode()
 
 
@@ -51,17 +51,17 @@ def test_rows_come_in_parts_with_as_many_queries_however_many_there_are(
 ) -> None:
     monkeypatch.setattr(grid_page, "CHUNK", 20)
     with change_set():
-        m.CeRule.objects.bulk_create(new(m.CeRule, priority=place) for place in range(45))
+        m.CeRule.objects.bulk_create(new(m.CeRule, priority=number) for number in range(45))
     rows(ada, m.CeRule)
     seen, after, counts = [], {}, []
     while True:
         with CaptureQueriesContext(connection) as captured:
-            found = rows(ada, m.CeRule, **after)
+            part = rows(ada, m.CeRule, **after)
         counts.append(len(captured))
-        seen += [int(row[0]) for row in found["rows"]]
-        if not found["next"]:
+        seen += [int(row[0]) for row in part["rows"]]
+        if not part["next"]:
             break
-        after = {"after": found["next"]}
+        after = {"after": part["next"]}
 
     assert seen == list(m.CeRule.objects.order_by("pk").values_list("pk", flat=True))
     assert len(set(counts)) == 1
@@ -76,26 +76,26 @@ def test_the_filters_of_the_list_hold_here_too(ada: Client) -> None:
 
     assert link.endswith("grid/?q=only+this")
     assert ada.get(link).context["is_filtered"]
-    assert [one[0] for one in rows(ada, m.CeResponse, q="only this")["rows"]] == [str(row.pk)]
+    assert [row[0] for row in rows(ada, m.CeResponse, q="only this")["rows"]] == [str(row.pk)]
 
 
 def test_it_is_saved_with_its_reason_and_told_with_its_release(ada: Client) -> None:
     row = a_response()
-    found = send(ada, m.CeResponse, make_edit(ada, m.CeResponse, row.pk, priority="77")).json()
+    body = send(ada, m.CeResponse, make_edit(ada, m.CeResponse, row.pk, priority="77")).json()
 
     row.refresh_from_db()
     assert row.priority == 77
-    assert found["release"]["number"] == newest().pk
+    assert body["release"]["number"] == newest().pk
     assert (newest().author, newest().reason) == ("ada", "tidy")
-    assert found["rows"][0][1] == rows(ada, m.CeResponse, q=row.exact_text)["rows"][0][1]
+    assert body["rows"][0][1] == rows(ada, m.CeResponse, q=row.exact_text)["rows"][0][1]
 
 
 def test_without_a_reason_nothing_is_saved(ada: Client) -> None:
     row = a_response()
     version = head.newest()
-    found = send(ada, m.CeResponse, make_edit(ada, m.CeResponse, row.pk, priority="77"), reason=" ").json()
+    body = send(ada, m.CeResponse, make_edit(ada, m.CeResponse, row.pk, priority="77"), reason=" ").json()
 
-    assert found["field"] == "reason"
+    assert body["field"] == "reason"
     assert head.newest() == version
 
 

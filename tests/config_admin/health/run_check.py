@@ -20,4 +20,4 @@ def run_check(check: Check, *of: rows.Row, touched: rows.Row | None = None, **wo
 
 def list_codes(check: Check, *of: rows.Row, **options: Any) -> list[tuple[str, Any]]:
     """The codes of what it says, each with the key of the row."""
-    return [(one.code, one.row) for one in run_check(check, *of, **options)]
+    return [(diagnosis.code, diagnosis.row) for diagnosis in run_check(check, *of, **options)]

@@ -11,7 +11,7 @@ ANSWER = make_response("Hello.")
 
 
 def test_a_sound_shop_has_nothing_but_a_state_that_nothing_leads_to() -> None:
-    assert [one.code for one in check_all(shop(), WORLD).findings] == ["UNREACHABLE_STATE"]
+    assert [finding.code for finding in check_all(shop(), WORLD).findings] == ["UNREACHABLE_STATE"]
 
 
 def test_errors_come_first_and_nothing_is_said_twice() -> None:
@@ -25,16 +25,16 @@ def test_errors_come_first_and_nothing_is_said_twice() -> None:
 
     assert health.errors == 1
     assert health.findings[0].is_error
-    assert len({(one.code, one.row, one.message) for one in health.findings}) == len(health.findings)
+    assert len({(finding.code, finding.row, finding.message) for finding in health.findings}) == len(health.findings)
     assert set(health.seconds) == {check.name for check in CHECKS}
 
 
 def test_progress_is_told_before_each_check() -> None:
-    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[str, int, int]] = []
 
-    check_all(make_snapshot(LOAN), WORLD, progress=lambda *step: told.append(step))
+    check_all(make_snapshot(LOAN), WORLD, progress=lambda *step: steps.append(step))
 
-    assert [place for _, place, _ in told] == list(range(len(CHECKS)))
+    assert [number for _, number, _ in steps] == list(range(len(CHECKS)))
 
 
 def test_what_is_left_out_for_want_of_time_is_told() -> None:
@@ -43,7 +43,7 @@ def test_what_is_left_out_for_want_of_time_is_told() -> None:
     health = check_all(make_snapshot(LOAN, ANSWER, *rules), WORLD, seconds=0)
 
     assert health.left_out["pairs of rules"] == 3
-    assert [one.message for one in health.findings if one.code == "CHECK_INCOMPLETE"]
+    assert [finding.message for finding in health.findings if finding.code == "CHECK_INCOMPLETE"]
 
 
 def test_of_touched_rows_only_what_concerns_them_is_told() -> None:
@@ -51,11 +51,11 @@ def test_of_touched_rows_only_what_concerns_them_is_told() -> None:
     near = [make_rule(phase="POST_DIALOGUE_ACT", action="SET_INPUT_PARAM", action_value=f"x:{n}") for n in range(2)]
     snapshot = make_snapshot(LOAN, ANSWER, *far, *near, make_classifier("LOAN", "loan"))
 
-    said = check_touched(snapshot, WORLD, [near[1]]).findings
+    findings = check_touched(snapshot, WORLD, [near[1]]).findings
 
-    assert [one.code for one in said] == ["RULE_COLLISION"]
-    assert {key.pk for key in said[0].rows} == {rule.rule_id for rule in near}
-    assert check_touched(snapshot, WORLD, [RowKey("ce_rule", near[1].rule_id)]).findings == said
+    assert [finding.code for finding in findings] == ["RULE_COLLISION"]
+    assert {key.pk for key in findings[0].rows} == {rule.rule_id for rule in near}
+    assert check_touched(snapshot, WORLD, [RowKey("ce_rule", near[1].rule_id)]).findings == findings
 
 
 def test_a_fingerprint_stays_until_one_of_the_rows_changes() -> None:
@@ -63,8 +63,8 @@ def test_a_fingerprint_stays_until_one_of_the_rows_changes() -> None:
 
     def fingerprint(*of: rows.Row) -> str:
         snapshot = make_snapshot(LOAN, ANSWER, *of)
-        (one,) = [one for one in check_all(snapshot, WORLD).findings if one.code == "RULE_COLLISION"]
-        return one.fingerprint(snapshot)
+        (collision,) = [finding for finding in check_all(snapshot, WORLD).findings if finding.code == "RULE_COLLISION"]
+        return collision.fingerprint(snapshot)
 
     first = fingerprint(*rules)
 

@@ -56,7 +56,7 @@ def test_what_is_accepted_is_told_apart_with_its_reason_until_a_row_changes(ben:
 
     page = open_finished_check(ben)
     assert "off until spring" in page
-    assert sent["fingerprint"] not in {one["fingerprint"] for one in ben.get(health_url()).context["findings"]}
+    assert sent["fingerprint"] not in {finding["fingerprint"] for finding in ben.get(health_url()).context["findings"]}
 
     with change_set():
         m.CeRule.objects.filter(pk=idle_intent.pk).update(priority=7)

@@ -41,26 +41,26 @@ def story(db: None) -> tuple[int, int]:
 def test_what_differs_is_counted_by_table_and_spelt_out_by_row_and_field(ada: Client, story: tuple[int, int]) -> None:
     page = open_comparison(ada, *story)
 
-    found = page.context["comparison"]
-    assert [(table.title, table.added, table.changed, table.removed) for table in found.tables] == [
+    comparison = page.context["comparison"]
+    assert [(table.title, table.added, table.changed, table.removed) for table in comparison.tables] == [
         ("Intents", 1, 0, 0),
         ("Rules", 1, 0, 0),
         ("Policies", 0, 0, 1),
         ("Answers", 0, 1, 0),
     ]
-    assert [(row.name.split()[0], row.how) for row in found.rows] == [
+    assert [(row.name.split()[0], row.how) for row in comparison.rows] == [
         ("Intent", "added"),
         ("Rule", "added"),
         ("Policy", "removed"),
         ("Answer", "changed"),
     ]
-    assert [change.label for change in found.rows[-1].changes] == ["Priority"]
-    assert f'href="{found.rows[-1].url}"' in page.content.decode()
+    assert [change.label for change in comparison.rows[-1].changes] == ["Priority"]
+    assert f'href="{comparison.rows[-1].url}"' in page.content.decode()
 
 
 def test_the_other_way_round_what_was_added_is_removed(ada: Client, story: tuple[int, int]) -> None:
-    there = open_comparison(ada, *story)
-    back = ada.get(there.context["other_way_url"])
+    onward = open_comparison(ada, *story)
+    back = ada.get(onward.context["other_way_url"])
 
     assert [row.how for row in back.context["comparison"].rows] == ["removed", "removed", "added", "changed"]
 
@@ -85,34 +85,34 @@ def test_the_same_release_twice_does_not_differ(ada: Client, story: tuple[int, i
 
 
 @pytest.mark.parametrize(
-    ("number", "told"), [("4711", "Release 4711 does not exist. The newest is"), ("x", "whole number")]
+    ("number", "message"), [("4711", "Release 4711 does not exist. The newest is"), ("x", "whole number")]
 )
 def test_a_number_that_is_no_release_is_told_at_its_field(
-    number: str, told: str, ada: Client, story: tuple[int, int]
+    number: str, message: str, ada: Client, story: tuple[int, int]
 ) -> None:
     page = ada.get(f"{reverse(PAGE)}?before=1&after={number}")
 
-    assert told in page.context["form"].errors["after"][0]
+    assert message in page.context["form"].errors["after"][0]
     assert "comparison" not in page.context
 
 
 def test_one_table_is_shown_alone(ada: Client, story: tuple[int, int]) -> None:
-    found = open_comparison(ada, *story, "&table=ce_rule").context["comparison"]
+    comparison = open_comparison(ada, *story, "&table=ce_rule").context["comparison"]
 
-    assert [row.table for row in found.rows] == ["Rules"]
-    assert (found.total, [table.is_shown for table in found.tables]) == (4, [False, True, False, False])
-    assert found.all_url
+    assert [row.table for row in comparison.rows] == ["Rules"]
+    assert (comparison.total, [table.is_shown for table in comparison.tables]) == (4, [False, True, False, False])
+    assert comparison.all_url
 
 
 def test_long_comparisons_are_read_page_by_page(ada: Client, story: tuple[int, int], monkeypatch: Any) -> None:
     monkeypatch.setattr(configurations, "SHOWN", 3)
     first = open_comparison(ada, *story)
-    found = first.context["comparison"]
-    rest = ada.get(address(m.CeRelease) + "compare/" + found.next_url).context["comparison"]
+    comparison = first.context["comparison"]
+    rest = ada.get(address(m.CeRelease) + "compare/" + comparison.next_url).context["comparison"]
 
-    assert (len(found.rows), found.more, found.skipped) == (3, 1, 0)
+    assert (len(comparison.rows), comparison.more, comparison.skipped) == (3, 1, 0)
     assert (len(rest.rows), rest.more, rest.skipped, rest.next_url) == (1, 0, 3, "")
-    assert not {row.name for row in found.rows} & {row.name for row in rest.rows}
+    assert not {row.name for row in comparison.rows} & {row.name for row in rest.rows}
 
 
 def test_analysts_compare_and_go_nowhere_back(ben: Client, somebody: Any, story: tuple[int, int]) -> None:

@@ -108,12 +108,12 @@ def test_taking_back_leaves_other_fields_as_they_became_since(ada: Client) -> No
     wrong = change(row, priority=7)
     change(row, exact_text="How much, please?")
 
-    asked = ada.get(way_back("take_back", wrong))
+    response = ada.get(way_back("take_back", wrong))
     ada.post(way_back("take_back", wrong), WHY)
 
     row.refresh_from_db()
     assert (row.priority, row.exact_text) == (100, "How much, please?")
-    assert [change.label for change in asked.context["question"].rows[0].changes] == ["Priority"]
+    assert [change.label for change in response.context["question"].rows[0].changes] == ["Priority"]
 
 
 def test_an_answer_to_a_preview_that_is_old_is_asked_again(ada: Client) -> None:
@@ -152,9 +152,9 @@ def test_errors_of_rows_that_would_be_restored_are_listed(ada: Client) -> None:
     before = newest().pk
 
     for page in (ada.get(way_back("roll_back", wrong)), ada.post(way_back("roll_back", wrong), WHY)):
-        said = [refusal.message for refusal in page.context["question"].refusals]
-        assert [text.split(":")[0] for text in said] == [f"Rule {rule.pk}, condition" for rule in rules]
-        assert all(text.endswith("(REGEX_INVALID)") for text in said)
+        messages = [refusal.message for refusal in page.context["question"].refusals]
+        assert [text.split(":")[0] for text in messages] == [f"Rule {rule.pk}, condition" for rule in rules]
+        assert all(text.endswith("(REGEX_INVALID)") for text in messages)
     assert newest().pk == before
 
 

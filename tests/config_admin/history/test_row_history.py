@@ -78,11 +78,11 @@ def test_a_version_is_put_back(ada: Client) -> None:
     first = newest().pk
     edit(row, "ben", "Worse", exact_text="What?")
 
-    asked = ada.get(address(m.CeResponse, "put_back", row.pk, first))
+    response = ada.get(address(m.CeResponse, "put_back", row.pk, first))
     put_back(ada, row, first, reason="Better before")
 
     row.refresh_from_db()
-    assert asked.context["question"].rows[0].changes[0].label == "Text"
+    assert response.context["question"].rows[0].changes[0].label == "Text"
     assert row.exact_text == "How much?"
     assert (newest().origin, newest().author, newest().reason) == ("REVERT", "ada", "Better before")
 
@@ -92,10 +92,10 @@ def test_which_version_it_was_is_offered_as_the_reason_and_a_blank_one_is_asked_
     first = newest().pk
     worse = edit(row, "ben", "Worse", exact_text="What?")
 
-    asked = put_back(ada, row, first, reason=" ")
+    response = put_back(ada, row, first, reason=" ")
 
-    assert asked.context["reason"] == f"As in release {first}"
-    assert "Enter a reason for this change" in asked.content.decode()
+    assert response.context["reason"] == f"As in release {first}"
+    assert "Enter a reason for this change" in response.content.decode()
     assert newest().pk == worse
 
 

@@ -16,7 +16,7 @@ def singular(label: str) -> str:
 
 def test_each_label_of_the_navigation_has_its_entry() -> None:
     labels = {"Home"} | {
-        label for place in SECTIONS for label in (place.title, *(page.title for page in place.entries))
+        label for section in SECTIONS for label in (section.title, *(page.title for page in section.entries))
     }
 
     assert {label for label in labels if not {label.lower(), singular(label.lower())} & TERMS} == set()

@@ -24,7 +24,7 @@ def test_every_link_of_a_chapter_leads_somewhere(slug: str) -> None:
     for other, heading in re.findall(r'href="/docs/(\w+)/(?:#([^"]*))?"', prose.chapter(slug).text):
         target = prose.chapter(other).text
         assert not heading or f'id="{heading}"' in target, f"{slug} leads to {other}#{heading}"
-    assert [one for one in re.findall(r'href="([^"]*)"', prose.chapter(slug).text) if ".md" in one] == []
+    assert [link for link in re.findall(r'href="([^"]*)"', prose.chapter(slug).text) if ".md" in link] == []
 
 
 def test_words_of_the_vocabulary_lead_to_their_entries() -> None:

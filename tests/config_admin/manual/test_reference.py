@@ -63,13 +63,15 @@ def list_anchors() -> Iterator[str]:
     yield from (f"setting.{setting.name}" for setting in CATALOGUE.values())
     yield from (f"phase.{phase}" for phase in RulePhase)
     yield from (f"action.{action}" for action in RuleAction)
-    yield from (f"word.{one.__name__}" for one in list_vocabularies() if one not in (RulePhase, RuleAction))
+    yield from (
+        f"word.{vocabulary.__name__}" for vocabulary in list_vocabularies() if vocabulary not in (RulePhase, RuleAction)
+    )
     yield from (f"step.{path.rpartition('.')[2]}" for path in DEFAULT_PIPELINE)
     yield from (f"event.{name}" for name in DETERMINANTS)
     yield from (f"stage.{stage}" for stage in STAGES.values())
     yield from (f"check.{code}" for code in given_by_checks())
     yield from (f"health.{code}" for code in HEALTH_CODES)
-    yield from (f"error.{one.code}" for one in list_turn_failures())
+    yield from (f"error.{failure.code}" for failure in list_turn_failures())
     yield from (f"tool-error.{code}" for code in given_by_tools())
     yield from (f"group.{group.name}" for group in GROUPS)
 
@@ -92,15 +94,17 @@ def given_by_checks() -> set[str]:
             "convengine/engine/rules",
         )
     ]
-    found = set(ELSEWHERE)
+    names = set(ELSEWHERE)
     for file in (path for folder in folders for path in folder.rglob("*.py")):
         for call in (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if name in GIVES:
                 values = [*call.args, *(word.value for word in call.keywords)]
-                texts = [one.value for one in values if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-                found |= {text for text in texts if re.fullmatch(r"[A-Z][A-Z_]{4,}", text)}
-    return found - set(RuleAction)
+                texts = [
+                    node.value for node in values if isinstance(node, ast.Constant) and isinstance(node.value, str)
+                ]
+                names |= {text for text in texts if re.fullmatch(r"[A-Z][A-Z_]{4,}", text)}
+    return names - set(RuleAction)
 
 
 def given_by_tools() -> set[str]:
@@ -136,7 +140,7 @@ def test_every_family_of_settings_has_a_title_and_a_page() -> None:
 def test_entries_tell_nothing_of_the_specification() -> None:
     sources = re.compile(r"\bR\d{1,3}\b|\((?:tables|settings|pipeline-\d|sessions) ")
 
-    assert [anchor for anchor, place in index_entries().items() if sources.search(place.entry.text)] == []
+    assert [anchor for anchor, location in index_entries().items() if sources.search(location.entry.text)] == []
 
 
 @pytest.mark.parametrize(
@@ -163,7 +167,7 @@ def test_what_entries_lead_to_is_there() -> None:
 
     assert set(RELATED_CHAPTERS) - known == set()
     assert {slug for slugs in RELATED_CHAPTERS.values() for slug in slugs} <= {
-        one for part in PARTS.values() for one in part
+        slug for part in PARTS.values() for slug in part
     }
 
 
@@ -182,7 +186,7 @@ def test_a_word_that_two_things_have_leads_to_neither() -> None:
 
 def test_a_stage_says_who_writes_it_and_what_its_payload_holds() -> None:
     chapter = chapters()["stages"]
-    entry = next(one for one in chapter.entries if one.anchor == "stage.CONTEXT_TRIMMED")
+    entry = next(entry for entry in chapter.entries if entry.anchor == "stage.CONTEXT_TRIMMED")
 
     assert ("Written by", "PersistConversationStep") in entry.facts
     assert ("Payload keys", "dropped, bytes, maxBytes") in entry.facts

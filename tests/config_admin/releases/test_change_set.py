@@ -304,25 +304,25 @@ def test_writers_beside_one_another_make_releases_without_gaps():
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(4)))
-    found = m.CeRelease.objects.filter(pk__gt=before).order_by("pk")
-    assert [release.pk for release in found] == list(range(before + 1, before + 13))
-    assert [release.parent_id for release in found] == [release.pk - 1 or None for release in found]
-    assert {release.origin for release in found} == {"API"}
-    assert all(len(changed_rows(release.pk)) == 1 for release in found)
+    releases = m.CeRelease.objects.filter(pk__gt=before).order_by("pk")
+    assert [release.pk for release in releases] == list(range(before + 1, before + 13))
+    assert [release.parent_id for release in releases] == [release.pk - 1 or None for release in releases]
+    assert {release.origin for release in releases} == {"API"}
+    assert all(len(changed_rows(release.pk)) == 1 for release in releases)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_change_set_waits_for_raw_sql_and_is_not_taken_for_it():
     rule = make(m.CeRule)
     before = version()
-    written, told = Event(), Event()
+    written, finish = Event(), Event()
 
     def by_hand():
         try:
             with transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute("UPDATE ce_rule SET priority = 1")
                 written.set()
-                told.wait(0.3)
+                finish.wait(0.3)
         finally:
             connections.close_all()
 

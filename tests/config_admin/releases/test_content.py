@@ -17,9 +17,9 @@ from tests.config_admin.builders import MODELS, make
 def test_a_row_of_every_table_survives_the_way_there_and_back(model):
     table = model._meta.db_table
     row = content.load_rows(table, [make(model).pk]).popitem()[1]
-    kept = json.loads(json.dumps(content.content_of(row)))
-    assert kept == content.content_of(row)
-    assert content.content_of(model(**content.column_values(table, kept))) == kept
+    document = json.loads(json.dumps(content.content_of(row)))
+    assert document == content.content_of(row)
+    assert content.content_of(model(**content.column_values(table, document))) == document
 
 
 def test_times_are_texts_that_compare_like_times():
@@ -43,8 +43,8 @@ def test_columns_that_the_engine_writes_are_not_kept():
 
 @pytest.mark.django_db
 def test_only_the_rows_asked_for_are_read(django_assert_num_queries):
-    one, _ = make(m.CeRule), make(m.CeRule)
+    wanted, _ = make(m.CeRule), make(m.CeRule)
     with django_assert_num_queries(1):
-        assert list(content.load_rows("ce_rule", [one.pk, 12345])) == [one.pk]
+        assert list(content.load_rows("ce_rule", [wanted.pk, 12345])) == [wanted.pk]
     with django_assert_num_queries(0):
         assert content.load_rows("ce_rule", []) == {}

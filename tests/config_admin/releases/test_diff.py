@@ -19,24 +19,24 @@ def version():
 def story():
     """A release with two rules, and one in which one is changed, one removed and an intent added."""
     with change_set(reason="first"):
-        kept, gone = make(m.CeRule), make(m.CeRule)
+        remaining, gone = make(m.CeRule), make(m.CeRule)
     first, gone_pk = version(), gone.pk
     with change_set("ADMIN", "ada", "second"):
-        kept.priority, kept.action_value = 3, "ELSEWHERE"
-        kept.save()
+        remaining.priority, remaining.action_value = 3, "ELSEWHERE"
+        remaining.save()
         gone.delete()
         make(m.CeIntent)
-    return first, version(), kept.pk, gone_pk
+    return first, version(), remaining.pk, gone_pk
 
 
 def test_added_removed_and_changed_rows_are_told_apart(story):
-    first, second, kept, gone = story
-    found = diff(first, second)
-    assert list(found) == ["ce_intent", "ce_rule"]
-    assert [row["intent_code"] for row in found["ce_intent"].added] == ["LOAN"]
-    assert [row["rule_id"] for row in found["ce_rule"].removed] == [gone]
-    (changed,) = found["ce_rule"].changed
-    assert changed.pk == kept
+    first, second, remaining, gone = story
+    differences = diff(first, second)
+    assert list(differences) == ["ce_intent", "ce_rule"]
+    assert [row["intent_code"] for row in differences["ce_intent"].added] == ["LOAN"]
+    assert [row["rule_id"] for row in differences["ce_rule"].removed] == [gone]
+    (changed,) = differences["ce_rule"].changed
+    assert changed.pk == remaining
     assert changed.fields == {"priority": (100, 3), "action_value": ("DONE", "ELSEWHERE")}
 
 

@@ -163,10 +163,10 @@ def test_every_control_plane_table_has_its_triggers():
         sql = "SELECT DISTINCT event_object_table FROM information_schema.triggers WHERE trigger_name LIKE %s"
         with connection.cursor() as cursor:
             cursor.execute(sql, ["%\\_written"])
-            found = {name for (name,) in cursor.fetchall()}
-        assert found == set(control_plane())
+            names = {name for (name,) in cursor.fetchall()}
+        assert names == set(control_plane())
     else:
         with connection.cursor() as cursor:
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%write_counter%'")
-            found = {name for (name,) in cursor.fetchall()}
-        assert found == {f"{table}_{event}" for table in control_plane() for event in ("insert", "update", "delete")}
+            names = {name for (name,) in cursor.fetchall()}
+        assert names == {f"{table}_{event}" for table in control_plane() for event in ("insert", "update", "delete")}

@@ -36,8 +36,8 @@ def test_patching_gives_the_tree_that_building_would(before, change):
     patched = tree.patch(blobs, TABLE, root, {pk: text and row(pk, text) for pk, text in change.items()})
     after = {pk: text for pk, text in (before | change).items() if text is not None}
     assert patched == tree.build(blobs, TABLE, [row(pk, text) for pk, text in after.items()])
-    found = tree.differences(blobs, TABLE, root, patched)
-    assert {d.pk for d in found} == {pk for pk in before | change if before.get(pk) != after.get(pk)}
+    differences = tree.differences(blobs, TABLE, root, patched)
+    assert {d.pk for d in differences} == {pk for pk in before | change if before.get(pk) != after.get(pk)}
 
 
 @settings(max_examples=30)
@@ -65,9 +65,9 @@ def test_taking_out_what_is_not_there_changes_nothing():
 
 def test_true_and_one_are_different_values():
     blobs = Blobs()
-    one = tree.build(blobs, "ce_tool", [tree.up_to_date("ce_tool", {"ce_tool_id": 1, "args_template": {"a": 1}})])
+    number = tree.build(blobs, "ce_tool", [tree.up_to_date("ce_tool", {"ce_tool_id": 1, "args_template": {"a": 1}})])
     true = tree.build(blobs, "ce_tool", [tree.up_to_date("ce_tool", {"ce_tool_id": 1, "args_template": {"a": True}})])
-    assert [d.pk for d in tree.differences(blobs, "ce_tool", one, true)] == [1]
+    assert [d.pk for d in tree.differences(blobs, "ce_tool", number, true)] == [1]
 
 
 def test_a_row_of_an_older_day_has_the_defaults_of_columns_that_came_later():

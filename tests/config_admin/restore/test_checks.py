@@ -74,9 +74,9 @@ def test_a_weak_row_is_a_warning_and_goes_back(loan):
     with change_set():
         m.CeRule.objects.update(state_code="ANY")
 
-    found = check_restored_rows({"ce_rule": {rule.pk: row_at(before, "ce_rule", rule.pk)}})
+    findings = check_restored_rows({"ce_rule": {rule.pk: row_at(before, "ce_rule", rule.pk)}})
 
-    assert {(one.code, one.is_error) for one in found} == {("STATE_UNKNOWN", False)}
+    assert {(finding.code, finding.is_error) for finding in findings} == {("STATE_UNKNOWN", False)}
     assert roll_back(before)
 
 

@@ -48,15 +48,15 @@ def test_rows_that_were_deleted_come_back_and_new_ones_go(model):
 
 def test_rows_may_swap_unique_names():
     with change_set():
-        one, two = make(m.CeConfig, config_key="A"), make(m.CeConfig, config_key="B")
+        first, two = make(m.CeConfig, config_key="A"), make(m.CeConfig, config_key="B")
     before = version()
     with change_set():
-        for row, key in ((one, "C"), (two, "A"), (one, "B")):
+        for row, key in ((first, "C"), (two, "A"), (first, "B")):
             row.config_key = key
             row.save()
     roll_back(before, checked=False)
-    one.refresh_from_db()
-    assert one.config_key == "A"
+    first.refresh_from_db()
+    assert first.config_key == "A"
 
 
 def test_what_the_engine_wrote_stays():

@@ -176,8 +176,8 @@ def test_many_threads_pin_one_snapshot(snapshots):
             connections.close_all()
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(pin, range(32)))
-    assert len({id(snapshot) for snapshot in found}) == 1
+        pinned = list(pool.map(pin, range(32)))
+    assert len({id(snapshot) for snapshot in pinned}) == 1
 
 
 @pytest.mark.django_db(transaction=True)

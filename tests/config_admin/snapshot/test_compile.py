@@ -73,7 +73,7 @@ def test_rows_of_chunks_that_did_not_change_are_the_same_objects(django_assert_n
     with django_assert_num_queries(2):
         second = compile_release(7, manifest, {}, [first])
     old, new = first.snapshot.rows(rows.Rule), second.snapshot.rows(rows.Rule)
-    shared = sum(one is other for one, other in zip(old, new, strict=True))
+    shared = sum(before is other for before, other in zip(old, new, strict=True))
     assert 2000 < shared < 3000
 
 

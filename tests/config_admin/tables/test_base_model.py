@@ -31,8 +31,8 @@ def check_release(row_pk, model, signs):
     assert head().settled
     table = model._meta.db_table
     stored = model.objects.filter(pk=row_pk).values().first()
-    kept = row_at(head().config_version, table, row_pk)
-    assert (stored is None) == (kept is None)
+    stored_content = row_at(head().config_version, table, row_pk)
+    assert (stored is None) == (stored_content is None)
     newest = model.history.filter(**{model._meta.pk.name: row_pk}).latest()
     assert newest.config_version == head().config_version
     assert newest.change_set == m.CeRelease.objects.get(pk=head().config_version).change_set

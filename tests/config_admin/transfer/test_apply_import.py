@@ -58,9 +58,9 @@ def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: byte
     version = head.newest()
     with pytest.raises(ImportRefused) as refused:
         import_as_ada(read_bytes("x", json.dumps(spoilt).encode()))
-    [told] = refused.value.plan.errors
-    assert (told.where, told.finding.field) == ("Rules, row 4322", "match_pattern")
-    assert "is not valid" in told.finding.message
+    [error] = refused.value.plan.errors
+    assert (error.where, error.finding.field) == ("Rules, row 4322", "match_pattern")
+    assert "is not valid" in error.finding.message
     assert head.newest() == version
     assert not m.CeRule.objects.exists()
 
@@ -88,7 +88,7 @@ def test_the_rest_comes_without_what_is_refused_and_what_hangs_on_it() -> None:
     done = import_as_ada(given, rest=True)
     assert [rule.intent_code for rule in m.CeRule.objects.all()] == ["ANY"]
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()
-    assert [(told.where, told.finding.code) for told in done.plan.left_out] == [
+    assert [(error.where, error.finding.code) for error in done.plan.left_out] == [
         ("Rules, row 3", "COLUMN_UNKNOWN"),
         ("Intents, row 1", "DESCRIPTION_BLANK"),
         ("Rules, row 1", "INTENT_UNKNOWN"),
@@ -101,10 +101,10 @@ def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.
     judge = apply_import.plan_import
 
     def meanwhile(*args: Any, **options: Any) -> Any:
-        found = judge(*args, **options)
+        verdict = judge(*args, **options)
         monkeypatch.setattr(apply_import, "plan_import", judge)
         m.CeIntent.objects.filter(intent_code="LOAN").delete()
-        return found
+        return verdict
 
     monkeypatch.setattr(apply_import, "plan_import", meanwhile)
     with pytest.raises(ImportRefused, match="The intent LOAN does not exist"):

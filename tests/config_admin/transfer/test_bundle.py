@@ -23,20 +23,20 @@ def rows(document: Document, table: str = "ce_intent") -> list[dict[str, object]
     ],
 )
 def test_yaml_and_json_with_and_without_a_head_say_the_same(text: str) -> None:
-    found = bundle.read_bundle(text.lstrip("\ufeff"))
-    assert rows(found) == [{"intent_code": "LOAN", "priority": 5, "enabled": True, "llm_hint": None}]
-    assert found.mode is Mode.REPLACE
-    assert found.count == 1
+    document = bundle.read_bundle(text.lstrip("\ufeff"))
+    assert rows(document) == [{"intent_code": "LOAN", "priority": 5, "enabled": True, "llm_hint": None}]
+    assert document.mode is Mode.REPLACE
+    assert document.count == 1
 
 
 def test_a_row_knows_its_line() -> None:
-    found = bundle.read_bundle(HEAD + "  ce_intent:\n  - intent_code: A\n  - intent_code: B\n")
-    assert [row.where for row in found.tables["ce_intent"]] == ["Intents, row 1 (line 5)", "Intents, row 2 (line 6)"]
+    document = bundle.read_bundle(HEAD + "  ce_intent:\n  - intent_code: A\n  - intent_code: B\n")
+    assert [row.where for row in document.tables["ce_intent"]] == ["Intents, row 1 (line 5)", "Intents, row 2 (line 6)"]
 
 
 def test_dates_and_other_words_of_yaml_stay_texts() -> None:
-    found = bundle.read_bundle("ce_prompt_template:\n- {created_at: 2026-01-31T12:00:00Z, user_prompt: =}\n")
-    assert rows(found, "ce_prompt_template") == [{"created_at": "2026-01-31T12:00:00Z", "user_prompt": "="}]
+    document = bundle.read_bundle("ce_prompt_template:\n- {created_at: 2026-01-31T12:00:00Z, user_prompt: =}\n")
+    assert rows(document, "ce_prompt_template") == [{"created_at": "2026-01-31T12:00:00Z", "user_prompt": "="}]
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ ROW = {"rule_type": "REGEX", "pattern": "x", "response_text": "a\nb\n", "enabled
 
 @pytest.mark.parametrize("as_yaml", [True, False])
 def test_order_does_not_depend_on_what_led_there(as_yaml: bool) -> None:
-    one, two, three = (
+    first, two, three = (
         {"policy_id": 9, "priority": 10, **ROW},
         {"policy_id": 10, "priority": 10, **ROW},
         {"policy_id": 1, "priority": 20, **ROW},
     )
-    text = bundle.write_bundle(contents({1: three, 10: two, 9: one}), ["ce_policy"], as_yaml=as_yaml)
-    assert text == bundle.write_bundle(contents({9: one, 1: three, 10: two}), ["ce_policy"], as_yaml=as_yaml)
+    text = bundle.write_bundle(contents({1: three, 10: two, 9: first}), ["ce_policy"], as_yaml=as_yaml)
+    assert text == bundle.write_bundle(contents({9: first, 1: three, 10: two}), ["ce_policy"], as_yaml=as_yaml)
     assert [row["policy_id"] for row in rows(bundle.read_bundle(text), "ce_policy")] == [9, 10, 1]
 
 
@@ -104,8 +104,8 @@ def test_order_does_not_depend_on_what_led_there(as_yaml: bool) -> None:
 def test_every_text_comes_back(value: str, as_yaml: bool) -> None:
     row = {"policy_id": 1, "priority": 1, **ROW, "response_text": value}
     text = bundle.write_bundle(contents({1: row}), ["ce_policy"], as_yaml=as_yaml)
-    [found] = rows(bundle.read_bundle(text), "ce_policy")
-    assert found["response_text"] == value
+    [imported] = rows(bundle.read_bundle(text), "ce_policy")
+    assert imported["response_text"] == value
 
 
 def test_texts_of_several_lines_stand_as_they_are_read() -> None:

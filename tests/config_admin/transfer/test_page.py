@@ -85,9 +85,9 @@ def test_what_is_no_file_is_told_at_the_file(ada: Client) -> None:
 
 def test_it_goes_out_as_a_file(ben: Client) -> None:
     make(CePolicy)
-    found = ben.get(page("transfer_export"), {"form": "yaml"})
-    assert found.content == export_configuration()
-    assert found["Content-Disposition"] == 'attachment; filename="configuration.yaml"'
+    response = ben.get(page("transfer_export"), {"form": "yaml"})
+    assert response.content == export_configuration()
+    assert response["Content-Disposition"] == 'attachment; filename="configuration.yaml"'
     some = ben.get(page("transfer_export"), {"form": "json", "table": "ce_policy", "release": head.newest()})
     assert list(some.json()["tables"]) == ["ce_policy"]
     table = ben.get(page("transfer_export"), {"form": "csv", "table": "ce_policy"})
@@ -116,21 +116,21 @@ def test_whoever_waits_is_told_how_far_it_is(ada: Client) -> None:
     # Behind another test of this kind there are no groups any more.
     User.objects.update(is_superuser=True)
     rows = [{**POLICY, "policy_id": number, "pattern": f"cvv {number}"} for number in range(1, 151)]
-    asked = {"headers": {"Accept": "application/x-ndjson"}}
+    headers = {"headers": {"Accept": "application/x-ndjson"}}
     given = SimpleUploadedFile("some.json", json.dumps({"ce_policy": rows}).encode())
-    lines = [json.loads(line) for line in ada.post(page(), {"file": given}, **asked).getvalue().splitlines()]
+    lines = [json.loads(line) for line in ada.post(page(), {"file": given}, **headers).getvalue().splitlines()]
     assert [(line["stage"], line["done"]) for line in lines[:-1]] == [("read", 150), ("judged", 100), ("judged", 150)]
     assert "Import some.json?" in lines[-1]["page"]
 
     given.seek(0)
     sent = {"file": given, "apply": "1", "reason": "moved"}
-    lines = [json.loads(line) for line in ada.post(page(), sent, **asked).getvalue().splitlines()]
+    lines = [json.loads(line) for line in ada.post(page(), sent, **headers).getvalue().splitlines()]
     assert [line["stage"] for line in lines[:-1]][-2:] == ["written", "written"]
     assert lines[-1]["told"].startswith(f"Imported as release {newest().pk}")
     assert CePolicy.objects.count() == 150
 
     given = SimpleUploadedFile("some.json", b"{")
-    assert "not valid JSON" in json.loads(ada.post(page(), {"file": given}, **asked).getvalue())["page"]
+    assert "not valid JSON" in json.loads(ada.post(page(), {"file": given}, **headers).getvalue())["page"]
 
 
 def test_who_may_not_import_sees_the_way_out_only(ben: Client) -> None:

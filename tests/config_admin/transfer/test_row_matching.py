@@ -15,16 +15,16 @@ pytestmark = pytest.mark.django_db
 POLICY = {"rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No."}
 
 
-def changes(found: Plan) -> dict[str, list[tuple[Any, bool, bool]]]:
+def changes(plan: Plan) -> dict[str, list[tuple[Any, bool, bool]]]:
     """By table: key, was there, will be there."""
     return {
         table: [(row.pk, row.before is not None, row.after is not None) for row in rows]
-        for table, rows in found.differences.items()
+        for table, rows in plan.differences.items()
     }
 
 
-def codes(found: Plan) -> list[tuple[str, str, str | None]]:
-    return [(told.where, told.finding.code, told.finding.field) for told in found.errors]
+def codes(plan: Plan) -> list[tuple[str, str, str | None]]:
+    return [(error.where, error.finding.code, error.finding.field) for error in plan.errors]
 
 
 @pytest.fixture
@@ -42,9 +42,9 @@ def test_a_replacing_file_takes_away_what_it_does_not_have_in_its_own_tables() -
 
 def test_an_updating_file_keeps_columns_that_it_leaves_out_and_rows_that_it_does_not_name(policy: m.CePolicy) -> None:
     make(m.CePolicy, policy_id=40)
-    found = plan_import(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, POLICY]))
-    assert changes(found) == {"ce_policy": [(41, True, True), (42, False, True)]}
-    after = found.differences["ce_policy"][0].after
+    plan = plan_import(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, POLICY]))
+    assert changes(plan) == {"ce_policy": [(41, True, True), (42, False, True)]}
+    after = plan.differences["ce_policy"][0].after
     assert after
     assert (after["pattern"], after["response_text"]) == ("pin", policy.response_text)
 
@@ -58,10 +58,10 @@ def test_rows_of_elsewhere_keep_free_ids_and_find_themselves_again() -> None:
     m.CePolicy.objects.all().delete()
     make(m.CePolicy, policy_id=40, pattern="pin", response_text="No.")
     rows = [{**POLICY, "policy_id": 40}, {**POLICY, "policy_id": 50, "pattern": "iban"}]
-    found = plan_import(document(Mode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
+    plan = plan_import(document(Mode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
     # 41 is gone, and was another row: its history stays its own.
-    assert changes(found) == {"ce_policy": [(50, False, True), (51, False, True)]}
-    assert found.placed.renumbered == {("ce_policy", 40): 51, ("ce_policy", 7): 40}
+    assert changes(plan) == {"ce_policy": [(50, False, True), (51, False, True)]}
+    assert plan.placed.renumbered == {("ce_policy", 40): 51, ("ce_policy", 7): 40}
 
 
 def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
@@ -70,8 +70,8 @@ def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
             "action": "SET_STATE", "action_value": "DONE"}  # fmt: skip
     text = {"intent_code": "ANY", "state_code": "ANY", "step_value": "RulesStep", "determinant": "RULE_MATCH",
             "rule_id": 5, "message": "Yes."}  # fmt: skip
-    found = plan_import(document(Mode.ADD, ce_rule=[rule], ce_verbose=[text]))
-    [verbose] = found.differences["ce_verbose"]
+    plan = plan_import(document(Mode.ADD, ce_rule=[rule], ce_verbose=[text]))
+    [verbose] = plan.differences["ce_verbose"]
     assert verbose.after
     assert verbose.after["rule_id"] == 6
 
@@ -88,9 +88,9 @@ def test_names_find_rows_in_any_case_and_ids_stay() -> None:
 def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
     tool = {"tool_code": "loan.rate", "tool_group": "DB", "intent_code": "ANY", "state_code": "ANY"}
     part = {"tool_code": "LOAN.rate", "sql_template": "SELECT 1 LIMIT 1", "param_schema": {"type": "object"}}
-    found = plan_import(document(ce_mcp_db_tool=[part], ce_mcp_tool=[tool]))
-    [(pk, _, _)] = changes(found)["ce_mcp_tool"]
-    assert changes(found)["ce_mcp_db_tool"] == [(pk, False, True)]
+    plan = plan_import(document(ce_mcp_db_tool=[part], ce_mcp_tool=[tool]))
+    [(pk, _, _)] = changes(plan)["ce_mcp_tool"]
+    assert changes(plan)["ce_mcp_db_tool"] == [(pk, False, True)]
 
     stored = make(m.CeMcpDbTool)
     gone = plan_import(document(Mode.REPLACE, ce_mcp_tool=[]))
@@ -114,16 +114,16 @@ def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
     ],
 )
 def test_what_does_not_fit_is_named(rows: list[dict[str, Any]], code: str, field: str, message: str) -> None:
-    found = plan_import(document(ce_policy=rows))
-    assert codes(found) == [("Policies, row 1", code, field)]
-    assert message in found.errors[0].finding.message
+    plan = plan_import(document(ce_policy=rows))
+    assert codes(plan) == [("Policies, row 1", code, field)]
+    assert message in plan.errors[0].finding.message
 
 
 @pytest.mark.parametrize("value", ["a\x00", "\ud800"])
 def test_a_document_in_a_column_holds_only_what_every_database_takes(value: str) -> None:
     for schema in ({"properties": {"a": {"title": [value]}}}, {value: 1}):
-        found = plan_import(document(ce_output_schema=[{"intent_code": "LOAN", "json_schema": schema}]))
-        assert ("Forms, row 1", "SHAPE_INVALID", "json_schema") in codes(found)
+        plan = plan_import(document(ce_output_schema=[{"intent_code": "LOAN", "json_schema": schema}]))
+        assert ("Forms, row 1", "SHAPE_INVALID", "json_schema") in codes(plan)
 
 
 def test_one_row_twice_is_refused() -> None:
@@ -132,8 +132,8 @@ def test_one_row_twice_is_refused() -> None:
 
 
 def test_an_intent_without_a_code_and_a_row_without_a_tool_find_no_place() -> None:
-    found = plan_import(document(ce_intent=[{"description": "x"}], ce_mcp_http_tool=[{"tool_code": "none"}]))
-    assert codes(found) == [
+    plan = plan_import(document(ce_intent=[{"description": "x"}], ce_mcp_http_tool=[{"tool_code": "none"}]))
+    assert codes(plan) == [
         ("Intents, row 1", "FIELD_REQUIRED", "intent_code"),
         ("HTTP tools, row 1", "TOOL_UNKNOWN", "tool_code"),
     ]
@@ -141,11 +141,11 @@ def test_an_intent_without_a_code_and_a_row_without_a_tool_find_no_place() -> No
 
 @pytest.mark.usefixtures("policy")
 def test_a_refused_row_does_not_make_the_stored_one_go_away() -> None:
-    found = plan_import(document(Mode.REPLACE, ce_policy=[{"policy_id": 41, "colour": 1}]), rest=True)
-    assert changes(found) == {}
+    plan = plan_import(document(Mode.REPLACE, ce_policy=[{"policy_id": 41, "colour": 1}]), rest=True)
+    assert changes(plan) == {}
 
 
 def test_ids_of_the_file_are_not_given_to_others() -> None:
     given: Document = document(Mode.REPLACE, ce_policy=[POLICY, {"policy_id": 1, **POLICY}])
-    there: dict[str, dict[Any, Any]] = {"ce_policy": {}, "ce_mcp_tool": {}}
-    assert set(match_rows(given, there, fresh_ids(given, there)).wanted["ce_policy"]) == {1, 2}
+    existing: dict[str, dict[Any, Any]] = {"ce_policy": {}, "ce_mcp_tool": {}}
+    assert set(match_rows(given, existing, fresh_ids(given, existing)).wanted["ce_policy"]) == {1, 2}

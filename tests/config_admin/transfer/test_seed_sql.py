@@ -21,14 +21,14 @@ SEED = Path(__file__).parent / "seed.sql"
 
 def read(text: str) -> tuple[Document, list[str]]:
     """What was read, and what was refused."""
-    found = seed_sql.read_seed_sql(text)
-    return found, [f"{note.where}: {note.text}" for note in found.notes if note.refused]
+    document = seed_sql.read_seed_sql(text)
+    return document, [f"{note.where}: {note.text}" for note in document.notes if note.refused]
 
 
 def values(text: str, table: str = "ce_policy") -> dict[str, object]:
-    found, refused = read(text)
+    document, refused = read(text)
     assert refused == []
-    [row] = found.tables[table]
+    [row] = document.tables[table]
     return dict(row.values)
 
 
@@ -46,17 +46,18 @@ def test_it_has_forty_statements_over_ten_tables() -> None:
 
 def test_a_file_of_seeds_comes_in_and_says_what_does_not(imported: ImportResult) -> None:
     assert imported.release
-    told = [
-        (told.where, told.finding.field, told.finding.code, told.finding.message) for told in imported.plan.left_out
+    problems = [
+        (error.where, error.finding.field, error.finding.code, error.finding.message)
+        for error in imported.plan.left_out
     ]
-    codes = {(where.split(" (")[-1].rstrip(")"), field, code) for where, field, code, _ in told if field}
+    codes = {(where.split(" (")[-1].rstrip(")"), field, code) for where, field, code, _ in problems if field}
     assert codes == {
         ("Phrases", "pattern", "REGEX_UNSUPPORTED"),
         ("Prompt templates", "response_type", "RESPONSE_TYPE_PROMPT"),
         ("Rules", "match_pattern", "REGEX_UNSUPPORTED"),
         ("Rules", "action", "ACTION"),
     }
-    refused = [message for _, _, code, message in told if code == "STATEMENT_REFUSED"]
+    refused = [message for _, _, code, message in problems if code == "STATEMENT_REFUSED"]
     assert [re.split(r"[:(]", text)[0] for text in refused] == [
         "json_schema",
         "SELECT setval",
@@ -106,16 +107,16 @@ def test_words_and_values_are_said_as_they_are_here(imported: ImportResult) -> N
 
 
 def test_the_same_file_once_more_changes_nothing(imported: ImportResult) -> None:
-    found = plan_import(read_file(SEED, blank_as_any=True), rest=True)
-    assert {table: [row.pk for row in rows] for table, rows in found.differences.items()} == {}
+    plan = plan_import(read_file(SEED, blank_as_any=True), rest=True)
+    assert {table: [row.pk for row in rows] for table, rows in plan.differences.items()} == {}
 
 
 @pytest.mark.django_db
 def test_without_the_option_blank_scopes_are_refused_by_line() -> None:
-    found = plan_import(read_file(SEED))
-    blank = [told for told in found.errors if told.finding.code == "SCOPE_BLANK"]
-    assert [told.finding.field for told in blank] == ["state_code"] * 3
-    assert all(told.where.startswith("line ") for told in blank)
+    plan = plan_import(read_file(SEED))
+    blank = [error for error in plan.errors if error.finding.code == "SCOPE_BLANK"]
+    assert [error.finding.field for error in blank] == ["state_code"] * 3
+    assert all(error.where.startswith("line ") for error in blank)
 
 
 @pytest.mark.parametrize(
@@ -156,8 +157,8 @@ def test_without_the_option_blank_scopes_are_refused_by_line() -> None:
     ids=lambda text: text[:40],
 )  # fmt: skip
 def test_whatever_is_more_than_rows_is_refused_by_line(text: str, problem: str) -> None:
-    found, refused = read(f"-- a comment\n{text};")
-    assert found.count == 0
+    document, refused = read(f"-- a comment\n{text};")
+    assert document.count == 0
     assert refused
     assert all(line.startswith("line 2") for line in refused)
     assert re.search(problem, refused[0])
@@ -169,8 +170,8 @@ def test_nothing_of_a_file_reaches_the_database_as_a_statement() -> None:
     hidden = "x''); DROP TABLE ce_policy; --"
     text = f"INSERT INTO ce_policy (rule_type, pattern, response_text) VALUES ('EXACT', '{hidden}', 'y')"
     with CaptureQueriesContext(connection) as queries:
-        found = seed_sql.read_seed_sql(f"{text}; DELETE FROM ce_policy WHERE pattern = 'stays';")
-        import_document(found, author="ada", reason="r", rest=True)
+        document = seed_sql.read_seed_sql(f"{text}; DELETE FROM ce_policy WHERE pattern = 'stays';")
+        import_document(document, author="ada", reason="r", rest=True)
     assert set(m.CePolicy.objects.values_list("pattern", flat=True)) == {"stays", "x'); DROP TABLE ce_policy; --"}
     assert not [query for query in queries if re.match(r"\s*(DROP|INSERT INTO ce_policy )", query["sql"])]
 
@@ -197,15 +198,15 @@ def test_literals_are_what_the_database_would_make_of_them(literal: str, value: 
 
 
 def test_rows_know_their_line_and_number() -> None:
-    found, _ = read(
+    document, _ = read(
         "\nINSERT INTO ce_policy (pattern) VALUES ('a');\n\nINSERT INTO ce_policy (pattern) VALUES\n('b'),\n('c');"
     )
-    assert [row.where for row in found.tables["ce_policy"]] == [
+    assert [row.where for row in document.tables["ce_policy"]] == [
         "line 2 (Policies)",
         "line 4, row 1 (Policies)",
         "line 4, row 2 (Policies)",
     ]
-    assert found.mode is Mode.ADD
+    assert document.mode is Mode.ADD
 
 
 def test_texts_that_never_end_are_refused() -> None:

@@ -56,12 +56,12 @@ def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
 
 
 def test_rows_know_their_line_and_blank_ones_are_passed_over() -> None:
-    found = read_bytes("CE_POLICY.csv", f'\ufeff{HEAD}\n7,EXACT,x,y,\n\n,EXACT,"a\nb",y,\n'.encode())
-    assert [(row.where, row.values.get("policy_id")) for row in found.tables["ce_policy"]] == [
+    document = read_bytes("CE_POLICY.csv", f'\ufeff{HEAD}\n7,EXACT,x,y,\n\n,EXACT,"a\nb",y,\n'.encode())
+    assert [(row.where, row.values.get("policy_id")) for row in document.tables["ce_policy"]] == [
         ("Policies, line 2", 7),
         ("Policies, line 5", None),
     ]
-    assert found.mode is Mode.UPDATE
+    assert document.mode is Mode.UPDATE
 
 
 @pytest.mark.parametrize(

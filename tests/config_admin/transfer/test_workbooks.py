@@ -28,9 +28,9 @@ def contents(**values: Any) -> dict[str, dict[int, dict[str, Any]]]:
 
 
 def to_bytes(book: Workbook) -> bytes:
-    found = io.BytesIO()
-    book.save(found)
-    return found.getvalue()
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
 
 
 def book_of(*lines: list[Any], title: str = "ce_policy") -> bytes:
@@ -45,13 +45,13 @@ def book_of(*lines: list[Any], title: str = "ce_policy") -> bytes:
 
 def repack(data: bytes, change: Callable[[str, bytes], bytes] = lambda name, part: part, **more: bytes) -> bytes:
     """A workbook with its parts changed, and further ones."""
-    found = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as new:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
             new.writestr(name, change(name, old.read(name)))
         for name, part in more.items():
             new.writestr(name, part)
-    return found.getvalue()
+    return buffer.getvalue()
 
 
 def in_sheet(old: str, new: str) -> Callable[[str, bytes], bytes]:
@@ -94,29 +94,29 @@ def test_a_text_that_no_workbook_brings_back_is_named_and_not_spoilt(value: str)
 
 @pytest.mark.usefixtures("bank")
 def test_all_tables_go_out_in_one_workbook_and_change_nothing_when_they_come_back() -> None:
-    found = plan_import(read_bytes("all.xlsx", export_configuration(form=XLSX)))
+    plan = plan_import(read_bytes("all.xlsx", export_configuration(form=XLSX)))
 
-    assert found.document.mode is Mode.UPDATE
-    assert found.document.count > 8
-    assert found.differences == {}
+    assert plan.document.mode is Mode.UPDATE
+    assert plan.document.count > 8
+    assert plan.differences == {}
 
 
 @pytest.mark.usefixtures("db")
 def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
     make(m.CePolicy, policy_id=7)
     lines = [[7.0, "exact", "007", datetime(2026, 1, 31), "12", "yes", None], [None] * 9, [None, "EXACT", "=", "r", 3]]
-    found = plan_import(read_bytes("CE_POLICY.xlsx", book_of(HEAD, *lines, title="Sheet1")))
-    [changed, new] = found.differences["ce_policy"]
+    plan = plan_import(read_bytes("CE_POLICY.xlsx", book_of(HEAD, *lines, title="Sheet1")))
+    [changed, new] = plan.differences["ce_policy"]
 
     assert changed.after is not None
     assert (changed.pk, changed.after["rule_type"], changed.after["priority"]) == (7, "EXACT", 12)
     assert changed.after["response_text"] == "2026-01-31T00:00:00"
     assert new.before is None
-    assert found.placed.origins["ce_policy", new.pk] == "Policies, line 4"
+    assert plan.placed.origins["ce_policy", new.pk] == "Policies, line 4"
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (lambda: book_of(HEAD, [1, "EXACT", "=1+1"]), "line 2, column 3: is a formula. Copy the column"),
         (lambda: book_of(HEAD, [1, "EXACT", "='[other.xlsx]S'!A1"]), "is a formula"),
@@ -135,10 +135,10 @@ def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
         (lambda: book_of(HEAD, [1, "EXACT", "p", "r", "soon"]), "Policies, line 2, priority"),
     ],
 )  # fmt: skip
-def test_what_is_hostile_or_broken_is_refused_with_the_remedy(data: Callable[[], bytes], told: str) -> None:
+def test_what_is_hostile_or_broken_is_refused_with_the_remedy(data: Callable[[], bytes], message: str) -> None:
     given = data()
     begun = time.monotonic()
-    with pytest.raises(FileRefused, match=told) as refused:
+    with pytest.raises(FileRefused, match=message) as refused:
         read_bytes("some.xlsx", given)
 
     assert time.monotonic() - begun < 10

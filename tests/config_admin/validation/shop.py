@@ -187,9 +187,9 @@ ROWS: tuple[rows.Row, ...] = (
 def shop(*also: rows.Row, without: Iterable[rows.Row] = ()) -> Snapshot:
     """The shop with rows added, or put in the place of those with the same key."""
     gone = {(row.table, row.pk) for row in without}
-    kept = {(row.table, row.pk): row for row in (*ROWS, *also) if (row.table, row.pk) not in gone}
+    remaining = {(row.table, row.pk): row for row in (*ROWS, *also) if (row.table, row.pk) not in gone}
     by_table: dict[str, list[rows.Row]] = {}
-    for row in kept.values():
+    for row in remaining.values():
         by_table.setdefault(row.table, []).append(row)
     return Snapshot(1, {name: Table(name, members) for name, members in by_table.items()})
 

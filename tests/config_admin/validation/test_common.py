@@ -105,8 +105,8 @@ def test_a_row_that_does_the_same_as_another_is_a_duplicate() -> None:
 
 def test_a_row_is_compared_only_with_those_that_say_the_same_however_many_there_are() -> None:
     crowd = [make_rule(rule_id=100 + number, match_pattern=f"text {number % 50}") for number in range(500)]
-    found = relations.find_similar_rows(make_snapshot(*crowd), crowd[7])
-    assert [row.rule_id for row in found] == list(range(107, 600, 50))
+    similar_rows = relations.find_similar_rows(make_snapshot(*crowd), crowd[7])
+    assert [row.rule_id for row in similar_rows] == list(range(107, 600, 50))
 
 
 def test_a_row_that_differs_in_what_it_does_is_no_duplicate() -> None:
@@ -145,8 +145,8 @@ def test_a_row_that_comes_first_or_elsewhere_is_not_shadowed(change: dict[str, A
 
 
 def test_a_finding_has_the_shape_that_imports_report() -> None:
-    (found,) = findings(replace(RULE, priority=-1))
-    assert found == Finding(
+    (finding,) = findings(replace(RULE, priority=-1))
+    assert finding == Finding(
         "PRIORITY_RANGE",
         Severity.ERROR,
         "ce_rule",
@@ -154,8 +154,8 @@ def test_a_finding_has_the_shape_that_imports_report() -> None:
         "priority",
         "Priority must be a whole number from 0 to 1000000. Lower numbers come first.",
     )
-    assert found.is_error
-    assert found.as_dict() == {
+    assert finding.is_error
+    assert finding.as_dict() == {
         "table": "ce_rule",
         "row": 1,
         "field": "priority",

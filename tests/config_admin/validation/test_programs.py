@@ -87,21 +87,21 @@ def test_older_template_forms_are_told_with_what_becomes_of_them() -> None:
 
 
 def test_a_template_that_does_not_parse_is_refused() -> None:
-    found = list_messages(replace(CANCELLED, exact_text="Order {{ order"))
-    assert [code for code, _ in found] == ["TEMPLATE_INVALID"]
-    assert found[0][1].startswith("This template is not valid: ")
+    messages = list_messages(replace(CANCELLED, exact_text="Order {{ order"))
+    assert [code for code, _ in messages] == ["TEMPLATE_INVALID"]
+    assert messages[0][1].startswith("This template is not valid: ")
 
 
 def test_a_name_that_nothing_provides_fails_a_prompt_and_stays_empty_in_an_answer() -> None:
-    told = "colour is neither a name that the engine provides nor a field of this intent's form."
+    problem = "colour is neither a name that the engine provides nor a field of this intent's form."
     assert list_messages(replace(CONFIRMATION, user_prompt="{{ colour }}")) == [
         (
             "TEMPLATE_VAR_UNKNOWN",
-            f"{told} If no rule sets it, the turn fails with UNRESOLVED_PROMPT_VARIABLE.",
+            f"{problem} If no rule sets it, the turn fails with UNRESOLVED_PROMPT_VARIABLE.",
         )
     ]
     assert list_messages(replace(CANCELLED, exact_text="{{ colour }}")) == [
-        ("TEMPLATE_VAR_UNKNOWN", f"{told} If no rule sets it, nothing is shown in its place.")
+        ("TEMPLATE_VAR_UNKNOWN", f"{problem} If no rule sets it, nothing is shown in its place.")
     ]
 
 

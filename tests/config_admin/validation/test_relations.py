@@ -9,8 +9,8 @@ from tests.config_admin.validation.shop import ANSWERED, CANCELLED, CONFIRMING, 
 
 def test_rows_of_the_same_scope_come_in_the_order_of_trying() -> None:
     first, last = replace(CANCELLED, response_id=20, priority=1), replace(CANCELLED, response_id=21)
-    found = relations.find_rows_of_scope(shop(last, first, replace(first, response_id=22, enabled=False)), CANCELLED)
-    assert [row.pk for row in found] == [20, 4, 21]
+    in_order = relations.find_rows_of_scope(shop(last, first, replace(first, response_id=22, enabled=False)), CANCELLED)
+    assert [row.pk for row in in_order] == [20, 4, 21]
 
 
 def test_rows_that_can_meet_the_same_session_share_its_scope() -> None:

@@ -45,8 +45,8 @@ def test_how_a_row_goes_with_others_is_asked_once_it_is_well_formed() -> None:
 
 
 def test_nothing_is_said_twice() -> None:
-    found = check_row(replace(CLASSIFIER, pattern="("), shop(), WORLD)
-    assert len(found) == len(set(found)) == 1
+    findings = check_row(replace(CLASSIFIER, pattern="("), shop(), WORLD)
+    assert len(findings) == len(set(findings)) == 1
 
 
 def test_an_intent_that_rows_name_cannot_be_deleted() -> None:
@@ -62,28 +62,28 @@ def test_an_intent_that_rows_name_cannot_be_deleted() -> None:
             config_value="FAQ",
         ),
     )
-    (found,) = check_delete(FAQ, shop(*extra))
-    assert (found.code, found.row, found.is_error) == ("IN_USE", "FAQ", True)
-    assert found.message == (
+    (finding,) = check_delete(FAQ, shop(*extra))
+    assert (finding.code, finding.row, finding.is_error) == ("IN_USE", "FAQ", True)
+    assert finding.message == (
         "4 rows refer to FAQ: ce_rule 2, ce_response 6, ce_container_config 1, ce_config 9. "
         "Disable it instead, or change those rows first."
     )
-    (found,) = check_delete(STATUS, shop(*extra))
-    assert "ce_rule 2" in found.message
+    (finding,) = check_delete(STATUS, shop(*extra))
+    assert "ce_rule 2" in finding.message
 
 
 def test_a_long_list_of_rows_is_cut() -> None:
     many = [replace(RULE, rule_id=100 + number, match_pattern=f"$.a{number}") for number in range(20)]
-    (found,) = check_delete(CANCEL, shop(*many))
-    assert found.message.startswith("32 rows refer to CANCEL_ORDER: ce_intent_classifier 1, ce_rule 1, ce_rule 100, ")
-    assert " …. Disable it instead" in found.message
+    (finding,) = check_delete(CANCEL, shop(*many))
+    assert finding.message.startswith("32 rows refer to CANCEL_ORDER: ce_intent_classifier 1, ce_rule 1, ce_rule 100, ")
+    assert " …. Disable it instead" in finding.message
 
 
 def test_a_tool_and_a_rule_that_rows_name_cannot_be_deleted() -> None:
-    (found,) = check_delete(TOOL, shop())
-    assert found.message.startswith("2 rows refer to order.status: ce_tool 1, ce_verbose 1. ")
-    (found,) = check_delete(RULE, shop(replace(VERBOSE, rule_id=1)))
-    assert found.message.startswith("1 row refers to rule 1: ce_verbose 1. ")
+    (finding,) = check_delete(TOOL, shop())
+    assert finding.message.startswith("2 rows refer to order.status: ce_tool 1, ce_verbose 1. ")
+    (finding,) = check_delete(RULE, shop(replace(VERBOSE, rule_id=1)))
+    assert finding.message.startswith("1 row refers to rule 1: ce_verbose 1. ")
 
 
 def test_what_nothing_names_can_be_deleted() -> None:
@@ -92,8 +92,8 @@ def test_what_nothing_names_can_be_deleted() -> None:
 
 
 def test_the_last_fallback_answer_cannot_be_deleted() -> None:
-    (found,) = check_delete(FALLBACK, shop())
-    assert (found.code, found.message) == (
+    (finding,) = check_delete(FALLBACK, shop())
+    assert (finding.code, finding.message) == (
         "LAST_FALLBACK",
         "This is the only answer for messages that are not recognised. Add another one first.",
     )
@@ -101,9 +101,9 @@ def test_the_last_fallback_answer_cannot_be_deleted() -> None:
 
 
 def test_an_edit_that_somebody_overtook_is_refused() -> None:
-    found = stale_edit(RULE, shop(), who="ann", when="10:15")
-    assert (found.code, found.is_error, found.field) == ("STALE_EDIT", True, None)
-    assert found.message == (
+    finding = stale_edit(RULE, shop(), who="ann", when="10:15")
+    assert (finding.code, finding.is_error, finding.field) == ("STALE_EDIT", True, None)
+    assert finding.message == (
         "ann changed this row (10:15) while you were editing. Reload the page to see the change. Your text is "
         "kept in the form."
     )

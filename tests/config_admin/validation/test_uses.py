@@ -12,8 +12,10 @@ from convengine.engine.turn.snapshot import Snapshot, Table
 SCOPE = {"intent_code": "LOAN", "state_code": "COLLECT"}
 
 
-def snapshot_of(*found: rows.Row) -> Snapshot:
-    tables = {row.table: Table(row.table, [one for one in found if one.table == row.table]) for row in found}
+def snapshot_of(*all_rows: rows.Row) -> Snapshot:
+    tables = {
+        row.table: Table(row.table, [entry for entry in all_rows if entry.table == row.table]) for row in all_rows
+    }
     return Snapshot(1, tables)
 
 
@@ -146,8 +148,8 @@ def test_a_row_does_not_use_itself() -> None:
 
 def test_five_thousand_rules_are_looked_through_in_a_moment() -> None:
     schema = rows.OutputSchema(schema_id=1, json_schema={"properties": {"amount": {}, "term": {}}}, **SCOPE)
-    found = [rule(number, match_pattern=f"$[?(@.amount == {number})]") for number in range(5000)]
-    snapshot = snapshot_of(schema, *found)
+    rules = [rule(number, match_pattern=f"$[?(@.amount == {number})]") for number in range(5000)]
+    snapshot = snapshot_of(schema, *rules)
     assert len(list_uses(snapshot, schema)) == 5000
 
     start = time.thread_time()

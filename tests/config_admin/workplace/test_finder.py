@@ -86,9 +86,9 @@ def test_without_words_stand_favourites_and_what_was_opened_lately(ada: Client) 
         visit(ada, row)
     favourite(ada, first)
 
-    found = find(ada)["hits"]
+    hits = find(ada)["hits"]
 
-    assert [(hit["name"], hit["field"]) for hit in found] == [
+    assert [(hit["name"], hit["field"]) for hit in hits] == [
         (f"Rule {first.pk}", "favourite"),
         (f"Rule {second.pk}", "recently opened"),
         (f"Rule {third.pk}", "recently opened"),
@@ -137,9 +137,9 @@ def test_only_the_latest_are_kept_and_every_favourite(ada: Client) -> None:
     for row in stored:
         visit(ada, row)
 
-    kept = set(m.CeDeskRow.objects.values_list("row_pk", flat=True))
+    stored_keys = set(m.CeDeskRow.objects.values_list("row_pk", flat=True))
 
-    assert kept == {str(stored[0].pk), *(str(row.pk) for row in stored[-KEPT:])}
+    assert stored_keys == {str(stored[0].pk), *(str(row.pk) for row in stored[-KEPT:])}
 
 
 @pytest.mark.parametrize("table", ["ce_rule", "ce_release", "auth_user"])

@@ -23,13 +23,13 @@ EXTRACTED = {"phase": "POST_SCHEMA_EXTRACTION"}
 
 
 def titles(*all_rows: Row, state: str = "") -> dict[str, int]:
-    found = sections(make_snapshot(REFUND, *all_rows), "REFUND", state)
-    return {section.title: section.count for section in found if section.count}
+    shown_sections = sections(make_snapshot(REFUND, *all_rows), "REFUND", state)
+    return {section.title: section.count for section in shown_sections if section.count}
 
 
 def test_every_kind_of_row_that_names_the_intent_has_its_section() -> None:
     scope = {"intent_code": "REFUND"}
-    found = titles(
+    counts = titles(
         make_classifier("REFUND", "money back"),
         make_rule(**scope),
         make_response(**scope),
@@ -43,7 +43,7 @@ def test_every_kind_of_row_that_names_the_intent_has_its_section() -> None:
         make_rule(intent_code="OTHER"),
     )
 
-    assert found == dict.fromkeys(
+    assert counts == dict.fromkeys(
         (
             *("Phrases", "Form", "Rules", "Answers", "Pending actions", "Tool calls"),
             *("Tools", "MCP servers", "State graph", "Progress texts"),
@@ -60,7 +60,7 @@ def test_rules_stand_phase_by_phase_in_the_order_in_which_they_are_tried() -> No
     other = make_rule(intent_code="REFUND", phase="POST_DIALOGUE_ACT")
     snapshot = make_snapshot(REFUND, everywhere, any_state, late, soon, other)
 
-    rules = next(one for one in sections(snapshot, "REFUND", "COLLECT") if one.title == "Rules")
+    rules = next(section for section in sections(snapshot, "REFUND", "COLLECT") if section.title == "Rules")
     shown = {group.title: group.shown for group in rules.groups if group.shown}
 
     assert shown == {
@@ -71,14 +71,14 @@ def test_rules_stand_phase_by_phase_in_the_order_in_which_they_are_tried() -> No
 
 
 def test_a_state_leaves_out_what_no_conversation_in_it_can_meet() -> None:
-    found = [
+    placed_rows = [
         *(make_rule(intent_code="REFUND", state_code=state) for state in ("COLLECT", "ANY", "CONFIRM")),
         make_edge("COLLECT", "CONFIRM", intent_code="REFUND"),
         make_edge("CONFIRM", "DONE", intent_code="REFUND"),
         make_classifier("REFUND", "money back", state_code="IDLE"),
     ]
 
-    assert titles(*found, state="COLLECT") == {"Rules": 2, "State graph": 1, "Phrases": 1}
+    assert titles(*placed_rows, state="COLLECT") == {"Rules": 2, "State graph": 1, "Phrases": 1}
 
 
 def test_rows_of_every_intent_are_left_out_where_this_one_never_is() -> None:
@@ -86,7 +86,7 @@ def test_rows_of_every_intent_are_left_out_where_this_one_never_is() -> None:
     mine = make_rule(intent_code="REFUND", state_code="COLLECT")
     snapshot = make_snapshot(REFUND, mine, met, make_rule(state_code="ELSEWHERE"))
 
-    rules = next(one for one in sections(snapshot, "REFUND") if one.title == "Rules")
+    rules = next(section for section in sections(snapshot, "REFUND") if section.title == "Rules")
 
     assert [row for group in rules.groups for row in group.shown] == [mine, met]
 

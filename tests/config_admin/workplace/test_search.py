@@ -19,8 +19,10 @@ def rule(pk: int, **values: Any) -> rows.Rule:
     return rows.Rule(rule_id=pk, **(SCOPE | plain | values))
 
 
-def snapshot_of(*found: rows.Row) -> Snapshot:
-    tables = {row.table: Table(row.table, [one for one in found if one.table == row.table]) for row in found}
+def snapshot_of(*all_rows: rows.Row) -> Snapshot:
+    tables = {
+        row.table: Table(row.table, [entry for entry in all_rows if entry.table == row.table]) for row in all_rows
+    }
     return Snapshot(7, tables)
 
 

@@ -43,8 +43,8 @@ def page(client: Client, query: str = "") -> str:
 
 def part(text: str, setting: Setting[Any]) -> str:
     """What the page says of one setting, without tags."""
-    found = text.split(f'id="{setting.name.replace("/", "-")}"')[1].split("</article>")[0]
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found))
+    article = text.split(f'id="{setting.name.replace("/", "-")}"')[1].split("</article>")[0]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", article))
 
 
 def edit(client: Client, name: str, **values: Any) -> Any:
@@ -69,10 +69,10 @@ def test_every_setting_is_shown_with_meaning_default_and_source(ada: Client) -> 
 def test_a_row_is_told_with_who_made_it_and_what_it_replaces(ada: Client) -> None:
     stored = row(MAX_PASSES, "9")
 
-    said = part(page(ada), MAX_PASSES)
+    text = part(page(ada), MAX_PASSES)
 
-    assert f"9 Set by row {stored.pk} , by ben" in said
-    assert "Default: 5." in said
+    assert f"9 Set by row {stored.pk} , by ben" in text
+    assert "Default: 5." in text
 
 
 def test_the_deployments_own_default_is_told_with_its_variable(ada: Client, settings: Any) -> None:
@@ -84,10 +84,10 @@ def test_the_deployments_own_default_is_told_with_its_variable(ada: Client, sett
 def test_a_text_that_cannot_be_read_is_told_and_the_default_shown(ada: Client) -> None:
     row(MAX_PASSES, "many")
 
-    said = part(page(ada), MAX_PASSES)
+    text = part(page(ada), MAX_PASSES)
 
-    assert "The stored value must be a whole number from 1 to 20. The default is used instead." in said
-    assert " 5 Set by row" in said
+    assert "The stored value must be a whole number from 1 to 20. The default is used instead." in text
+    assert " 5 Set by row" in text
 
 
 def test_a_row_that_is_off_is_told_beside_what_holds_instead(ada: Client) -> None:

@@ -61,14 +61,14 @@ def test_everything_that_concerns_the_intent_is_on_its_page(ada: Client) -> None
                 make(model)
     shown = text(ada)
 
-    for one in (
+    for words in (
         "loan",
         "Always in state COLLECT of intent LOAN, set state to DONE.",
         "How much?",
         "PAY: bank (pay)",
         "A → B",
     ):
-        assert one in shown, one
+        assert words in shown, words
     assert 'id="part-ce_output_schema"' in shown
 
 
@@ -87,7 +87,7 @@ def test_each_row_tells_how_often_it_fired_when_last_or_never(ada: Client) -> No
     store_decisions(once, 30)
 
     groups = next(part for part in ada.get(PAGE).context["parts"] if part.key == "ce_rule").groups
-    fired = {line.url.split("/")[4]: line.fired for one in groups for line in one.lines}
+    fired = {line.url.split("/")[4]: line.fired for group in groups for line in group.lines}
 
     assert fired[str(often.pk)] == "2×"
     assert fired[str(once.pk)].startswith("last on ")

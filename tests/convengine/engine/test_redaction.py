@@ -31,9 +31,9 @@ def test_a_part_of_a_pointer_is_compared_as_it_was_before_it_was_escaped() -> No
 
 
 def test_names_that_are_spared_are_looked_into_and_never_masked_as_a_whole() -> None:
-    told = {"key": {"phase": "X"}, "_meta": {"changed": {"set": {"/context/key": "x"}}}, "context": {"key": "y"}}
+    document = {"key": {"phase": "X"}, "_meta": {"changed": {"set": {"/context/key": "x"}}}, "context": {"key": "y"}}
 
-    assert redact(told, frozenset({"key", "set", "changed"}), frozenset({"key", "_meta", "changed", "set"})) == {
+    assert redact(document, frozenset({"key", "set", "changed"}), frozenset({"key", "_meta", "changed", "set"})) == {
         "key": {"phase": "X"},
         "_meta": {"changed": {"set": {"/context/key": "***"}}},
         "context": {"key": "***"},

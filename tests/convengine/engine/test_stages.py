@@ -37,10 +37,10 @@ def test_keys_are_declared_once_and_steps_are_steps_of_the_pipeline() -> None:
 
 
 def test_every_key_that_the_code_names_is_declared() -> None:
-    found = list(audited_keys())
+    keys = list(audited_keys())
 
-    assert len(found) > 200
-    assert [(location, stage, key) for location, stage, key in found if key not in stage.keys] == []
+    assert len(keys) > 200
+    assert [(location, stage, key) for location, stage, key in keys if key not in stage.keys] == []
 
 
 def test_a_stage_is_declared_beside_the_code_that_writes_it() -> None:

@@ -46,16 +46,16 @@ def test_a_database_is_disposable_for_a_while_only() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_scratch_database_is_another_one_and_the_installations_stays_untouched() -> None:
     CeIntent.objects.create(intent_code="MINE")
-    here = connection.settings_dict["NAME"]
+    main_name = connection.settings_dict["NAME"]
 
     with database.use_scratch_database():
         assert connection.vendor == "sqlite"
-        assert connection.settings_dict["NAME"] != here
+        assert connection.settings_dict["NAME"] != main_name
         assert not CeIntent.objects.exists()
         database.empty_database()
         CeIntent.objects.create(intent_code="OTHER")
 
-    assert connection.settings_dict["NAME"] == here
+    assert connection.settings_dict["NAME"] == main_name
     assert list(CeIntent.objects.values_list("intent_code", flat=True)) == ["MINE"]
 
 

@@ -287,9 +287,9 @@ def test_folders_are_looked_through_and_each_file_is_taken_once(tmp_path: Path) 
     for name in ("b.yaml", "a.yaml", "sub/c.yaml", "notes.txt"):
         (tmp_path / name).touch()
 
-    found = files([tmp_path, tmp_path / "a.yaml"])
+    yaml_files = files([tmp_path, tmp_path / "a.yaml"])
 
-    assert [file.name for file in found] == ["a.yaml", "b.yaml", "c.yaml"]
+    assert [file.name for file in yaml_files] == ["a.yaml", "b.yaml", "c.yaml"]
 
 
 @for_each("file", files([SHARED]))

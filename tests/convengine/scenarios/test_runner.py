@@ -65,7 +65,7 @@ def test_a_file_that_is_no_scenario_fails_and_says_why(tmp_path: Path) -> None:
 
     assert report.outcome == "failed"
     assert report.failures[0].where == "file"
-    assert report.failures[0].got.startswith("turns[0].expect.intnt: unknown key `intnt`")
+    assert report.failures[0].actual.startswith("turns[0].expect.intnt: unknown key `intnt`")
 
 
 def test_rows_that_cannot_be_stored_fail_the_file(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_task_without_a_stub_is_an_unscripted_call(tmp_path: Path, tasks: list
     report = play_turns(tmp_path, {"user": "fees"}, tables={"ce_rule": [TASK]}, tasks=tasks)
 
     assert [(failure.turn, failure.where) for failure in report.failures] == [(1, "unscripted call")]
-    assert "mail" in report.failures[0].got
+    assert "mail" in report.failures[0].actual
 
 
 ACTION = {
@@ -213,7 +213,7 @@ def test_an_action_without_a_stub_is_an_unscripted_call(tmp_path: Path, tasks: l
     )
 
     assert [(failure.turn, failure.where) for failure in report.failures] == [(1, "unscripted call")]
-    assert "mail" in report.failures[0].got
+    assert "mail" in report.failures[0].actual
 
 
 def test_settings_and_levels_of_the_world_are_in_force_and_no_others(tmp_path: Path, settings: Any) -> None:

@@ -58,8 +58,8 @@ MALFORMED: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("key", "value", "words"), MALFORMED)
 def test_a_malformed_expectation_is_an_error_at_its_place(key: str, value: Any, words: str) -> None:
-    place = f"expect.{key}"
-    assert problem({key: value}).startswith(place + words if words[0] in ".[" else f"{place}: {words}")
+    position = f"expect.{key}"
+    assert problem({key: value}).startswith(position + words if words[0] in ".[" else f"{position}: {words}")
 
 
 def test_every_expectation_is_seen_malformed() -> None:

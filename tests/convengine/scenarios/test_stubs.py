@@ -74,8 +74,8 @@ def test_what_was_called_is_kept_for_one_turn_but_not_what_was_used_up() -> None
     stubs = make_stubs(llm=[line], tasks=[TaskStub("mail", "send", 1)], tools=[Stub("stock", times=1)])
     request = LlmRequest("POLICY", "", "")
 
-    for said, unscripted in (("the FEES", 0), ("the fees", 2)):
-        stubs.begin(said)
+    for message, unscripted in (("the FEES", 0), ("the fees", 2)):
+        stubs.begin(message)
         stubs.model.complete(request)
         stubs.tools.run("stock", "DB", {}, make_session())
         run(stubs, "mail", "send")

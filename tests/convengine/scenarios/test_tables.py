@@ -85,8 +85,8 @@ def test_an_edit_that_fits_no_row_changes_nothing() -> None:
 
 
 def test_every_table_of_the_engine_may_be_filled_but_not_the_history_of_rows() -> None:
-    found = tables.models_of_worlds()
+    models = tables.models_of_worlds()
 
-    assert {"ce_rule", "ce_conversation", "ce_conversation_history", "ce_memory"} <= found.keys()
-    assert "ce_rule_history" not in found
-    assert "auth_user" not in found
+    assert {"ce_rule", "ce_conversation", "ce_conversation_history", "ce_memory"} <= models.keys()
+    assert "ce_rule_history" not in models
+    assert "auth_user" not in models

@@ -270,13 +270,13 @@ def setting(name: str) -> Setting[Any]:
 
 @for_each("name, mark, kind, default", LISTED)
 def test_every_listed_setting_is_declared(name: str, mark: str, kind: str, default: Any) -> None:
-    found = setting(name)
-    assert (found.name, found.mark, found.kind.name) == (name, mark, kind)
-    assert found.default if default is OWN else found.default == default
+    declared = setting(name)
+    assert (declared.name, declared.mark, declared.kind.name) == (name, mark, kind)
+    assert declared.default if default is OWN else declared.default == default
 
 
 def test_nothing_is_declared_that_is_not_listed() -> None:
-    assert {found.name for found in SETTINGS} == {name for name, *_ in LISTED}
+    assert {setting.name for setting in SETTINGS} == {name for name, *_ in LISTED}
 
 
 @pytest.mark.parametrize("name", ["ResponseResolutionStep/FALLBACK_ENABLED", "ResetConversationStep/ACK_TEXT"])
@@ -291,20 +291,20 @@ def test_older_names_lead_to_a_setting() -> None:
         assert (family, key) in CATALOGUE
 
 
-@for_each("found", SETTINGS)
-def test_a_default_is_a_value_that_a_row_could_give(found: Setting[Any]) -> None:
-    for default in (found.default, *found.qualified_defaults.values()):
-        if found.kind.name in ("int", "decimal") and default is not None:
-            assert found.kind.minimum <= default <= found.kind.maximum
-        if found.kind.values and default is not None:
-            assert found.kind.read(default) == default
+@for_each("declared", SETTINGS)
+def test_a_default_is_a_value_that_a_row_could_give(declared: Setting[Any]) -> None:
+    for default in (declared.default, *declared.qualified_defaults.values()):
+        if declared.kind.name in ("int", "decimal") and default is not None:
+            assert declared.kind.minimum <= default <= declared.kind.maximum
+        if declared.kind.values and default is not None:
+            assert declared.kind.read(default) == default
 
 
-@for_each("found", SETTINGS)
-def test_a_setting_is_explained_to_an_analyst(found: Setting[Any]) -> None:
-    assert len(found.help) > 15
-    assert found.help[0].isupper()
-    assert found.mark in ("L", "LR")
+@for_each("declared", SETTINGS)
+def test_a_setting_is_explained_to_an_analyst(declared: Setting[Any]) -> None:
+    assert len(declared.help) > 15
+    assert declared.help[0].isupper()
+    assert declared.mark in ("L", "LR")
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_a_missing_answer_is_an_error_unless_switched_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "text", "fits"),
+    ("declared", "text", "fits"),
     [
         (dialogue.REGEX_AFFIRM, "  YES! ", True),
         (dialogue.REGEX_AFFIRM, "Yes, go ahead.", True),
@@ -382,8 +382,8 @@ def test_a_missing_answer_is_an_error_unless_switched_over() -> None:
         (settings.REGEX_RETRY, "again and again", False),
     ],
 )
-def test_shipped_patterns_tell_the_acts_apart(found: Setting[str], text: str, fits: bool) -> None:
-    assert compile_pattern(found.default).fits(match_text(text)) is fits
+def test_shipped_patterns_tell_the_acts_apart(declared: Setting[str], text: str, fits: bool) -> None:
+    assert compile_pattern(declared.default).fits(match_text(text)) is fits
 
 
 def test_settings_of_a_type_have_labels_that_differ() -> None:

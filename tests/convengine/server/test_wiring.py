@@ -43,15 +43,15 @@ def test_another_outside_world_is_met_for_a_while() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "kind"),
+    ("connections", "kind"),
     [
         ({}, NoModel),
         ({"stub": {"provider": "stub"}}, EchoModel),
         ({"desk": {"base_url": "http://desk/v1", "models": ["small"]}}, OpenAiModel),
     ],
 )
-def test_the_model_is_what_the_deployment_names(found: Any, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wiring, "models", lambda: read_connections(found))
+def test_the_model_is_what_the_deployment_names(connections: Any, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "models", lambda: read_connections(connections))
 
     assert type(wiring.model.__wrapped__()) is kind
 

@@ -24,7 +24,7 @@ def _regex(intent: str, pattern: str, **values: Any) -> rows.Classifier:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("row", "other"),
     [
         (_regex("CANCEL", r"\bcancel\b"), make_classifier("BILL", "cancel my bill")),
         (_regex("CANCEL", r"\bcancel\b.*\border\b"), _regex("BILL", r"\bcancel\b.*\bbill\b")),
@@ -33,14 +33,14 @@ def _regex(intent: str, pattern: str, **values: Any) -> rows.Classifier:
         (make_classifier("CANCEL", "no", rule_type="EXACT"), _regex("BILL", "^n")),
     ],
 )
-def test_a_message_that_two_intents_claim_is_shown(one: rows.Classifier, other: rows.Classifier) -> None:
-    (said,) = run_check(find_classifier_collisions, *INTENTS, one, other)
+def test_a_message_that_two_intents_claim_is_shown(row: rows.Classifier, other: rows.Classifier) -> None:
+    (diagnosis,) = run_check(find_classifier_collisions, *INTENTS, row, other)
 
-    assert said.code == "CLASSIFIER_COLLISION"
-    assert {key.pk for key in said.rows} == {one.pk, other.pk}
-    assert said.witness is not None
-    turn = make_turn(make_snapshot(*INTENTS, one, other))
-    assert classify(make_session(user_text=said.witness.text), turn, said.witness.text).collided
+    assert diagnosis.code == "CLASSIFIER_COLLISION"
+    assert {key.pk for key in diagnosis.rows} == {row.pk, other.pk}
+    assert diagnosis.witness is not None
+    turn = make_turn(make_snapshot(*INTENTS, row, other))
+    assert classify(make_session(user_text=diagnosis.witness.text), turn, diagnosis.witness.text).collided
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_of_a_touched_row_its_collisions_are_told_whoever_has_the_words() -> Non
     others = [_regex("CANCEL", "phone"), _regex("BILL", "phone bill")]
 
     for touched in (wide, narrow):
-        (said,) = run_check(find_classifier_collisions, *INTENTS, wide, narrow, *others, touched=touched)
+        (diagnosis,) = run_check(find_classifier_collisions, *INTENTS, wide, narrow, *others, touched=touched)
 
-        assert {key.pk for key in said.rows} == {wide.pk, narrow.pk}
+        assert {key.pk for key in diagnosis.rows} == {wide.pk, narrow.pk}
 
 
 def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
-    (said,) = run_check(
+    (diagnosis,) = run_check(
         find_classifier_collisions, *INTENTS, _regex("CANCEL", r"\border\b"), _regex("BILL", r"\bmy order\b")
     )
     (other,) = run_check(
@@ -83,9 +83,11 @@ def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
     )
 
     narrow = next(
-        key.pk for key in said.rows if f"row {key.pk} matches, so that phrase never decides" in said.consequence
+        key.pk
+        for key in diagnosis.rows
+        if f"row {key.pk} matches, so that phrase never decides" in diagnosis.consequence
     )
-    assert narrow == max(key.pk for key in said.rows)
+    assert narrow == max(key.pk for key in diagnosis.rows)
     assert "never decides" not in other.consequence
 
 

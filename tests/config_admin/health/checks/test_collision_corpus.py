@@ -32,16 +32,16 @@ _COLUMNS = {
 }  # fmt: skip
 
 
-def _rule(said: Mapping[str, Any], state: str) -> rows.Rule:
-    values = {_COLUMNS.get(key, key): value for key, value in said.items()}
+def _rule(spec: Mapping[str, Any], state: str) -> rows.Rule:
+    values = {_COLUMNS.get(key, key): value for key, value in spec.items()}
     return builders.make_rule(**{"action_value": state, **values})
 
 
 def _rows(pair: Mapping[str, Any]) -> Iterator[rows.Row]:
     for name in ("LOAN", "CARD", "FAQ"):
         yield builders.make_intent(name)
-    for said in pair.get("rows") or ():
-        values = dict(said)
+    for spec in pair.get("rows") or ():
+        values = dict(spec)
         match values.pop("make"):
             case "schema":
                 yield builders.make_schema(values.pop("intent_code"), values.pop("properties"), **values)
@@ -66,34 +66,34 @@ class FoundCollision(NamedTuple):
 
 
 def _collision(pair: Mapping[str, Any]) -> FoundCollision | None:
-    one, other = (_rule(said, state) for said, state in zip(pair["rules"], ("ONE", "TWO"), strict=True))
-    snapshot = builders.make_snapshot(*_rows(pair), one, other)
+    rule, other = (_rule(spec, state) for spec, state in zip(pair["rules"], ("ONE", "TWO"), strict=True))
+    snapshot = builders.make_snapshot(*_rows(pair), rule, other)
     simulator = TurnSimulator(snapshot, World(model_configured=pair.get("model", False)))
-    found = CollisionSearch(simulator, replace_custom_code(snapshot)).find_collision(one, other)
-    return FoundCollision(found, snapshot) if found else None
+    collision = CollisionSearch(simulator, replace_custom_code(snapshot)).find_collision(rule, other)
+    return FoundCollision(collision, snapshot) if collision else None
 
 
 def list_acting_rules(witness: Witness, snapshot: Snapshot) -> list[int]:
     """The rules that act in the first pass when the engine meets the input, in order; from the witness alone."""
     phase = RulePhase(witness.phase)
     params = {**witness.input_params, "dialogue_act": witness.dialogue_act}
-    told = witness.facts
+    facts = witness.facts
     session = builders.make_session(
         intent=witness.intent,
         state=witness.state,
         user_text=witness.text,
-        standalone_query=told.get("standaloneQuery"),
+        standalone_query=facts.get("standaloneQuery"),
         context=witness.context,
         input_params=params,
-        turn_no=told.get("turnNo", 1),
-        lifecycle=told.get("lifecycle", "RUNNING"),
-        container_data=told.get("containerData"),
-        has_container_data="containerData" in told,
+        turn_no=facts.get("turnNo", 1),
+        lifecycle=facts.get("lifecycle", "RUNNING"),
+        container_data=facts.get("containerData"),
+        has_container_data="containerData" in facts,
     )
     # A form that was left with its state in this turn is known all the same.
     schemas = (find_schema(snapshot, witness.intent, witness.state), *snapshot.rows(rows.OutputSchema))
-    schema = next((one for one in schemas if one and one.intent_code == witness.intent), None)
-    if schema is not None and "schemaComplete" in told:
+    schema = next((candidate for candidate in schemas if candidate and candidate.intent_code == witness.intent), None)
+    if schema is not None and "schemaComplete" in facts:
         session = set_form_facts(session, schema, get_form(snapshot, schema).status(witness.context))
     turn = builders.make_turn(snapshot)
     run_phase(phase, SOURCES[phase], session, turn)
@@ -110,21 +110,24 @@ def test_the_corpus_is_large_enough() -> None:
 
 @pytest.mark.parametrize("pair", TRUE, ids=lambda pair: pair["name"])
 def test_a_pair_that_collides_is_shown_by_an_input(pair: Mapping[str, Any]) -> None:
-    found = _collision(pair)
+    collision = _collision(pair)
 
-    assert found is not None, pair["why"]
-    acted = list_acting_rules(found.collision.witness, found.snapshot)
-    first, second = found.collision.first.rule_id, found.collision.second.rule_id
+    assert collision is not None, pair["why"]
+    acted = list_acting_rules(collision.collision.witness, collision.snapshot)
+    first, second = collision.collision.first.rule_id, collision.collision.second.rule_id
     assert acted.index(first) < acted.index(second)
 
 
 @pytest.mark.parametrize("pair", [pair for pair in TRUE if "needs" not in pair], ids=lambda pair: pair["name"])
 def test_the_input_makes_both_rules_act_in_a_whole_turn(pair: Mapping[str, Any]) -> None:
-    found = _collision(pair)
-    assert found is not None
-    witness, pair_of = found.collision.witness, {found.collision.first.rule_id, found.collision.second.rule_id}
+    collision = _collision(pair)
+    assert collision is not None
+    witness, pair_of = (
+        collision.collision.witness,
+        {collision.collision.first.rule_id, collision.collision.second.rule_id},
+    )
     turn = builders.make_turn(
-        builders.make_snapshot(*(row for table in found.snapshot.tables.values() for row in table.rows), ANSWER),
+        builders.make_snapshot(*(row for table in collision.snapshot.tables.values() for row in table.rows), ANSWER),
         text=witness.text,
         conversation={
             "intent_code": witness.intent,
@@ -143,6 +146,6 @@ def test_the_input_makes_both_rules_act_in_a_whole_turn(pair: Mapping[str, Any])
 
 @pytest.mark.parametrize("pair", FALSE, ids=lambda pair: pair["name"])
 def test_a_pair_that_only_looks_like_it_is_not_reported(pair: Mapping[str, Any]) -> None:
-    found = _collision(pair)
+    collision = _collision(pair)
 
-    assert found is None, (pair["why"], found.witness)
+    assert collision is None, (pair["why"], collision.witness)

@@ -11,35 +11,36 @@ def test_a_collision_says_what_both_rules_do_and_what_that_means_for_the_custome
     first = make_rule(rule_type="REGEX", match_pattern="pay", action_value="PAYING", description="pays", priority=1)
     second = make_rule(rule_type="REGEX", match_pattern="pay bill", action_value="BILL")
 
-    (said,) = run_check(find_rule_collisions, LOAN, first, second)
+    (diagnosis,) = run_check(find_rule_collisions, LOAN, first, second)
 
-    assert (said.code, said.table, said.row) == ("RULE_COLLISION", "ce_rule", second.rule_id)
-    assert said.message == (
+    assert (diagnosis.code, diagnosis.table, diagnosis.row) == ("RULE_COLLISION", "ce_rule", second.rule_id)
+    assert diagnosis.message == (
         f"Rule {first.rule_id} (“pays”) and Rule {second.rule_id} apply to the same message. The first one "
         "sets the state to PAYING, then the second one sets the state to BILL."
     )
-    assert "has no effect" in said.consequence
-    assert [key.pk for key in said.rows] == [second.rule_id, first.rule_id]
-    assert said.as_dict()["witness"]["userText"] == "pay bill"
+    assert "has no effect" in diagnosis.consequence
+    assert [key.pk for key in diagnosis.rows] == [second.rule_id, first.rule_id]
+    assert diagnosis.as_dict()["witness"]["userText"] == "pay bill"
 
 
 def test_of_rules_on_different_words_one_message_with_both_is_told_of_each() -> None:
     rules = [make_rule(rule_type="REGEX", match_pattern=f"topic{word}", action_value=word) for word in "ABCDEFGH"]
 
-    said = run_check(find_rule_collisions, LOAN, *rules)
+    diagnoses = run_check(find_rule_collisions, LOAN, *rules)
 
-    assert 0 < len(said) < len(rules)
-    assert all(one.witness and one.witness.joined for one in said)
+    assert 0 < len(diagnoses) < len(rules)
+    assert all(diagnosis.witness and diagnosis.witness.joined for diagnosis in diagnoses)
 
 
 def test_rules_meet_in_every_combination_of_scopes_once() -> None:
     scopes = [("LOAN", "A"), ("LOAN", "ANY"), ("ANY", "A"), ("ANY", "ANY"), ("LOAN", "B"), ("CARD", "ANY")]
     rules = [make_rule(intent_code=i, state_code=s, action_value=f"S{n}") for n, (i, s) in enumerate(scopes)]
     snapshot = make_snapshot(LOAN, make_intent("CARD"), *rules)
-    place = {rule.rule_id: number for number, rule in enumerate(rules)}
+    positions = {rule.rule_id: number for number, rule in enumerate(rules)}
 
     met = [
-        tuple(sorted((place[one.rule_id], place[two.rule_id]))) for one, two in list_pairs(Survey(snapshot, World()))
+        tuple(sorted((positions[first.rule_id], positions[two.rule_id])))
+        for first, two in list_pairs(Survey(snapshot, World()))
     ]
 
     wanted = {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (2, 3), (2, 5), (3, 4), (3, 5)}
@@ -50,10 +51,10 @@ def test_rules_meet_in_every_combination_of_scopes_once() -> None:
 def test_of_a_touched_rule_its_pairs_are_looked_at_and_no_others() -> None:
     rules = [make_rule(action_value=f"S{number}") for number in range(4)]
 
-    said = run_check(find_rule_collisions, LOAN, *rules, touched=rules[2])
+    diagnoses = run_check(find_rule_collisions, LOAN, *rules, touched=rules[2])
 
-    assert len(said) == 3
-    assert all(rules[2].rule_id in [key.pk for key in one.rows] for one in said)
+    assert len(diagnoses) == 3
+    assert all(rules[2].rule_id in [key.pk for key in diagnosis.rows] for diagnosis in diagnoses)
 
 
 def test_a_general_rule_that_undoes_a_specific_one_is_named_with_the_setting_that_prevents_it() -> None:

@@ -9,42 +9,44 @@ LOAN = make_intent("LOAN")
 
 
 def test_two_rules_that_send_a_conversation_back_and_forth_are_shown_by_a_message_that_does_it() -> None:
-    there = make_rule(state_code="IDLE", rule_type="REGEX", match_pattern=r"\bback\b", action_value="OTHER")
+    onward = make_rule(state_code="IDLE", rule_type="REGEX", match_pattern=r"\bback\b", action_value="OTHER")
     back = make_rule(state_code="OTHER", rule_type="REGEX", match_pattern=r"\bforth\b", action_value="IDLE")
 
-    (said,) = run_check(find_loops, LOAN, there, back)
+    (diagnosis,) = run_check(find_loops, LOAN, onward, back)
 
-    assert said.code == "RULE_LOOP"
-    assert {key.pk for key in said.rows} == {there.rule_id, back.rule_id}
-    assert said.witness is not None
-    turn = make_turn(make_snapshot(LOAN, there, back))
-    session = make_session(intent=said.witness.intent, state=said.witness.state, user_text=said.witness.text)
+    assert diagnosis.code == "RULE_LOOP"
+    assert {key.pk for key in diagnosis.rows} == {onward.rule_id, back.rule_id}
+    assert diagnosis.witness is not None
+    turn = make_turn(make_snapshot(LOAN, onward, back))
+    session = make_session(
+        intent=diagnosis.witness.intent, state=diagnosis.witness.state, user_text=diagnosis.witness.text
+    )
     phase = RulePhase.PRE_RESPONSE_RESOLUTION
     run_phase(phase, SOURCES[phase], session, turn)
     assert "RULE_PASS_CAP_REACHED (RulesStep)" in stages(turn)
 
 
 def test_circles_of_three_and_of_intents_are_found() -> None:
-    states = [make_rule(state_code=one, action_value=two) for one, two in (("A", "B"), ("B", "C"), ("C", "A"))]
+    states = [make_rule(state_code=start, action_value=two) for start, two in (("A", "B"), ("B", "C"), ("C", "A"))]
     intents = [
-        make_rule(intent_code=one, action="SET_INTENT", action_value=two, phase="POST_DIALOGUE_ACT")
-        for one, two in (("LOAN", "CARD"), ("CARD", "LOAN"))
+        make_rule(intent_code=start, action="SET_INTENT", action_value=two, phase="POST_DIALOGUE_ACT")
+        for start, two in (("LOAN", "CARD"), ("CARD", "LOAN"))
     ]
 
-    said = run_check(find_loops, LOAN, make_intent("CARD"), *states, *intents)
+    diagnoses = run_check(find_loops, LOAN, make_intent("CARD"), *states, *intents)
 
-    assert [len(one.rows) for one in said] == [3, 2]
+    assert [len(diagnosis.rows) for diagnosis in diagnoses] == [3, 2]
 
 
 def test_a_circle_whose_conditions_exclude_each_other_is_none() -> None:
-    there = make_rule(state_code="IDLE", rule_type="EXACT", match_pattern="back", action_value="OTHER")
+    onward = make_rule(state_code="IDLE", rule_type="EXACT", match_pattern="back", action_value="OTHER")
     back = make_rule(state_code="OTHER", rule_type="EXACT", match_pattern="forth", action_value="IDLE")
 
-    assert not run_check(find_loops, LOAN, there, back)
+    assert not run_check(find_loops, LOAN, onward, back)
 
 
 def test_a_circle_that_a_rule_breaks_open_is_none() -> None:
-    there = make_rule(state_code="IDLE", action_value="OTHER")
+    onward = make_rule(state_code="IDLE", action_value="OTHER")
     back = make_rule(
         state_code="OTHER",
         rule_type="JSON_PATH",
@@ -54,34 +56,34 @@ def test_a_circle_that_a_rule_breaks_open_is_none() -> None:
     )
     breaks = make_rule(state_code="OTHER", action="SET_INPUT_PARAM", action_value="a:1", priority=1)
 
-    assert not run_check(find_loops, LOAN, there, back, breaks)
+    assert not run_check(find_loops, LOAN, onward, back, breaks)
 
 
 def test_of_a_touched_rule_its_circles_are_told_and_no_others() -> None:
-    one = [make_rule(state_code=a, action_value=b) for a, b in (("A", "B"), ("B", "A"))]
+    untouched = [make_rule(state_code=a, action_value=b) for a, b in (("A", "B"), ("B", "A"))]
     two = [make_rule(state_code=a, action_value=b) for a, b in (("C", "D"), ("D", "C"))]
 
-    (said,) = run_check(find_loops, LOAN, *one, *two, touched=two[1])
+    (diagnosis,) = run_check(find_loops, LOAN, *untouched, *two, touched=two[1])
 
-    assert {key.pk for key in said.rows} == {rule.rule_id for rule in two}
+    assert {key.pk for key in diagnosis.rows} == {rule.rule_id for rule in two}
 
 
 def test_a_circle_is_told_by_the_rules_that_go_round_and_not_by_one_that_never_acts() -> None:
-    one = make_rule(rule_type="REGEX", match_pattern="hi", action_value="A", priority=1)
+    rule = make_rule(rule_type="REGEX", match_pattern="hi", action_value="A", priority=1)
     other = make_rule(action_value="Z", priority=2, stop_processing=True)
     never = make_rule(rule_type="REGEX", match_pattern="hi", action_value="B", priority=3)
 
-    [said] = run_check(find_loops, LOAN, one, other, never)
+    [diagnosis] = run_check(find_loops, LOAN, rule, other, never)
 
-    assert {key.pk for key in said.rows} == {one.rule_id, other.rule_id}
+    assert {key.pk for key in diagnosis.rows} == {rule.rule_id, other.rule_id}
 
 
 def test_a_circle_of_conditions_on_the_state_is_told_whole() -> None:
     circle = [
-        make_rule(rule_type="JSON_PATH", match_pattern=f"$[?(@.state == '{one}')]", action_value=two)
-        for one, two in (("A", "B"), ("B", "C"), ("C", "A"))
+        make_rule(rule_type="JSON_PATH", match_pattern=f"$[?(@.state == '{start}')]", action_value=two)
+        for start, two in (("A", "B"), ("B", "C"), ("C", "A"))
     ]
 
-    [said] = run_check(find_loops, LOAN, make_classifier("LOAN", "x", state_code="A"), *circle)
+    [diagnosis] = run_check(find_loops, LOAN, make_classifier("LOAN", "x", state_code="A"), *circle)
 
-    assert {key.pk for key in said.rows} == {rule.rule_id for rule in circle}
+    assert {key.pk for key in diagnosis.rows} == {rule.rule_id for rule in circle}

@@ -13,9 +13,9 @@ _STOP = {"stop_processing": True, "priority": 1, "action": "SET_INPUT_PARAM", "a
 
 
 def _why(*of: rows.Row, rule: rows.Rule) -> str | None:
-    said = {one.row: one.message for one in run_check(find_dead_rules, LOAN, *of, rule)}
-    assert set(said) <= {rule.rule_id}
-    return said.get(rule.rule_id)
+    messages = {diagnosis.row: diagnosis.message for diagnosis in run_check(find_dead_rules, LOAN, *of, rule)}
+    assert set(messages) <= {rule.rule_id}
+    return messages.get(rule.rule_id)
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ def test_a_rule_behind_one_that_holds_whenever_it_would_and_ends_the_list_never_
 ) -> None:
     first, rule = make_rule(**_STOP, **before), make_rule(**values)
 
-    (said,) = run_check(find_dead_rules, first, rule)
+    (diagnosis,) = run_check(find_dead_rules, first, rule)
 
-    assert (said.code, said.row, said.rows[1].pk) == ("RULE_NEVER_FIRES", rule.rule_id, first.rule_id)
-    assert f"Rule {first.rule_id} is evaluated first" in said.message
+    assert (diagnosis.code, diagnosis.row, diagnosis.rows[1].pk) == ("RULE_NEVER_FIRES", rule.rule_id, first.rule_id)
+    assert f"Rule {first.rule_id} is evaluated first" in diagnosis.message
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_rule_for_a_state_that_nothing_leads_to_never_acts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"rule_type": "REGEX", "match_pattern": r"a\bb"}, "no text matches"),
         ({"rule_type": "REGEX", "match_pattern": "^DENY", "match_target": "DIALOGUE_ACT"}, "no dialogue act"),
@@ -118,8 +118,8 @@ def test_a_rule_for_a_state_that_nothing_leads_to_never_acts() -> None:
         ),
     ],
 )
-def test_a_rule_whose_own_words_exclude_it_never_acts(values: dict[str, Any], said: str) -> None:
-    assert said in str(_why(rule=make_rule(**values)))
+def test_a_rule_whose_own_words_exclude_it_never_acts(values: dict[str, Any], message: str) -> None:
+    assert message in str(_why(rule=make_rule(**values)))
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,17 @@ def test_a_pattern_that_is_found_in_the_empty_text_is_told(pattern: str) -> None
     classifier = make_classifier("LOAN", pattern, rule_type="REGEX")
     policy = make_policy("REGEX", pattern)
 
-    said = list_codes(find_patterns_of_empty_text, make_intent("LOAN"), rule, classifier, policy)
+    codes = list_codes(find_patterns_of_empty_text, make_intent("LOAN"), rule, classifier, policy)
 
-    assert said == [("PATTERN_EMPTY_TEXT", row.pk) for row in (rule, classifier, policy)]
+    assert codes == [("PATTERN_EMPTY_TEXT", row.pk) for row in (rule, classifier, policy)]
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"), [("a*", "whatever the user text is"), (r"^\s*$", "matches an empty message")]
+    ("pattern", "words"), [("a*", "whatever the user text is"), (r"^\s*$", "matches an empty message")]
 )
-def test_only_of_a_pattern_that_every_text_fulfils_that_is_said(pattern: str, told: str) -> None:
-    [said] = run_check(find_patterns_of_empty_text, make_rule(rule_type="REGEX", match_pattern=pattern))
-    assert told in said.message
+def test_only_of_a_pattern_that_every_text_fulfils_that_is_said(pattern: str, words: str) -> None:
+    [diagnosis] = run_check(find_patterns_of_empty_text, make_rule(rule_type="REGEX", match_pattern=pattern))
+    assert words in diagnosis.message
 
 
 @pytest.mark.parametrize("pattern", ["a", "^a*b$", "(", "", r"\w"])

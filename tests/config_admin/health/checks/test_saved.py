@@ -10,19 +10,19 @@ from tests.config_admin.validation.shop import WORLD, shop
 def test_what_the_form_warned_of_is_still_told_with_what_it_does_to_a_customer() -> None:
     derived = make_response(None, response_type="DERIVED", derivation_hint="Be brief.")
 
-    said = {one.code: one for one in run_check(run_save_checks, derived)}
+    by_code = {diagnosis.code: diagnosis for diagnosis in run_check(run_save_checks, derived)}
 
-    assert {"DERIVED_NO_PROMPT", "DERIVED_WITHOUT_MODEL"} <= said.keys()
-    assert "error instead of an answer" in said["DERIVED_NO_PROMPT"].consequence
-    assert said["DERIVED_NO_PROMPT"].rows[0].pk == derived.response_id
+    assert {"DERIVED_NO_PROMPT", "DERIVED_WITHOUT_MODEL"} <= by_code.keys()
+    assert "error instead of an answer" in by_code["DERIVED_NO_PROMPT"].consequence
+    assert by_code["DERIVED_NO_PROMPT"].rows[0].pk == derived.response_id
 
 
 def test_a_prompt_with_a_name_that_nobody_sets_is_told() -> None:
     response = make_response("Dear {{ coustomer }}")
 
-    (said,) = run_check(run_save_checks, response)
+    (diagnosis,) = run_check(run_save_checks, response)
 
-    assert (said.code, said.field) == ("TEMPLATE_VAR_UNKNOWN", "exact_text")
+    assert (diagnosis.code, diagnosis.field) == ("TEMPLATE_VAR_UNKNOWN", "exact_text")
 
 
 def test_a_task_that_is_gone_is_an_error() -> None:
@@ -39,4 +39,4 @@ def test_rows_of_an_intent_that_is_off_are_not_judged_one_by_one() -> None:
 
 
 def test_a_sound_shop_is_well() -> None:
-    assert [one.code for one in run_save_checks(Survey(shop(), replace(WORLD)))] == []
+    assert [diagnosis.code for diagnosis in run_save_checks(Survey(shop(), replace(WORLD)))] == []

@@ -9,13 +9,13 @@ def test_rows_of_a_state_that_nothing_leads_to_are_told_together() -> None:
     response = make_response(intent_code="LOAN", state_code="LOST")
     schema = make_schema("LOAN", {"a": {}}, state_code="LOST")
 
-    (said,) = run_check(find_unreachable_states, LOAN, response, schema)
+    (diagnosis,) = run_check(find_unreachable_states, LOAN, response, schema)
 
     assert (
-        said.message
+        diagnosis.message
         == "There are 2 rows for intent LOAN, state LOST, and no rule, phrase or state graph edge leads there."
     )
-    assert {key.table for key in said.rows} == {"ce_response", "ce_output_schema"}
+    assert {key.table for key in diagnosis.rows} == {"ce_response", "ce_output_schema"}
 
 
 def test_whatever_leads_to_a_state_step_by_step_makes_it_reached() -> None:
@@ -51,9 +51,9 @@ def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
     answers = [make_response(intent_code="LOAN"), make_response(intent_code="CARD", state_code="COLLECT")]
 
     assert not list_codes(find_unanswered_states, LOAN, CARD, offer, turns, moves, *answers)
-    (said,) = run_check(find_unanswered_states, LOAN, CARD, offer, turns, *answers)
-    assert (said.row, said.witness and said.witness.text) == (turns.rule_id, "yes")
-    assert said.message.startswith("This leads to intent CARD, state OFFER")
+    (diagnosis,) = run_check(find_unanswered_states, LOAN, CARD, offer, turns, *answers)
+    assert (diagnosis.row, diagnosis.witness and diagnosis.witness.text) == (turns.rule_id, "yes")
+    assert diagnosis.message.startswith("This leads to intent CARD, state OFFER")
 
 
 def test_a_classifier_that_leads_to_a_state_without_an_answer_is_told() -> None:
@@ -67,9 +67,9 @@ def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -
     wide = make_response("wide", state_code="DONE")
     close = make_response("close", intent_code="LOAN", state_code="DONE")
 
-    (said,) = run_check(find_unused_responses, LOAN, rule, wide, close)
+    (diagnosis,) = run_check(find_unused_responses, LOAN, rule, wide, close)
 
-    assert (said.code, said.row, [key.pk for key in said.rows]) == (
+    assert (diagnosis.code, diagnosis.row, [key.pk for key in diagnosis.rows]) == (
         "RESPONSE_NEVER_USED",
         wide.response_id,
         [wide.response_id, close.response_id],

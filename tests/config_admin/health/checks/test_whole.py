@@ -10,47 +10,57 @@ OLD = make_intent("OLD", enabled=False)
 
 
 def test_a_configuration_without_a_fallback_answer_has_an_error() -> None:
-    (said,) = run_check(whole.check_fallback, make_response(intent_code="UNKNOWN", state_code="DONE"))
+    (diagnosis,) = run_check(whole.check_fallback, make_response(intent_code="UNKNOWN", state_code="DONE"))
 
-    assert (said.code, said.severity, said.table, said.row) == ("FALLBACK_MISSING", Severity.ERROR, "ce_response", None)
+    assert (diagnosis.code, diagnosis.severity, diagnosis.table, diagnosis.row) == (
+        "FALLBACK_MISSING",
+        Severity.ERROR,
+        "ce_response",
+        None,
+    )
     assert not run_check(whole.check_fallback, make_response(state_code="UNKNOWN"))
 
 
 def test_a_row_that_no_turn_can_use_is_an_error_with_its_remedy() -> None:
     rule = make_rule(rule_type="REGEX", match_pattern="(a")
 
-    (said,) = run_check(whole.find_unusable_rows, rule)
+    (diagnosis,) = run_check(whole.find_unusable_rows, rule)
 
-    assert (said.code, said.row, said.field, said.is_error) == ("ROW_UNUSABLE", rule.rule_id, "match_pattern", True)
+    assert (diagnosis.code, diagnosis.row, diagnosis.field, diagnosis.is_error) == (
+        "ROW_UNUSABLE",
+        rule.rule_id,
+        "match_pattern",
+        True,
+    )
 
 
 def test_rows_of_an_intent_that_is_off_or_gone_are_told_together() -> None:
     rules = [make_rule(intent_code="OLD"), make_rule(intent_code="OLD"), make_rule(intent_code="NONE")]
 
-    said = run_check(whole.find_rows_of_inactive_intents, OLD, *rules)
+    diagnoses = run_check(whole.find_rows_of_inactive_intents, OLD, *rules)
 
-    assert [(one.code, one.table, len(one.rows)) for one in said] == [
+    assert [(diagnosis.code, diagnosis.table, len(diagnosis.rows)) for diagnosis in diagnoses] == [
         ("ROW_INACTIVE_INTENT", "ce_rule", 1),
         ("ROW_INACTIVE_INTENT", "ce_intent", 3),
     ]
-    assert "which does not exist" in said[0].message
+    assert "which does not exist" in diagnoses[0].message
 
 
 def test_a_yes_that_nothing_reacts_to_is_told() -> None:
     asks = replace(CONFIRMATION, intent_code="LOAN", state_code="CONFIRM")
-    loan, here = make_intent("LOAN"), {"intent_code": "LOAN", "state_code": "CONFIRM"}
+    loan, scope = make_intent("LOAN"), {"intent_code": "LOAN", "state_code": "CONFIRM"}
     on_yes = (
-        make_action("PAY", **here),
-        make_rule(**here, match_target="DIALOGUE_ACT", match_pattern="AFFIRM"),
-        make_rule(**here, rule_type="JSON_PATH", match_pattern="$[?(@.inputParams.dialogue_act == 'AFFIRM')]"),
-        make_rule(**here, rule_type="REGEX", match_pattern="^(yes|ok)"),
+        make_action("PAY", **scope),
+        make_rule(**scope, match_target="DIALOGUE_ACT", match_pattern="AFFIRM"),
+        make_rule(**scope, rule_type="JSON_PATH", match_pattern="$[?(@.inputParams.dialogue_act == 'AFFIRM')]"),
+        make_rule(**scope, rule_type="REGEX", match_pattern="^(yes|ok)"),
     )
 
     assert list_codes(whole.find_unanswered_confirmations, loan, asks) == [
         ("CONFIRM_WITHOUT_ACTION_OR_RULE", asks.template_id)
     ]
     assert list_codes(
-        whole.find_unanswered_confirmations, loan, asks, make_rule(**here, rule_type="EXACT", match_pattern="no")
+        whole.find_unanswered_confirmations, loan, asks, make_rule(**scope, rule_type="EXACT", match_pattern="no")
     )
     for row in on_yes:
         assert not list_codes(whole.find_unanswered_confirmations, loan, asks, row)

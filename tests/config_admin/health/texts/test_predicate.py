@@ -33,11 +33,11 @@ def test_two_texts_behind_one_another_are_told_apart_from_one_that_both_mean() -
     ],
 )
 def test_every_text_is_taken_by_the_engine(wanted: list[TextPredicate], unwanted: list[TextPredicate]) -> None:
-    found = find_text(wanted, unwanted)
+    text = find_text(wanted, unwanted)
 
-    assert found is not None
-    assert all(predicate.holds(found.text) for predicate in wanted)
-    assert not any(predicate.holds(found.text) for predicate in unwanted)
+    assert text is not None
+    assert all(predicate.holds(text.text) for predicate in wanted)
+    assert not any(predicate.holds(text.text) for predicate in unwanted)
 
 
 @pytest.mark.parametrize(

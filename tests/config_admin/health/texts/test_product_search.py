@@ -30,11 +30,11 @@ def _automaton(pattern: str, **options: bool) -> Automaton:
 def test_a_text_is_found_that_RE2_finds_all_wanted_patterns_in_and_no_other(
     wanted: tuple[str, ...], unwanted: tuple[str, ...]
 ) -> None:
-    text = search([_automaton(one) for one in wanted], [_automaton(one) for one in unwanted]).text
+    text = search([_automaton(pattern) for pattern in wanted], [_automaton(pattern) for pattern in unwanted]).text
 
     assert text is not None
-    assert all(compile_pattern(one).occurs_in(text) for one in wanted)
-    assert not any(compile_pattern(one).occurs_in(text) for one in unwanted)
+    assert all(compile_pattern(pattern).occurs_in(text) for pattern in wanted)
+    assert not any(compile_pattern(pattern).occurs_in(text) for pattern in unwanted)
 
 
 @pytest.mark.parametrize(
@@ -50,17 +50,19 @@ def test_a_text_is_found_that_RE2_finds_all_wanted_patterns_in_and_no_other(
     ],
 )
 def test_that_there_is_no_text_is_proven(wanted: tuple[str, ...], unwanted: tuple[str, ...]) -> None:
-    found = search([_automaton(one) for one in wanted], [_automaton(one) for one in unwanted], complete=True)
+    result = search(
+        [_automaton(pattern) for pattern in wanted], [_automaton(pattern) for pattern in unwanted], complete=True
+    )
 
-    assert found == (None, True)
+    assert result == (None, True)
 
 
 def test_a_text_that_nobody_types_keeps_a_proof_from_being_made() -> None:
-    found = search(
+    result = search(
         [_automaton("K")], [_automaton("[k-l]", ignore_case=False), _automaton("K", ignore_case=False)], complete=True
     )
 
-    assert found.text == "\u212a"
+    assert result.text == "\u212a"
 
 
 def test_a_search_that_grows_too_large_says_nothing() -> None:
@@ -94,22 +96,22 @@ def _compile_or_none(pattern: str) -> Pattern | None:
 
 @settings(max_examples=300)
 @given(_PATTERNS, _PATTERNS, st.one_of(st.none(), _PATTERNS))
-def test_the_search_finds_a_text_whenever_trying_all_short_ones_does(one: str, other: str, not_: str | None) -> None:
-    wanted = [pattern for pattern in (_compile_or_none(one), _compile_or_none(other)) if pattern]
+def test_the_search_finds_a_text_whenever_trying_all_short_ones_does(first: str, other: str, not_: str | None) -> None:
+    wanted = [pattern for pattern in (_compile_or_none(first), _compile_or_none(other)) if pattern]
     unwanted = [pattern for pattern in (_compile_or_none(not_ or "a{9}"),) if pattern]
 
-    found = search(
+    result = search(
         [automaton(each.source) for each in wanted], [automaton(each.source) for each in unwanted], complete=True
     )
 
     def serves(text: str) -> bool:
         return all(each.occurs_in(text) for each in wanted) and not any(each.occurs_in(text) for each in unwanted)
 
-    assert found.text is None or serves(found.text)
-    assert found.text is not None or not any(map(serves, _TEXTS))
+    assert result.text is None or serves(result.text)
+    assert result.text is not None or not any(map(serves, _TEXTS))
 
 
 def test_no_boundary_stands_between_the_bytes_of_a_character_too() -> None:
-    found = search([_automaton("a"), _automaton(r"(?:\w){2}")], [_automaton(r"\B")], complete=True)
+    result = search([_automaton("a"), _automaton(r"(?:\w){2}")], [_automaton(r"\B")], complete=True)
 
-    assert found.text is None
+    assert result.text is None

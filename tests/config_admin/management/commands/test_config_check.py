@@ -35,20 +35,20 @@ def _run_check(*arguments: str, **options: Any) -> str:
 
 
 def test_findings_are_printed_with_an_example_and_counted(loan: None) -> None:
-    said = _run_check()
+    output = _run_check()
 
-    assert "WARNING RULE_COLLISION  Rule " in said
-    assert 'For example: {"intent": "LOAN"' in said
-    assert "0 errors, 2 warnings." in said
+    assert "WARNING RULE_COLLISION  Rule " in output
+    assert 'For example: {"intent": "LOAN"' in output
+    assert "0 errors, 2 warnings." in output
 
 
 def test_scripts_get_one_document(loan: None) -> None:
-    told = json.loads(_run_check("--json"))
+    document = json.loads(_run_check("--json"))
 
-    assert [one["code"] for one in told["findings"]] == ["RULE_COLLISION", "RULE_LOOP"]
-    assert (told["errorCount"], told["warningCount"], told["leftOut"]) == (0, 2, {})
-    assert told["findings"][0]["witness"]["userText"] == "pay bill"
-    assert json.loads(_run_check("--json", "--code", "rule_loop"))["findings"] == told["findings"][1:]
+    assert [finding["code"] for finding in document["findings"]] == ["RULE_COLLISION", "RULE_LOOP"]
+    assert (document["errorCount"], document["warningCount"], document["leftOut"]) == (0, 2, {})
+    assert document["findings"][0]["witness"]["userText"] == "pay bill"
+    assert json.loads(_run_check("--json", "--code", "rule_loop"))["findings"] == document["findings"][1:]
     assert json.loads(_run_check("--json", "--table", "ce_response"))["findings"] == []
 
 

@@ -63,20 +63,20 @@ def test_a_workbook_goes_out_and_comes_in(tmp_path: Path) -> None:
 def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
     make(m.CePolicy, policy_id=8, response_text="Never.")
     file, version = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 8}), head.newest()
-    told = run("config_import", file)
-    assert told.splitlines()[:3] == [
+    output = run("config_import", file)
+    assert output.splitlines()[:3] == [
         "Policies: 1 added, 1 changed, 0 removed",
         "  + Policy 7 · Contains: cvv",
         "  ~ Policy 8 · Contains: cvv (changed: answer)",
     ]
-    assert told.splitlines()[-1] == "Nothing was changed. Use --apply to import."
+    assert output.splitlines()[-1] == "Nothing was changed. Use --apply to import."
     assert head.newest() == version
 
 
 def test_with_apply_it_is_one_release_of_somebody_for_some_reason(tmp_path: Path) -> None:
-    told = run("config_import", file_of(tmp_path, POLICY), "--apply", "--author", "ada", "--reason", "moved")
+    output = run("config_import", file_of(tmp_path, POLICY), "--apply", "--author", "ada", "--reason", "moved")
     release = CeRelease.objects.get(pk=head.newest())
-    assert told.splitlines()[-1] == f"Imported as release {release.pk}."
+    assert output.splitlines()[-1] == f"Imported as release {release.pk}."
     assert (release.author, release.reason, release.origin) == ("ada", "moved", "IMPORT")
     again = run("config_import", file_of(tmp_path, POLICY), "--apply")
     assert again.splitlines() == ["No differences.", "The file contains no changes."]
@@ -84,9 +84,9 @@ def test_with_apply_it_is_one_release_of_somebody_for_some_reason(tmp_path: Path
 
 def test_refused_rows_are_named_and_the_rest_comes_when_asked_for(tmp_path: Path) -> None:
     file = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 9, "rule_type": "REGULAR"})
-    told = run("config_import", file, "--apply", fails=True)
-    assert "Policies, row 2, match type: " in told
-    assert "Choose REGEX" in told
+    output = run("config_import", file, "--apply", fails=True)
+    assert "Policies, row 2, match type: " in output
+    assert "Choose REGEX" in output
     assert not m.CePolicy.objects.exists()
 
     report = json.loads(run("config_import", file, "--json", fails=True))
@@ -94,8 +94,8 @@ def test_refused_rows_are_named_and_the_rest_comes_when_asked_for(tmp_path: Path
     assert (finding["where"], finding["row"], finding["field"]) == ("Policies, row 2", 9, "rule_type")
     assert (report["refused"], report["applied"], report["release"]) == (True, False, None)
 
-    told = run("config_import", file, "--apply", "--rest")
-    assert "Left out (1)" in told
+    output = run("config_import", file, "--apply", "--rest")
+    assert "Left out (1)" in output
     assert list(m.CePolicy.objects.values_list("pk", flat=True)) == [7]
 
 
@@ -114,7 +114,7 @@ def test_files_that_cannot_be_read_say_where(tmp_path: Path) -> None:
 def test_releases_and_files_are_compared_in_any_pair(tmp_path: Path) -> None:
     make(m.CePolicy, policy_id=7, pattern="pin")
     version = head.newest()
-    one, two = (
+    first_file, two = (
         file_of(tmp_path, POLICY),
         file_of(tmp_path, {**POLICY, "pattern": "iban"}, POLICY | {"policy_id": 8}, name="two.json"),
     )
@@ -126,21 +126,21 @@ def test_releases_and_files_are_compared_in_any_pair(tmp_path: Path) -> None:
         "Policies: 1 added, 0 changed, 0 removed",
         "  + Policy 7 · Contains: pin",
     ]
-    assert list_differences(version, one) == [
+    assert list_differences(version, first_file) == [
         "Policies: 0 added, 1 changed, 0 removed",
         "  ~ Policy 7 · Contains: cvv (changed: pattern)",
     ]
-    assert list_differences(one, version)[1] == "  ~ Policy 7 · Contains: pin (changed: pattern)"
-    assert list_differences(one, two) == [
+    assert list_differences(first_file, version)[1] == "  ~ Policy 7 · Contains: pin (changed: pattern)"
+    assert list_differences(first_file, two) == [
         "Policies: 1 added, 1 changed, 0 removed",
         "  + Policy 8 · Contains: cvv",
         "  ~ Policy 7 · Contains: iban (changed: pattern)",
     ]
-    assert list_differences(two, one)[0] == "Policies: 0 added, 1 changed, 1 removed"
-    assert list_differences(one, one) == ["No differences."]
-    report = json.loads(run("config_diff", version, one, "--json"))
+    assert list_differences(two, first_file)[0] == "Policies: 0 added, 1 changed, 1 removed"
+    assert list_differences(first_file, first_file) == ["No differences."]
+    report = json.loads(run("config_diff", version, first_file, "--json"))
     assert report["ce_policy"]["changed"][0]["fields"]["pattern"] == ["pin", "cvv"]
     with pytest.raises(CommandError, match="Release 999"):
-        run("config_diff", 999, one)
+        run("config_diff", 999, first_file)
     with pytest.raises(CommandError, match="Policies, row 1: colour"):
-        run("config_diff", one, file_of(tmp_path, {"colour": 1}, name="bad.json"))
+        run("config_diff", first_file, file_of(tmp_path, {"colour": 1}, name="bad.json"))

@@ -36,8 +36,8 @@ def test_an_intent_says_when_it_applies() -> None:
 
 def test_the_code_of_an_intent_in_use_cannot_be_changed() -> None:
     renamed = replace(CANCEL, intent_code="STOP_ORDER")
-    (found, *_) = check_row(renamed, shop(), WORLD, replaces=CANCEL)
-    assert (found.code, found.message) == (
+    (finding, *_) = check_row(renamed, shop(), WORLD, replaces=CANCEL)
+    assert (finding.code, finding.message) == (
         "CONFLICT",
         "The code cannot be changed, because other rows use it. Create a new intent and move the rows to it.",
     )
@@ -45,8 +45,8 @@ def test_the_code_of_an_intent_in_use_cannot_be_changed() -> None:
 
 def test_the_code_of_an_unused_intent_can_be_changed() -> None:
     unused = replace(FAQ, intent_code="UNUSED")
-    found = check_row(replace(unused, intent_code="OTHER"), shop(unused), WORLD, replaces=unused)
-    assert "CONFLICT" not in [finding.code for finding in found]
+    findings = check_row(replace(unused, intent_code="OTHER"), shop(unused), WORLD, replaces=unused)
+    assert "CONFLICT" not in [finding.code for finding in findings]
 
 
 def test_rows_of_an_intent_that_resets_are_never_reached() -> None:

@@ -30,21 +30,21 @@ def test_a_server_is_asked_by_a_button_and_never_by_opening_its_page(admin_clien
     url = address(m.CeMcpServer, "tools", server.pk)
 
     opened = admin_client.get(url).content.decode()
-    asked = admin_client.post(url).content.decode()
+    html = admin_client.post(url).content.decode()
 
     assert url in admin_client.get(address(m.CeMcpServer, "change", server.pk)).content.decode()
     assert "mcp.shop" not in opened
-    assert "mcp.shop.order.status" in asked
-    assert "mcp.shop.cancel (changes data" in asked
+    assert "mcp.shop.order.status" in html
+    assert "mcp.shop.cancel (changes data" in html
 
 
 def test_what_is_wrong_with_a_server_is_said_on_its_page(admin_client: Client, server: Any, settings: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "MCP_STDIO_COMMANDS": []}
 
-    told = admin_client.post(address(m.CeMcpServer, "tools", server.pk)).content.decode()
+    html = admin_client.post(address(m.CeMcpServer, "tools", server.pk)).content.decode()
 
-    assert "MCP_SERVER_UNAVAILABLE" in told
-    assert "may not be started here" in told
+    assert "MCP_SERVER_UNAVAILABLE" in html
+    assert "may not be started here" in html
 
 
 def test_only_who_may_change_servers_may_ask(client: Client, server: Any, django_user_model: Any) -> None:

@@ -73,7 +73,7 @@ def test_a_query_shows_its_rows_and_the_statement(ada: Client, query: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ("{}", "&#x27;id&#x27; is a required property"),
         ("[1]", "The arguments must be an object"),
@@ -81,15 +81,15 @@ def test_a_query_shows_its_rows_and_the_statement(ada: Client, query: Any) -> No
         ('{"id": "many"}', "is not of type"),
     ],
 )
-def test_arguments_that_do_not_fit_are_told(ada: Client, query: Any, args: str, said: str) -> None:
-    assert said in attempt(ada, query, args)
+def test_arguments_that_do_not_fit_are_told(ada: Client, query: Any, args: str, message: str) -> None:
+    assert message in attempt(ada, query, args)
 
 
 def test_a_call_that_only_reads_is_made(ada: Client, settings: Any) -> None:
     with serving(Reply(body=b'{"status": "open"}')) as server:
         page = attempt(ada, call("GET", server.address, settings), '{"id": 7}')
 
-        assert [asked.path for asked in server.asked] == ["/orders/7"]
+        assert [request.path for request in server.asked] == ["/orders/7"]
     assert "&quot;open&quot;" in page
 
 

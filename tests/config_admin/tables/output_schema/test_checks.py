@@ -73,7 +73,7 @@ def test_the_engines_own_names_are_no_fields(name: str) -> None:
 def test_a_name_that_was_reserved_later_is_an_error_for_a_new_field_and_a_warning_for_a_stored_one(name: str) -> None:
     schema = replace(SCHEMA, json_schema=of(**{name: {"type": "string"}}))
 
-    severities = [[found.is_error for found in findings(schema, *stored)] for stored in ((), (schema,))]
+    severities = [[finding.is_error for finding in findings(schema, *stored)] for stored in ((), (schema,))]
 
     assert severities == [[True], [False]]
 

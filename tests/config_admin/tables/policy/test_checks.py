@@ -32,9 +32,9 @@ def test_the_pattern_compiles() -> None:
 
 @pytest.mark.parametrize("pattern", [".*", ".", "", "x*", "(secret)?"])
 def test_nothing_may_block_every_message(pattern: str) -> None:
-    found = list_messages(replace(POLICY, pattern=pattern))
+    messages = list_messages(replace(POLICY, pattern=pattern))
     assert (
-        ("POLICY_BLOCKS_EVERYTHING", "This would block every message. Make the pattern more specific.") in found
+        ("POLICY_BLOCKS_EVERYTHING", "This would block every message. Make the pattern more specific.") in messages
     ) == bool(pattern)
 
 

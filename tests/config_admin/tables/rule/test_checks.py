@@ -137,9 +137,9 @@ def test_the_intent_to_move_to_exists() -> None:
 
 
 def test_a_dialogue_act_is_named_or_described() -> None:
-    told = [("SHAPE_INVALID", f'Use one of {ACTS}, or JSON with "dialogueAct".')]
-    assert doing("SET_DIALOGUE_ACT", "SHOUT", phase="POST_DIALOGUE_ACT") == told
-    assert doing("SET_DIALOGUE_ACT", '{"act": "EDIT"}', phase="POST_DIALOGUE_ACT") == told
+    expected = [("SHAPE_INVALID", f'Use one of {ACTS}, or JSON with "dialogueAct".')]
+    assert doing("SET_DIALOGUE_ACT", "SHOUT", phase="POST_DIALOGUE_ACT") == expected
+    assert doing("SET_DIALOGUE_ACT", '{"act": "EDIT"}', phase="POST_DIALOGUE_ACT") == expected
     assert doing("SET_DIALOGUE_ACT", '{"dialogueAct": "EDIT", "confidence": 1.2}', phase="POST_DIALOGUE_ACT") == [
         ("OUT_OF_RANGE", "confidence must be between 0 and 1.")
     ]
@@ -280,7 +280,7 @@ def test_two_rules_that_move_there_and_back_are_told() -> None:
 
 
 def test_rules_of_any_state_that_always_hold_go_back_and_forth() -> None:
-    one = rows.Rule(
+    rule = rows.Rule(
         rule_id=30,
         intent_code="ANY",
         state_code="ANY",
@@ -289,13 +289,13 @@ def test_rules_of_any_state_that_always_hold_go_back_and_forth() -> None:
         action="SET_STATE",
         action_value="COLLECT",
     )
-    assert "RULE_FLIP_FLOP" in codes(one, replace(one, rule_id=31, action_value="CONFIRM"))
+    assert "RULE_FLIP_FLOP" in codes(rule, replace(rule, rule_id=31, action_value="CONFIRM"))
 
 
 def test_rules_that_change_the_intent_to_and_fro_are_told() -> None:
-    there = replace(RULE, rule_id=30, action="SET_INTENT", action_value="FAQ", state_code="ANY")
-    back = replace(there, rule_id=31, intent_code="FAQ", action_value="CANCEL_ORDER")
-    assert "RULE_FLIP_FLOP" in codes(back, there)
+    onward = replace(RULE, rule_id=30, action="SET_INTENT", action_value="FAQ", state_code="ANY")
+    back = replace(onward, rule_id=31, intent_code="FAQ", action_value="CANCEL_ORDER")
+    assert "RULE_FLIP_FLOP" in codes(back, onward)
 
 
 @pytest.mark.parametrize(
@@ -314,9 +314,9 @@ def test_rules_that_cannot_meet_do_not_go_back_and_forth(change: dict[str, Any])
     assert "RULE_FLIP_FLOP" not in codes(replace(BACK, **change), RETURN)
 
 
-@pytest.mark.parametrize(("one", "other", "meet"), [("yes", "no", False), ("yes", " YES ", True), ("ANY", "no", True)])
-def test_two_different_texts_cannot_hold_together(one: str, other: str, meet: bool) -> None:
-    first = replace(RULE, rule_type="EXACT", match_pattern=one)
+@pytest.mark.parametrize(("text", "other", "meet"), [("yes", "no", False), ("yes", " YES ", True), ("ANY", "no", True)])
+def test_two_different_texts_cannot_hold_together(text: str, other: str, meet: bool) -> None:
+    first = replace(RULE, rule_type="EXACT", match_pattern=text)
     second = replace(BACK, rule_type="EXACT", match_pattern=other)
     assert ("RULE_FLIP_FLOP" in codes(second, first, RETURN)) == meet
 
@@ -330,14 +330,14 @@ def test_a_condition_on_the_state_counts_like_a_scope() -> None:
 @pytest.mark.parametrize(("kind", "pattern"), [("EXACT", "ANY"), ("REGEX", ".*"), ("REGEX", "(yes)?")])
 def test_a_move_without_condition_everywhere_is_told(kind: str, pattern: str) -> None:
     everywhere = replace(RULE, intent_code="ANY", state_code="ANY", rule_type=kind, match_pattern=pattern)
-    told = (
+    warning = (
         "RULE_ALWAYS_TRUE",
         "This rule applies to every turn of every conversation. Add a condition or a scope unless this is intended.",
     )
-    assert told in list_messages(everywhere)
-    assert told not in list_messages(replace(everywhere, intent_code="CANCEL_ORDER"))
-    assert told not in list_messages(replace(everywhere, action="SET_CONTEXT", action_value="a:1"))
-    assert told not in list_messages(replace(everywhere, rule_type="REGEX", match_pattern="yes"))
+    assert warning in list_messages(everywhere)
+    assert warning not in list_messages(replace(everywhere, intent_code="CANCEL_ORDER"))
+    assert warning not in list_messages(replace(everywhere, action="SET_CONTEXT", action_value="a:1"))
+    assert warning not in list_messages(replace(everywhere, rule_type="REGEX", match_pattern="yes"))
 
 
 def test_a_move_that_the_graph_does_not_allow_is_told() -> None:
@@ -364,5 +364,5 @@ def test_a_state_that_nothing_answers_is_told() -> None:
 
 
 def test_a_collision_is_answered_without_a_response() -> None:
-    found = codes(replace(RULE, action_value="INTENT_COLLISION"), without=[*EDGES, COLLECTING])
-    assert "STATE_WITHOUT_RESPONSE" not in found
+    reported = codes(replace(RULE, action_value="INTENT_COLLISION"), without=[*EDGES, COLLECTING])
+    assert "STATE_WITHOUT_RESPONSE" not in reported

@@ -33,8 +33,8 @@ def draw(*all_rows: Row) -> Chart:
 
 
 def arrow(chart: Chart, start: str, end: str) -> Move:
-    (found,) = [move for move in chart.moves if (move.start, move.end) == (start, end)]
-    return found
+    (only_move,) = [move for move in chart.moves if (move.start, move.end) == (start, end)]
+    return only_move
 
 
 def marks_by_state(chart: Chart) -> dict[str, tuple[Mark, ...]]:
@@ -54,17 +54,17 @@ def test_phrases_and_rules_are_arrows_and_what_holds_in_a_state_stands_in_its_bo
 
 
 def test_a_rule_of_any_state_goes_from_where_its_condition_says_else_from_anywhere() -> None:
-    asked = goes("ANY", "DONE", rule_type="JSON_PATH", match_pattern="$[?(@.state == 'CONFIRM')]")
-    chart = draw(asked, goes("ANY", "LOST"), make_classifier("REFUND", "x", state_code="CONFIRM"))
+    conditioned = goes("ANY", "DONE", rule_type="JSON_PATH", match_pattern="$[?(@.state == 'CONFIRM')]")
+    chart = draw(conditioned, goes("ANY", "LOST"), make_classifier("REFUND", "x", state_code="CONFIRM"))
 
-    assert arrow(chart, "state:CONFIRM", "state:DONE").rows == [asked]
+    assert arrow(chart, "state:CONFIRM", "state:DONE").rows == [conditioned]
     assert arrow(chart, ANYWHERE, "state:LOST").rows
 
 
 def test_rules_of_every_intent_count_in_states_of_this_one_and_say_so() -> None:
-    here = goes("CONFIRM", "DONE", intent_code="ANY")
+    shared = goes("CONFIRM", "DONE", intent_code="ANY")
     chart = draw(
-        make_classifier("REFUND", "x", state_code="CONFIRM"), here, goes("ELSEWHERE", "DONE", intent_code="ANY")
+        make_classifier("REFUND", "x", state_code="CONFIRM"), shared, goes("ELSEWHERE", "DONE", intent_code="ANY")
     )
 
     assert arrow(chart, "state:CONFIRM", "state:DONE").is_shared
@@ -89,7 +89,7 @@ def test_a_state_where_no_conversation_rests_needs_no_answer() -> None:
     idle = make_classifier("REFUND", "x", state_code="IDLE"), *answers("COLLECT")
     named = goes("GHOST", "COLLECT")
 
-    assert Mark.NO_ANSWER not in {mark for found in marks_by_state(draw(*idle, named)).values() for mark in found}
+    assert Mark.NO_ANSWER not in {mark for marks in marks_by_state(draw(*idle, named)).values() for mark in marks}
 
 
 def test_moves_that_go_round_and_moves_that_the_graph_forbids_are_marked() -> None:
@@ -119,8 +119,8 @@ def test_the_map_of_all_has_a_place_for_each_intent() -> None:
     )
 
     assert arrow(chart, "intent:REFUND", "intent:COMPLAINT").rows == [turn]
-    found = {node.intent: node.marks for node in chart.nodes if node.kind is Kind.INTENT}
-    assert found == {"REFUND": (), "COMPLAINT": (), "LOST": (Mark.UNREACHABLE,)}
+    marks_by_intent = {node.intent: node.marks for node in chart.nodes if node.kind is Kind.INTENT}
+    assert marks_by_intent == {"REFUND": (), "COMPLAINT": (), "LOST": (Mark.UNREACHABLE,)}
 
 
 def world(*more: object) -> Snapshot:
@@ -138,31 +138,31 @@ def world(*more: object) -> Snapshot:
 
 
 def test_states_of_two_intents_are_two_places_in_two_groups() -> None:
-    found, rest = make_state_chart(world())
-    states = [(node.intent, node.state) for node in found.nodes if node.kind is Kind.STATE]
+    chart, rest = make_state_chart(world())
+    states = [(node.intent, node.state) for node in chart.nodes if node.kind is Kind.STATE]
 
     assert states == [("LOAN", "COLLECT"), ("LOAN", "DONE"), ("REFUND", "COLLECT"), ("REFUND", "DONE")]
-    assert len({node.key for node in found.nodes}) == len(found.nodes)
+    assert len({node.key for node in chart.nodes}) == len(chart.nodes)
     assert rest == ""
 
 
 def test_arrows_lead_from_phrases_through_states_to_other_intents() -> None:
-    found, _ = make_state_chart(world())
+    chart, _ = make_state_chart(world())
 
-    assert [(move.start, move.end) for move in found.moves] == [
+    assert [(move.start, move.end) for move in chart.moves] == [
         ("intent:LOAN", "LOAN/state:COLLECT"),
         ("LOAN/state:COLLECT", "LOAN/state:DONE"),
         ("LOAN/state:DONE", "intent:REFUND"),
         ("REFUND/state:COLLECT", "REFUND/state:DONE"),
     ]
-    assert {move.start for move in found.moves} | {move.end for move in found.moves} <= {
-        node.key for node in found.nodes
+    assert {move.start for move in chart.moves} | {move.end for move in chart.moves} <= {
+        node.key for node in chart.nodes
     }
 
 
 def test_an_intent_that_nothing_leads_to_is_marked() -> None:
-    found, _ = make_state_chart(world())
-    marked = [node.intent for node in found.nodes if node.kind is Kind.INTENT and Mark.UNREACHABLE in node.marks]
+    chart, _ = make_state_chart(world())
+    marked = [node.intent for node in chart.nodes if node.kind is Kind.INTENT and Mark.UNREACHABLE in node.marks]
 
     assert marked == ["LONELY"]
 
@@ -178,6 +178,6 @@ def test_a_drawing_ends_with_a_whole_intent_and_says_where_the_next_begins() -> 
 
 def test_rules_of_every_intent_have_a_group_where_they_move_something() -> None:
     rule = make_rule(rule_id=9, intent_code="ANY", state_code="ANY", action="SET_STATE", action_value="HELP")
-    found, _ = make_state_chart(world(rule))
+    chart, _ = make_state_chart(world(rule))
 
-    assert ("ANY/anywhere", "ANY/state:HELP") in {(move.start, move.end) for move in found.moves}
+    assert ("ANY/anywhere", "ANY/state:HELP") in {(move.start, move.end) for move in chart.moves}

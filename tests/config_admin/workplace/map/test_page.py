@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
 def drawing(client: Client, url: str) -> dict[str, Any]:
     response = client.get(url)
     assert response.status_code == 200
-    found = re.search(r'<script id="ce-drawing" type="application/json">(.*?)</script>', response.content.decode())
-    return json.loads(found[1]) if found else {}
+    match = re.search(r'<script id="ce-drawing" type="application/json">(.*?)</script>', response.content.decode())
+    return json.loads(match[1]) if match else {}
 
 
 def states(count: int) -> None:
@@ -38,10 +38,10 @@ def states(count: int) -> None:
 def test_boxes_and_arrows_open_their_rows(ada: Client) -> None:
     make(m.CeIntent)
     states(1)
-    found = drawing(ada, chart_url("LOAN"))
+    drawn = drawing(ada, chart_url("LOAN"))
 
-    assert [node["name"] for node in found["nodes"]] == ["S0", "S1"]
-    (move,) = found["moves"]
+    assert [node["name"] for node in drawn["nodes"]] == ["S0", "S1"]
+    (move,) = drawn["moves"]
     assert (move["from"], move["to"], move["turns"]) == ("S0", "S1", 0)
     assert move["rows"][0]["url"].startswith("/admin/config_admin/cerule/")
     assert "set state to S1" in move["rows"][0]["text"]
@@ -91,9 +91,9 @@ def test_who_may_not_see_rules_sees_no_map(somebody: Any) -> None:
 def test_all_states_of_all_intents_stand_in_one_drawing(ada: Client) -> None:
     make(m.CeIntent)
     states(2)
-    found = drawing(ada, f"{chart_url()}?states=1")
+    drawn = drawing(ada, f"{chart_url()}?states=1")
 
-    assert {(node["group"], node["name"]) for node in found["nodes"]} >= {("LOAN", "S0"), ("LOAN", "S2")}
-    assert [move["from"] for move in found["moves"]] == ["LOAN / S0", "LOAN / S1"]
+    assert {(node["group"], node["name"]) for node in drawn["nodes"]} >= {("LOAN", "S0"), ("LOAN", "S2")}
+    assert [move["from"] for move in drawn["moves"]] == ["LOAN / S0", "LOAN / S1"]
     assert "LOAN / S1" in ada.get(f"{chart_url()}?states=1").content.decode()
     assert drawing(ada, f"{chart_url()}?states=1&from=Z") == {}

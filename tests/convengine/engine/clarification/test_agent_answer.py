@@ -33,7 +33,7 @@ ANSWERS = st.dictionaries(st.sampled_from(KEYS), VALUES)
 
 
 @pytest.mark.parametrize(
-    ("said", "scores"),
+    ("raw_scores", "scores"),
     [
         ([{"code": "faq", "score": "0.4"}, {"intent": "BILLING", "confidence": 2}], [("BILLING", 1.0), ("FAQ", 0.4)]),
         ({"FAQ": 0.4, "ORDER": 0.4}, [("FAQ", 0.4), ("ORDER", 0.4)]),
@@ -41,8 +41,8 @@ ANSWERS = st.dictionaries(st.sampled_from(KEYS), VALUES)
         ("FAQ", []),
     ],
 )
-def test_scores_are_of_allowed_intents_the_best_first(said: Any, scores: list[tuple[str, float]]) -> None:
-    assert list(read_answer({"intentScores": said}, SNAPSHOT).scores) == scores
+def test_scores_are_of_allowed_intents_the_best_first(raw_scores: Any, scores: list[tuple[str, float]]) -> None:
+    assert list(read_answer({"intentScores": raw_scores}, SNAPSHOT).scores) == scores
 
 
 def test_a_missing_confidence_is_that_of_the_intent() -> None:
@@ -57,10 +57,12 @@ def test_one_follow_up_may_stand_alone() -> None:
 
 @given(ANSWERS, st.booleans())
 @settings(max_examples=300)
-def test_whatever_a_model_says_the_turn_goes_on_in_a_state_that_makes_sense(said: dict[str, Any], asked: bool) -> None:
-    question = Clarification("Faq or billing?", "AGENT", from_previous_turn=True) if asked else None
-    state = "INTENT_COLLISION" if asked else "IDLE"
-    turn = make_turn(SNAPSHOT, text="well", model=AnsweringModel([dumps(said)]))
+def test_whatever_a_model_says_the_turn_goes_on_in_a_state_that_makes_sense(
+    answer: dict[str, Any], is_asked: bool
+) -> None:
+    question = Clarification("Faq or billing?", "AGENT", from_previous_turn=True) if is_asked else None
+    state = "INTENT_COLLISION" if is_asked else "IDLE"
+    turn = make_turn(SNAPSHOT, text="well", model=AnsweringModel([dumps(answer)]))
     session = Session(CONVERSATION, user_text="well", intent="FAQ", state=state, clarification=question)
 
     after = IntentResolutionStep().execute(session, turn).session

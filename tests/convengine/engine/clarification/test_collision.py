@@ -47,7 +47,7 @@ def test_without_a_model_the_stored_question_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "params", "text"),
+    ("clarification", "params", "text"),
     [
         (ASKED, {}, "Loans or fees?"),
         (Clarification(" ", "AGENT", ASKED.options), {}, "Do you mean Loans or Fees?"),
@@ -56,21 +56,21 @@ def test_without_a_model_the_stored_question_is_asked() -> None:
         (None, {}, "Do you mean Fees or Loans?"),
     ],
 )
-def test_a_model_that_is_out_leaves_the_built_question(asked: Any, params: dict[str, Any], text: str) -> None:
+def test_a_model_that_is_out_leaves_the_built_question(clarification: Any, params: dict[str, Any], text: str) -> None:
     down = LlmAnswer(error_code="LLM_TIMEOUT", error_message="late")
 
-    _, said, turn, _ = ask(down, clarification=asked, input_params=params)
+    _, question, turn, _ = ask(down, clarification=clarification, input_params=params)
 
-    assert said == text
+    assert question == text
     assert payload(turn, "RESOLVE_RESPONSE_LLM_ERROR")["errorCode"] == "LLM_TIMEOUT"
 
 
 def test_so_do_prompts_that_cannot_be_rendered() -> None:
     broken = make_config("AgentIntentCollisionResolver/USER_PROMPT", "{{ nope }}")
 
-    _, said, turn, model = ask("x", rows=(broken,), clarification=ASKED)
+    _, question, turn, model = ask("x", rows=(broken,), clarification=ASKED)
 
-    assert (said, model.requests) == ("Loans or fees?", [])
+    assert (question, model.requests) == ("Loans or fees?", [])
     assert payload(turn, "RESOLVE_RESPONSE_LLM_ERROR")["missingPromptVars"] == ["nope"]
 
 

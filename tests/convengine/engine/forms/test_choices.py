@@ -20,7 +20,7 @@ CITY = field(
 
 
 @pytest.mark.parametrize(
-    ("said", "value"),
+    ("text", "value"),
     [
         ("fort worth", "Fort Worth"),
         ("Fort-Worth", "Fort Worth"),
@@ -31,10 +31,10 @@ CITY = field(
         ("", None),
     ],
 )
-def test_a_choice_however_it_is_written(said: str, value: str | None) -> None:
-    found = find_choice(said, CITY)
+def test_a_choice_however_it_is_written(text: str, value: str | None) -> None:
+    choice = find_choice(text, CITY)
 
-    assert (found.value if found else None) == value
+    assert (choice.value if choice else None) == value
 
 
 def test_a_synonym_of_two_choices_means_neither() -> None:
@@ -45,7 +45,7 @@ def test_a_synonym_of_two_choices_means_neither() -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "said", "value"),
+    ("declared", "text", "value"),
     [
         ({"type": "boolean", "x-synonyms": {"true": ["express"]}}, "express", True),
         ({"type": "string", "x-synonyms": {"NYC": ["big apple"]}}, "Big Apple", "NYC"),
@@ -57,14 +57,14 @@ def test_a_synonym_of_two_choices_means_neither() -> None:
         ({"enum": ["A1"], "x-synonyms": [1]}, "a1", "A1"),
     ],
 )
-def test_synonyms_of_every_kind(declared: Any, said: str, value: Any) -> None:
-    found = find_choice(said, field(declared))
+def test_synonyms_of_every_kind(declared: Any, text: str, value: Any) -> None:
+    choice = find_choice(text, field(declared))
 
-    assert (found.value if found else None) == value
+    assert (choice.value if choice else None) == value
 
 
 def test_spellings_that_differ_by_marks_are_told_apart_when_written_exactly() -> None:
     languages = field({"enum": ["C", "C++"]})
 
-    assert [one.value for one in list_spellings(languages)] == ["C", "C++"]
+    assert [spelling.value for spelling in list_spellings(languages)] == ["C", "C++"]
     assert find_choice("c++", languages).value == "C++"  # type: ignore[union-attr]

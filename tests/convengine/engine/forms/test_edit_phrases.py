@@ -97,9 +97,9 @@ LOAN: dict[str, Any] = {
     ],
 )
 def test_a_phrase_means_the_field_with_the_most_points(phrase: str, path: str | None, reason: str | None) -> None:
-    found = resolve_field(phrase, Form(LOAN).fields)
+    resolution = resolve_field(phrase, Form(LOAN).fields)
 
-    assert (found.field and found.field.path, found.reason) == (path, reason)
+    assert (resolution.field and resolution.field.path, resolution.reason) == (path, reason)
 
 
 @pytest.mark.parametrize(

@@ -55,14 +55,14 @@ def test_texts_under_a_key_may_be_one_or_many() -> None:
 
 
 def test_fields_inside_objects_have_paths_and_longer_names() -> None:
-    found = form(a={"type": "string"}, address=ADDRESS, **{"x.y": {"type": "string"}})
+    built = form(a={"type": "string"}, address=ADDRESS, **{"x.y": {"type": "string"}})
 
-    assert [field.path for field in found.leaves] == ["a", "address.city", "address.zip"]
-    assert [field.path for field in found.fields] == ["a", "address", "x.y"]
-    city = found.field("address.city")
+    assert [field.path for field in built.leaves] == ["a", "address.city", "address.zip"]
+    assert [field.path for field in built.fields] == ["a", "address", "x.y"]
+    city = built.field("address.city")
     assert city is not None
     assert (city.required, city.labels) == (True, (("city",), ("address", "city")))
-    assert found.field("nowhere") is None
+    assert built.field("nowhere") is None
 
 
 @pytest.mark.parametrize(
@@ -85,17 +85,17 @@ def test_why_a_schema_cannot_be_collected(schema: Any, says: str) -> None:
 
 @pytest.mark.parametrize("reference", ["#/nowhere", "http://localhost:1/x", "#/properties/a"])
 def test_a_reference_that_leads_nowhere_is_never_followed_outside_and_never_raises(reference: str) -> None:
-    lost = form(a={"$ref": reference})
+    unresolved = form(a={"$ref": reference})
 
-    assert not lost.status({"a": 1}).complete
-    assert lost.breaks(lost.fields[0], 1)
+    assert not unresolved.status({"a": 1}).complete
+    assert unresolved.breaks(unresolved.fields[0], 1)
 
 
 def test_a_value_is_held_against_the_schema_of_its_field() -> None:
-    found = Form({"type": "object", "properties": {"a": {"$ref": "#/$defs/small"}}, "$defs": {"small": {"maximum": 5}}})
+    form = Form({"type": "object", "properties": {"a": {"$ref": "#/$defs/small"}}, "$defs": {"small": {"maximum": 5}}})
 
-    assert found.breaks(found.fields[0], 4) is None
-    assert "maximum" in (found.breaks(found.fields[0], 6) or "")
+    assert form.breaks(form.fields[0], 4) is None
+    assert "maximum" in (form.breaks(form.fields[0], 6) or "")
 
 
 def test_a_form_is_made_once_a_release() -> None:

@@ -21,8 +21,8 @@ def row(schema_id: int, **values: Any) -> Any:
 
 
 def choose_form(*rows: Any, intent: str | None = "LOAN", state: str = "GATE") -> Any:
-    found = find_schema(make_snapshot(make_intent("LOAN"), *rows), intent, state)
-    return found and found.schema_id
+    schema = find_schema(make_snapshot(make_intent("LOAN"), *rows), intent, state)
+    return schema and schema.schema_id
 
 
 def test_P2_5_6_V12_the_exact_state_comes_before_priority() -> None:
@@ -57,7 +57,7 @@ def test_why_another_row_did_not_win_is_told() -> None:
 
     choice = choose_schema(make_snapshot(make_intent("LOAN"), *rows), "LOAN", "GATE")
 
-    assert {one.row_id: one.reason for one in choice.candidates()} == {
+    assert {candidate.row_id: candidate.reason for candidate in choice.candidates()} == {
         2: None,
         3: "LOWER_PRIORITY",
         1: "SCHEMA_TYPE",
@@ -70,12 +70,12 @@ def test_the_choice_is_a_decision_and_stays_for_the_turn() -> None:
     turn = make_turn(make_snapshot(make_intent("LOAN"), make_intent("FAQ"), row(1)))
     session = make_session(intent="LOAN", state="GATE")
 
-    found = decide_schema(session, turn)
-    assert found is not None
+    chosen = decide_schema(session, turn)
+    assert chosen is not None
     assert payload(turn, "DECISION")["winner"] == 1
-    assert decide_schema(session.evolve(resolved_schema=found, state="ELSEWHERE"), turn) is found
+    assert decide_schema(session.evolve(resolved_schema=chosen, state="ELSEWHERE"), turn) is chosen
     assert stages(turn) == ["DECISION"]
-    assert decide_schema(session.evolve(resolved_schema=found, intent="FAQ"), turn) is None
+    assert decide_schema(session.evolve(resolved_schema=chosen, intent="FAQ"), turn) is None
 
 
 def test_nothing_is_told_where_no_schema_exists() -> None:

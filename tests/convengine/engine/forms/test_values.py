@@ -45,9 +45,9 @@ def test_the_words_of_a_value(text: str, value: str) -> None:
 def test_a_text_becomes_a_value_of_the_field(declared: Any, text: str, value: Any, problem: str | None) -> None:
     form = Form({"type": "object", "properties": {"a": declared}, "required": ["a"]})
 
-    found = convert_value(text, form.fields[0], form)
+    converted = convert_value(text, form.fields[0], form)
 
-    assert (found.value, found.problem) == (value, problem)
+    assert (converted.value, converted.problem) == (value, problem)
 
 
 def test_null_clears_what_is_not_required() -> None:

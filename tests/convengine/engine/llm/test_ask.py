@@ -180,13 +180,15 @@ def test_without_a_model_nothing_is_asked_or_told() -> None:
     assert stages(turn) == []
 
 
-@pytest.mark.parametrize("said", ["no json", '{"town": "Oslo"}'])
-def test_a_lenient_caller_gets_what_was_said_the_first_time(said: str) -> None:
-    reply, _, model = ask_answering(replace(JSON, strict=False, lenient=True), said, '{"city": "Oslo"}')
+@pytest.mark.parametrize("reply_text", ["no json", '{"town": "Oslo"}'])
+def test_a_lenient_caller_gets_what_was_said_the_first_time(reply_text: str) -> None:
+    reply, _, model = ask_answering(replace(JSON, strict=False, lenient=True), reply_text, '{"city": "Oslo"}')
 
-    assert reply.text == said
+    assert reply.text == reply_text
     assert (model.requests[0].strict, len(model.requests)) == (True, 1)
-    assert (reply.value, reply.error is None) == (({"town": "Oslo"}, True) if said.startswith("{") else (None, False))
+    assert (reply.value, reply.error is None) == (
+        ({"town": "Oslo"}, True) if reply_text.startswith("{") else (None, False)
+    )
 
 
 QUESTION = Question("RESPONSE_TEXT", "Be kind.", "Hello?")
@@ -209,31 +211,31 @@ def replies(number: int, model: AnsweringModel | None = None, **settings: str) -
     ],
 )
 def test_a_spent_budget_refuses_the_next_question(setting: str, limit: str) -> None:
-    found, model = replies(3, **{setting: limit})
+    answers, model = replies(3, **{setting: limit})
 
-    assert [reply.error is None for reply in found] == [True, True, False]
-    assert found[2].error is not None
-    assert (found[2].error.code, found[2].error.recoverable) == ("LLM_BUDGET_EXCEEDED", False)
-    assert f"LLM/{setting}" in found[2].error.message
+    assert [reply.error is None for reply in answers] == [True, True, False]
+    assert answers[2].error is not None
+    assert (answers[2].error.code, answers[2].error.recoverable) == ("LLM_BUDGET_EXCEEDED", False)
+    assert f"LLM/{setting}" in answers[2].error.message
     assert len(model.requests) == 2
 
 
 def test_no_limit_on_tokens_or_money_is_the_default() -> None:
-    found, _ = replies(5)
+    answers, _ = replies(5)
 
-    assert all(reply.error is None for reply in found)
+    assert all(reply.error is None for reply in answers)
 
 
 def test_what_earlier_turns_have_cost_counts() -> None:
-    found, _ = replies(1, AnsweringModel([ANSWER], spent_before=9.0), MAX_COST_PER_CONVERSATION="5")
+    answers, _ = replies(1, AnsweringModel([ANSWER], spent_before=9.0), MAX_COST_PER_CONVERSATION="5")
 
-    assert found[0].error is not None
+    assert answers[0].error is not None
 
 
 def test_a_question_gets_no_more_time_and_tries_than_are_left() -> None:
     _, model = replies(2, MAX_MS_PER_TURN="1000", MAX_CALLS_PER_TURN="2")
 
-    assert [(one.timeout_ms, one.total_ms, one.max_attempts) for one in model.requests] == [
+    assert [(request.timeout_ms, request.total_ms, request.max_attempts) for request in model.requests] == [
         (1000, 1000, 2),
         (400, 400, 1),
     ]
@@ -241,7 +243,7 @@ def test_a_question_gets_no_more_time_and_tries_than_are_left() -> None:
 
 def test_failed_tries_count() -> None:
     failed = replace(ANSWER, error_code="LLM_TIMEOUT")
-    found, _ = replies(2, AnsweringModel([replace(ANSWER, earlier=(failed,))]), MAX_CALLS_PER_TURN="2")
+    answers, _ = replies(2, AnsweringModel([replace(ANSWER, earlier=(failed,))]), MAX_CALLS_PER_TURN="2")
 
-    assert found[0].error is None
-    assert found[1].error is not None
+    assert answers[0].error is None
+    assert answers[1].error is not None

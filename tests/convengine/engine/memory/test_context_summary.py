@@ -43,11 +43,11 @@ ANYTHING = st.builds(
 
 
 def test_it_has_its_five_lines() -> None:
-    told = SummaryParts(
+    parts = SummaryParts(
         "Loan: I need money", ("amount=5", "a@b.example"), ("confirmed amount=5",), ("missing city",), 7
     )
 
-    assert format_summary(told) == (
+    assert format_summary(parts) == (
         "GOAL: Loan: I need money\n"
         "ENTITIES: amount=5, a@b.example\n"
         "DECISIONS: confirmed amount=5\n"
@@ -63,23 +63,23 @@ def test_what_there_is_nothing_to_say_of_says_so() -> None:
 
 
 @given(ANYTHING)
-def test_never_longer_than_a_thousand_characters_and_always_five_lines(told: SummaryParts) -> None:
-    summary = format_summary(told)
+def test_never_longer_than_a_thousand_characters_and_always_five_lines(parts: SummaryParts) -> None:
+    summary = format_summary(parts)
 
     assert len(summary) <= MAX_CHARS
     lines = summary.splitlines()
     assert [line.split(": ")[0] for line in lines] == ["GOAL", "ENTITIES", "DECISIONS", "PENDING", "TURNS"]
-    assert lines[-1] == f"TURNS: {told.turns}"
+    assert lines[-1] == f"TURNS: {parts.turns}"
     for line, (name, share) in zip(lines, SHARES.items(), strict=False):
         assert len(line) <= len(name) + 2 + share
 
 
 @given(ANYTHING)
-def test_what_it_says_can_be_read_back_and_said_again(told: SummaryParts) -> None:
-    once = parse_summary(format_summary(told))
+def test_what_it_says_can_be_read_back_and_said_again(parts: SummaryParts) -> None:
+    once = parse_summary(format_summary(parts))
 
     assert parse_summary(format_summary(once)) == once
-    assert once.turns == told.turns
+    assert once.turns == parts.turns
 
 
 @given(ANY_TEXT, st.integers(10, 60))
@@ -89,13 +89,13 @@ def test_a_cut_never_parts_a_sign(text: str, limit: int) -> None:
 
     assert len(cut) <= limit
     if len(text) > limit and " " not in cut:
-        kept = cut.removesuffix("…")
-        following = text[len(kept) : len(kept) + 1]
-        assert not kept or kept == text[:1] or following in ("", " ", ",", ";") or not _joins(kept, following)
+        shown = cut.removesuffix("…")
+        following = text[len(shown) : len(shown) + 1]
+        assert not shown or shown == text[:1] or following in ("", " ", ",", ";") or not _joins(shown, following)
 
 
-def _joins(kept: str, following: str) -> bool:
-    return unicodedata.category(following)[0] == "M" or "\u200d" in (kept[-1], following)
+def _joins(shown: str, following: str) -> bool:
+    return unicodedata.category(following)[0] == "M" or "\u200d" in (shown[-1], following)
 
 
 def test_a_line_is_cut_at_a_word_with_an_ellipsis() -> None:
@@ -110,9 +110,9 @@ def test_an_early_blank_is_no_reason_to_lose_nearly_everything() -> None:
 
 
 def test_a_long_list_keeps_its_first_entries() -> None:
-    told = SummaryParts(entities=tuple(f"field{number}=value {number}" for number in range(100)))
+    parts = SummaryParts(entities=tuple(f"field{number}=value {number}" for number in range(100)))
 
-    line = format_summary(told).split("\n")[1]
+    line = format_summary(parts).split("\n")[1]
     assert line.startswith("ENTITIES: field0=value 0, field1=value 1, ")
     assert line.endswith("…")
 
@@ -192,26 +192,26 @@ def test_collected_fields_are_named_whichever_schema_applies_now() -> None:
 
 
 def test_names_of_this_turn_come_before_those_of_earlier_ones() -> None:
-    found = summary(user_text="mail a@b.example", context_summary="ENTITIES: old.pdf, amount=3", context={"amount": 5})
+    lines = summary(user_text="mail a@b.example", context_summary="ENTITIES: old.pdf, amount=3", context={"amount": 5})
 
-    assert found["ENTITIES"] == "amount=5, a@b.example, old.pdf"
+    assert lines["ENTITIES"] == "amount=5, a@b.example, old.pdf"
 
 
 @pytest.mark.parametrize("result", ["EXECUTED", "REJECTED"])
 def test_an_action_that_ended_is_a_decision_and_stays_one(result: str) -> None:
-    found = summary(
+    lines = summary(
         input_params={"pending_action_result": result},
         context={"pending_action_runtime": {"action_key": "PAY", "status": result}},
         context_summary="DECISIONS: confirmed amount=5",
     )
 
-    assert found["DECISIONS"] == f"{result.lower()} PAY, confirmed amount=5"
+    assert lines["DECISIONS"] == f"{result.lower()} PAY, confirmed amount=5"
 
 
 def test_what_the_user_confirmed_is_a_decision() -> None:
-    found = summary(input_params={"routing_decision": "PROCEED_CONFIRMED"}, context={"amount": 5, "city": "Rome"})
+    lines = summary(input_params={"routing_decision": "PROCEED_CONFIRMED"}, context={"amount": 5, "city": "Rome"})
 
-    assert found["DECISIONS"] == "confirmed amount=5, confirmed city=Rome"
+    assert lines["DECISIONS"] == "confirmed amount=5, confirmed city=Rome"
 
 
 def test_an_action_is_called_by_its_key_else_by_what_it_is() -> None:
@@ -222,13 +222,13 @@ def test_an_action_is_called_by_its_key_else_by_what_it_is() -> None:
 
 
 def test_what_is_open_is_pending() -> None:
-    found = summary(
+    lines = summary(
         clarification=Clarification("Which city, please?", "AGENT"),
         context={"pending_action_runtime": {"action_key": "PAY", "status": "OPEN"}},
         missing_required_fields=("amount", "city"),
     )
 
-    assert found["PENDING"] == "Which city; please?, waiting for a yes to PAY, missing amount and city"
+    assert lines["PENDING"] == "Which city; please?, waiting for a yes to PAY, missing amount and city"
 
 
 def test_the_turns_are_counted() -> None:
@@ -236,7 +236,7 @@ def test_the_turns_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "entities"),
     [
         ("see https://shop.example/a?b=1, please", ["https://shop.example/a?b=1"]),
         ("(http://x.example/y).", ["http://x.example/y"]),
@@ -249,8 +249,8 @@ def test_the_turns_are_counted() -> None:
         ("", []),
     ],
 )
-def test_names_are_found_as_they_stand(text: str, found: list[str]) -> None:
-    assert list(find_entities(text)) == found
+def test_names_are_found_as_they_stand(text: str, entities: list[str]) -> None:
+    assert list(find_entities(text)) == entities
 
 
 def test_a_long_text_of_almost_names_takes_no_time() -> None:

@@ -21,7 +21,7 @@ def run(
 
 
 @pytest.mark.parametrize(
-    ("store", "context", "earlier", "found"),
+    ("store", "context", "earlier", "recalled"),
     [
         ("store", OWN, "earlier", "store"),
         (None, OWN, "earlier", "own"),
@@ -31,11 +31,11 @@ def run(
     ],
 )
 def test_what_is_remembered_is_looked_for_from_the_nearest_place_on(
-    store: str | None, context: Any, earlier: str | None, found: str | None
+    store: str | None, context: Any, earlier: str | None, recalled: str | None
 ) -> None:
     session, _ = run(MemoryAnswer(store), earlier, context=context)
 
-    assert session.input_params.get("memory_recall") == found
+    assert session.input_params.get("memory_recall") == recalled
 
 
 @pytest.mark.parametrize(

@@ -201,11 +201,11 @@ def test_P2_10_2_V4_no_turns_wanted_no_turns_told() -> None:
 def test_P2_10_2_V5_a_long_past_gives_way_and_the_answer_stays() -> None:
     long = tuple(Exchange("u" * 300, f"{number}" * 300) for number in range(1, 6))
 
-    found = summary(recent_turns=5, history=long)
+    result = summary(recent_turns=5, history=long)
 
-    assert len(found) <= 1200
-    assert found.endswith("{u=" + "u" * 300 + ",a=" + "5" * 300 + "}], response=yo")
-    assert "4444" not in found
+    assert len(result) <= 1200
+    assert result.endswith("{u=" + "u" * 300 + ",a=" + "5" * 300 + "}], response=yo")
+    assert "4444" not in result
 
 
 def test_P2_10_2_V8_a_document_is_no_response_part() -> None:
@@ -219,17 +219,17 @@ def test_line_breaks_and_runs_of_blanks_become_one_blank() -> None:
 
 
 def test_without_turns_to_drop_the_users_text_is_shortened() -> None:
-    found = summary(max_chars=100, user_text="x" * 500, payload=TextPayload("the whole answer"))
+    result = summary(max_chars=100, user_text="x" * 500, payload=TextPayload("the whole answer"))
 
-    assert len(found) == 100
-    assert found.endswith("x…, response=the whole answer")
+    assert len(result) == 100
+    assert result.endswith("x…, response=the whole answer")
 
 
 def test_an_answer_that_is_too_long_itself_is_cut_at_its_end() -> None:
-    found = summary(max_chars=100, user_text="question", payload=TextPayload("y" * 500))
+    result = summary(max_chars=100, user_text="question", payload=TextPayload("y" * 500))
 
-    assert len(found) == 100
-    assert found.startswith("intent=A, state=B, user=, response=yyy")
+    assert len(result) == 100
+    assert result.startswith("intent=A, state=B, user=, response=yyy")
 
 
 @given(
@@ -240,7 +240,7 @@ def test_an_answer_that_is_too_long_itself_is_cut_at_its_end() -> None:
     st.integers(0, 8),
 )
 def test_the_limit_holds_always(text: str, past: list[Exchange], answer: str, limit: int, turns: int) -> None:
-    found = summary(turns, limit, user_text=text, history=tuple(past), payload=TextPayload(answer))
+    result = summary(turns, limit, user_text=text, history=tuple(past), payload=TextPayload(answer))
 
-    assert len(found) <= limit
-    assert len(found.splitlines()) == 1
+    assert len(result) <= limit
+    assert len(result.splitlines()) == 1

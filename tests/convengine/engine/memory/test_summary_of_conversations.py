@@ -98,24 +98,26 @@ def check(summary: str, turns: int) -> None:
 @given(TURNS)
 def test_a_conversation_always_has_its_summary(turns: list[Said]) -> None:
     summary, before = "", "UNKNOWN"
-    for number, said in enumerate(turns, 1):
+    for number, exchange in enumerate(turns, 1):
         session = make_session(
             turn_no=number,
-            user_text=said.text,
-            intent=said.intent,
+            user_text=exchange.text,
+            intent=exchange.intent,
             turn_start_intent=before,
-            context={**said.fields, "pending_action_runtime": {"status": "OPEN", "action_key": said.text}},
-            input_params={"pending_action_result": said.result, "routing_decision": "PROCEED_CONFIRMED"},
-            clarification=Clarification(said.question, "AGENT") if said.question else None,
-            missing_required_fields=said.missing,
-            last_assistant={"type": "TEXT", "value": said.question or ""},
+            context={**exchange.fields, "pending_action_runtime": {"status": "OPEN", "action_key": exchange.text}},
+            input_params={"pending_action_result": exchange.result, "routing_decision": "PROCEED_CONFIRMED"},
+            clarification=Clarification(exchange.question, "AGENT") if exchange.question else None,
+            missing_required_fields=exchange.missing,
+            last_assistant={"type": "TEXT", "value": exchange.question or ""},
             context_summary=summary,
         )
         built = build_context_summary(session, SNAPSHOT, number)
         check(built, number)
-        summary = built if said.written is None else _by_model(session.evolve(context_summary=built), said.written)
+        summary = (
+            built if exchange.written is None else _by_model(session.evolve(context_summary=built), exchange.written)
+        )
         check(summary, number)
-        before = said.intent
+        before = exchange.intent
 
 
 def _by_model(session: Any, text: str) -> str:
@@ -146,20 +148,24 @@ SAYS = [
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("said", [None, *SAYS], ids=["built", "shape", *(f"broken-{n}" for n in range(1, len(SAYS)))])
+@pytest.mark.parametrize(
+    "model_summary", [None, *SAYS], ids=["built", "shape", *(f"broken-{n}" for n in range(1, len(SAYS)))]
+)
 @pytest.mark.parametrize("texts", CONVERSATIONS)
-def test_what_a_real_conversation_stores_has_that_shape(texts: tuple[str, ...], said: str | None) -> None:
+def test_what_a_real_conversation_stores_has_that_shape(texts: tuple[str, ...], model_summary: str | None) -> None:
     travel_desk()
-    setting("SUMMARY_WITH_LLM", str(said is not None).lower())
+    setting("SUMMARY_WITH_LLM", str(model_summary is not None).lower())
     setting("DialogueActStep/RESOLUTE", "REGEX_ONLY")
     guest = Participant()
 
-    with wiring.replace_outside_world(wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("SUMMARY",), said or "")]))):
+    with wiring.replace_outside_world(
+        wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("SUMMARY",), model_summary or "")]))
+    ):
         for number, text in enumerate(texts, 1):
             answer = guest.say(text)
             row = row_of(answer)
             check(row.context_summary, number)
-            assert ("GOAL: 東京" in row.context_summary) is (said == SAYS[0])
+            assert ("GOAL: 東京" in row.context_summary) is (model_summary == SAYS[0])
     guest.call("post", f"/{row.pk}/close", {})
 
     assert compact(str(row.pk))

@@ -19,8 +19,8 @@ def unit(kind: str = "CONSTRAINT", topic: str = "budget", claim: str = "At most 
     return {"kind": kind, "topic": topic, "claim": claim, "utility": [], "phases": [], **more}
 
 
-def answer(*found: Any) -> str:
-    return json.dumps({"units": found})
+def answer(*units: Any) -> str:
+    return json.dumps({"units": units})
 
 
 def begin(*answers: Any, prompt: Any = PROMPT, **fields: Any) -> tuple[Session, Any, Any]:
@@ -31,8 +31,8 @@ def begin(*answers: Any, prompt: Any = PROMPT, **fields: Any) -> tuple[Session, 
 
 
 def test_the_model_is_shown_the_turn_and_what_it_finds_is_staged() -> None:
-    found = unit(utility=["choosing", "choosing", " "], phases=["offer"])
-    session, turn, model = begin(answer(found), context={"session_units": [{"claim": "Two people."}]})
+    new_unit = unit(utility=["choosing", "choosing", " "], phases=["offer"])
+    session, turn, model = begin(answer(new_unit), context={"session_units": [{"claim": "Two people."}]})
 
     after = stage_units(extract_units(session, turn))
 
@@ -40,14 +40,19 @@ def test_the_model_is_shown_the_turn_and_what_it_finds_is_staged() -> None:
     assert (request.purpose, request.temperature) == ("UNITS", 0.0)
     for part in ("User: It may cost 900.", "Answer: Noted.", "Two people."):
         assert part in request.user
-    (kept,) = list_units(after)
-    assert (kept.kind, kept.topic, kept.claim, kept.source_turn) == ("CONSTRAINT", "budget", "At most 900 euros.", 4)
-    assert (kept.utility, kept.phases) == (("choosing",), ("offer",))
+    (stored,) = list_units(after)
+    assert (stored.kind, stored.topic, stored.claim, stored.source_turn) == (
+        "CONSTRAINT",
+        "budget",
+        "At most 900 euros.",
+        4,
+    )
+    assert (stored.utility, stored.phases) == (("choosing",), ("offer",))
     assert after.context["session_units"][1] == {
         "kind": "CONSTRAINT", "topic": "budget", "claim": "At most 900 euros.", "source_turn": 4,
     }  # fmt: skip
-    told = [stage for stage in stages(turn) if stage.startswith("SESSION_UNITS")]
-    assert told == ["SESSION_UNITS_LLM_INPUT", "SESSION_UNITS_LLM_OUTPUT"]
+    event_names = [stage for stage in stages(turn) if stage.startswith("SESSION_UNITS")]
+    assert event_names == ["SESSION_UNITS_LLM_INPUT", "SESSION_UNITS_LLM_OUTPUT"]
 
 
 @pytest.mark.parametrize(
@@ -107,11 +112,11 @@ def test_what_is_found_is_cut_to_size_kept_once_and_left_out_when_it_says_nothin
     long = unit(topic="t " * 200, claim="c " * 900)
     session, turn, _ = begin(answer(long, unit(), unit(claim=" at MOST 900  euros."), unit(claim=" "), *many))
 
-    found = list(list_units(extract_units(session, turn)))
+    units = list(list_units(extract_units(session, turn)))
 
-    assert len(found) == 18
-    assert [len(part) <= most for part, most in ((found[0].topic, 120), (found[0].claim, 500))] == [True, True]
-    assert [one.topic for one in found[1:3]] == ["budget", "t0"]
+    assert len(units) == 18
+    assert [len(part) <= most for part, most in ((units[0].topic, 120), (units[0].claim, 500))] == [True, True]
+    assert [entry.topic for entry in units[1:3]] == ["budget", "t0"]
 
 
 def test_nothing_found_is_nothing_staged() -> None:
@@ -130,6 +135,6 @@ def test_what_says_the_same_as_before_is_seen_once_and_a_new_fact_replaces_the_o
 
     after = stage_units(extract_units(session, turn)).context["session_units"]
 
-    assert [(one["topic"], one["claim"]) for one in after] == [
+    assert [(entry["topic"], entry["claim"]) for entry in after] == [
         ("city", "Ask twice."), ("budget", "At most 900 euros."), ("city", "Oslo"),
     ]  # fmt: skip

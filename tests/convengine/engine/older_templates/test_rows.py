@@ -33,7 +33,7 @@ def test_documents_are_looked_through() -> None:
     values, changes = convert_row("ce_tool", row)
 
     assert values == {"args_template": {"a": ["{{ x }}", 1], "b": {"c": "{{ y }}"}, "d": None}}
-    assert [(one.before, one.after) for one in changes] == [("#{x}", "{{ x }}"), ("[[${y}]]", "{{ y }}")]
+    assert [(change.before, change.after) for change in changes] == [("#{x}", "{{ x }}"), ("[[${y}]]", "{{ y }}")]
 
 
 @pytest.mark.parametrize(

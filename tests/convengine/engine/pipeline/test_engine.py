@@ -237,11 +237,11 @@ def test_events_carry_the_step_that_was_running() -> None:
 def test_ENG_V17_the_resolved_input_follows_the_query() -> None:
     session = Session("c", user_text="x")
 
-    asked = session.with_query("y")
-    cleared = asked.with_query(None)
+    queried = session.with_query("y")
+    cleared = queried.with_query(None)
 
     assert session.resolved_user_input == "x"
-    assert (asked.resolved_user_input, asked.input_params["resolved_user_input"]) == ("y", "y")
+    assert (queried.resolved_user_input, queried.input_params["resolved_user_input"]) == ("y", "y")
     assert (cleared.resolved_user_input, cleared.input_params["resolved_user_input"]) == ("x", "x")
 
 

@@ -33,9 +33,9 @@ def test_P2_12_V5_steps_stand_in_the_order_in_which_they_began() -> None:
 def test_it_tells_what_was_waited_for() -> None:
     turn = make_turn()
     tries = [LlmAnswer(error_code="LLM_TIMEOUT", latency_ms=1000), LlmAnswer("yes", latency_ms=234)]
-    turn.model_calls += [ModelCall(LlmRequest("POLICY", "", ""), one, 1, None, None, None, 0) for one in tries]
+    turn.model_calls += [ModelCall(LlmRequest("POLICY", "", ""), attempt, 1, None, None, None, 0) for attempt in tries]
     turn.tool_ms = 56.7
     audit_timing(Session("c"), turn, "FAILED")
-    told = payload(turn, "PIPELINE_TIMING")
+    timing = payload(turn, "PIPELINE_TIMING")
 
-    assert {key: told[key] for key in NOBODY_ASKED} == {"llmMs": 1234, "llmCalls": 2, "toolMs": 56}
+    assert {key: timing[key] for key in NOBODY_ASKED} == {"llmMs": 1234, "llmCalls": 2, "toolMs": 56}

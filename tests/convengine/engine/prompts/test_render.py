@@ -129,7 +129,7 @@ def test_prompt_vars_are_names_and_sizes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "found"),
+    ("template", "names"),
     [
         ("plain", set()),
         ("{{user_input}} {{context.mcp.finalAnswer}}", {"user_input", "context.mcp.finalAnswer"}),
@@ -141,8 +141,8 @@ def test_prompt_vars_are_names_and_sizes() -> None:
         ("{{ ( }}", set()),
     ],
 )
-def test_the_names_that_a_template_takes_are_known(template: str, found: set[str]) -> None:
-    assert list_names(template) == found
+def test_the_names_that_a_template_takes_are_known(template: str, names: set[str]) -> None:
+    assert list_names(template) == names
 
 
 @pytest.mark.parametrize(

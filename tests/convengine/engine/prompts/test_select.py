@@ -53,9 +53,9 @@ def test_the_decision_tells_what_it_was_for() -> None:
     turn = make_turn(make_snapshot(make_intent("LOAN"), template(1), template(2, use="JSON"), template(3, state="ANY")))
 
     assert decide_template(make_session(intent="LOAN", state="CONFIRM"), turn, "TEXT").template_id == 1
-    told = payload(turn, "DECISION")
-    assert (told["kind"], told["key"]["use"]) == ("TEMPLATE", "TEXT")
-    assert [(one["id"], one.get("reason")) for one in told["candidates"]] == [
+    decision = payload(turn, "DECISION")
+    assert (decision["kind"], decision["key"]["use"]) == ("TEMPLATE", "TEXT")
+    assert [(candidate["id"], candidate.get("reason")) for candidate in decision["candidates"]] == [
         (1, None), (3, "LESS_SPECIFIC"), (2, "OTHER_USE"),
     ]  # fmt: skip
 

@@ -15,75 +15,75 @@ def variables(call: dict[str, Any] | None = None, **session: Any) -> dict[str, A
 
 
 def test_every_alias_of_one_thing_has_one_value() -> None:
-    found = variables(
+    values = variables(
         {"mcp_tools": ["t"], "session_units": [1]}, user_text="hi", standalone_query="q", context={"k": "v"}
     )
 
     for group in ALIASES:
-        assert len({repr(found[name]) for name in group}) == 1, group
-    assert found["userMessage"] == "hi"
-    assert found["finalUserInput"] == "q"
-    assert found["query_rewrite"] == "q"
-    assert found["context_json"] == {"k": "v"}
-    assert found["tool_list"] == ["t"]
+        assert len({repr(values[name]) for name in group}) == 1, group
+    assert values["userMessage"] == "hi"
+    assert values["finalUserInput"] == "q"
+    assert values["query_rewrite"] == "q"
+    assert values["context_json"] == {"k": "v"}
+    assert values["tool_list"] == ["t"]
 
 
 def test_R68_schema_names_are_the_definition_or_the_values() -> None:
     schema = make_schema("LOAN", {"amount": {"type": "number"}})
-    found = variables(resolved_schema=schema, context={"amount": 5, "mcp": {}})
+    values = variables(resolved_schema=schema, context={"amount": 5, "mcp": {}})
 
     for name in ("json_schema", "jsonSchema", "data_schema", "dataSchema"):
-        assert found[name] == schema.json_schema
+        assert values[name] == schema.json_schema
     for name in ("schema", "schemaJson", "schema_json"):
-        assert found[name] == {"amount": 5}
+        assert values[name] == {"amount": 5}
 
 
 def test_facts_win_over_params_params_over_context() -> None:
-    found = variables(
+    values = variables(
         state="IDLE",
         context={"state": "from context", "amount": 1, "colour": "red"},
         input_params={"state": "from params", "amount": 2, "missing_fields": ["a"]},
     )
 
-    assert (found["state"], found["amount"], found["colour"]) == ("IDLE", 2, "red")
-    assert found["missing_fields"] == ["a"]
-    assert found["inputParams"]["amount"] == 2
+    assert (values["state"], values["amount"], values["colour"]) == ("IDLE", 2, "red")
+    assert values["missing_fields"] == ["a"]
+    assert values["inputParams"]["amount"] == 2
 
 
 def test_the_call_wins_over_everything() -> None:
-    found = variables(
+    values = variables(
         {"input": "typed", "colour": "blue", "metadata": {"x": 1}}, user_text="hi", context={"colour": "red"}
     )
 
-    assert (found["user_input"], found["colour"], found["metadata"]) == ("typed", "blue", {"x": 1})
+    assert (values["user_input"], values["colour"], values["metadata"]) == ("typed", "blue", {"x": 1})
 
 
 def test_params_that_nest_the_session_are_only_in_the_raw_ones() -> None:
-    found = variables(input_params={"schema_field_details": {"a": 1}, "b": 2})
+    values = variables(input_params={"schema_field_details": {"a": 1}, "b": 2})
 
-    assert found["safeInputParams"] == {"b": 2}
-    assert found["rawInputParams"] == {"schema_field_details": {"a": 1}, "b": 2}
-    assert found["schema_field_details"] == {"a": 1}
+    assert values["safeInputParams"] == {"b": 2}
+    assert values["rawInputParams"] == {"schema_field_details": {"a": 1}, "b": 2}
+    assert values["schema_field_details"] == {"a": 1}
 
 
 def test_time_is_that_of_the_clock() -> None:
-    found = variables()
+    values = variables()
 
-    assert found["current_date"] == "2026-01-15"
-    assert found["current_datetime"] == "2026-01-15T12:00:00+00:00"
-    assert found["currentYear"] == 2026
-    assert found["current_timezone"] == "UTC"
+    assert values["current_date"] == "2026-01-15"
+    assert values["current_datetime"] == "2026-01-15T12:00:00+00:00"
+    assert values["currentYear"] == 2026
+    assert values["current_timezone"] == "UTC"
 
 
 def test_history_question_and_intents_are_there() -> None:
-    found = variables(
+    values = variables(
         history=(Exchange("hi", "Hello."), Exchange("loan", "How much?")),
         clarification=Clarification("Which one?", "AGENT"),
     )
 
-    assert found["history"][0] == {"user": "hi", "assistant": "Hello."}
-    assert found["pending_clarification"] == {"question": "Which one?", "reason": "AGENT"}
-    assert found["allowed_intents"] == [
+    assert values["history"][0] == {"user": "hi", "assistant": "Hello."}
+    assert values["pending_clarification"] == {"question": "Which one?", "reason": "AGENT"}
+    assert values["allowed_intents"] == [
         {
             "code": "LOAN",
             "name": "Loan",
@@ -96,9 +96,9 @@ def test_history_question_and_intents_are_there() -> None:
 
 
 def test_container_data_is_what_the_context_holds() -> None:
-    found = variables(context={"container_data": {"storeHours": {"open": True}}}, container_data={"open": True})
+    values = variables(context={"container_data": {"storeHours": {"open": True}}}, container_data={"open": True})
 
-    assert found["container_data"] == found["containerData"] == {"storeHours": {"open": True}}
+    assert values["container_data"] == values["containerData"] == {"storeHours": {"open": True}}
 
 
 @pytest.mark.parametrize("name", ["promptVars", "session", "conversationId", "intent", "turnNo", "stepInfos"])

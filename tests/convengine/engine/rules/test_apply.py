@@ -182,7 +182,9 @@ def test_rules_that_do_not_hold_are_one_event_a_pass() -> None:
     )
 
     summary = payload(turn, "RULE_NO_MATCH")
-    assert [(one["id"], one["matched"], one.get("reason")) for one in summary["candidates"]] == [
+    assert [
+        (candidate["id"], candidate["matched"], candidate.get("reason")) for candidate in summary["candidates"]
+    ] == [
         (8, True, None),
         (1, False, "TYPE_CONDITION_NOT_MET"),
         (4, False, "TYPE_RESOLVER_MISSING"),
@@ -209,7 +211,7 @@ def test_each_rule_may_be_told_by_itself() -> None:
         make_rule(rule_id=4, priority=4),
     )
 
-    assert [(one["ruleId"], one["reason"]) for one in list_payloads(turn, "RULE_NO_MATCH")] == [
+    assert [(event["ruleId"], event["reason"]) for event in list_payloads(turn, "RULE_NO_MATCH")] == [
         (1, "TYPE_CONDITION_NOT_MET"),
         (2, "CONFIG_ROW_INVALID"),
         (4, "STOPPED"),
@@ -323,11 +325,14 @@ def test_an_unusable_row_is_told_once_a_turn_and_never_holds() -> None:
     )
 
     invalid = list_payloads(turn, "CONFIG_ROW_INVALID")
-    assert [(one["table"], one["rowId"]) for one in invalid] == [("ce_rule", 1), ("ce_rule", 2)]
-    assert all(one["reason"] for one in invalid)
-    assert [(one["field"], one["value"]) for one in invalid] == [("match_pattern", "("), ("match_pattern", "$.a == 1")]
-    assert all(one["remedy"] for one in invalid)
-    assert [one["cut"].get("CONFIG_ROW_INVALID") for one in list_payloads(turn, "RULE_NO_MATCH")] == [2, 2]
+    assert [(event["table"], event["rowId"]) for event in invalid] == [("ce_rule", 1), ("ce_rule", 2)]
+    assert all(event["reason"] for event in invalid)
+    assert [(event["field"], event["value"]) for event in invalid] == [
+        ("match_pattern", "("),
+        ("match_pattern", "$.a == 1"),
+    ]
+    assert all(event["remedy"] for event in invalid)
+    assert [event["cut"].get("CONFIG_ROW_INVALID") for event in list_payloads(turn, "RULE_NO_MATCH")] == [2, 2]
 
 
 @pytest.mark.parametrize(

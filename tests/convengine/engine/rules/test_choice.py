@@ -15,10 +15,10 @@ def test_the_best_row_that_takes_part_wins_and_the_others_have_reasons() -> None
     rows = (row(1, state_code="GATE"), row(2), row(3), row(4, state_code="DONE"), row(5, enabled=False))
     snapshot = make_snapshot(make_intent("LOAN"), *rows)
 
-    choice = choose_row(snapshot, OutputSchema, "LOAN", "GATE", lambda one: "BROKEN" if one.schema_id == 1 else None)
+    choice = choose_row(snapshot, OutputSchema, "LOAN", "GATE", lambda row: "BROKEN" if row.schema_id == 1 else None)
 
     assert choice.winner is rows[1]
-    assert [(one.row_id, one.matched, one.reason) for one in choice.candidates()] == [
+    assert [(candidate.row_id, candidate.matched, candidate.reason) for candidate in choice.candidates()] == [
         (2, True, None),
         (3, False, "LOWER_PRIORITY"),
         (1, False, "BROKEN"),
@@ -30,7 +30,7 @@ def test_the_winner_is_listed_however_many_rows_take_no_part() -> None:
     rows = [row(number) for number in range(1, 30)]
     snapshot = make_snapshot(make_intent("LOAN"), *rows)
 
-    choice = choose_row(snapshot, OutputSchema, "LOAN", "GATE", lambda one: None if one.schema_id == 29 else "BROKEN")
+    choice = choose_row(snapshot, OutputSchema, "LOAN", "GATE", lambda row: None if row.schema_id == 29 else "BROKEN")
 
     assert choice.candidates()[0].row_id == 29
     assert len(choice.candidates()) == 11
@@ -40,7 +40,7 @@ def test_the_winner_is_listed_however_many_rows_take_no_part() -> None:
 def test_a_reader_derives_the_rows_that_were_cut() -> None:
     rows = (row(1), row(2, state_code="DONE"), row(3, enabled=False))
     turn = make_turn(make_snapshot(make_intent("LOAN"), *rows))
-    choice = choose_row(turn.snapshot, OutputSchema, "LOAN", "GATE", lambda one: None)
+    choice = choose_row(turn.snapshot, OutputSchema, "LOAN", "GATE", lambda row: None)
     turn.decide(
         make_session(),
         DecisionKind.SCHEMA,
@@ -50,12 +50,12 @@ def test_a_reader_derives_the_rows_that_were_cut() -> None:
         cut=choice.cut,
     )
 
-    found = explain(turn.snapshot, payload(turn, "DECISION"))
+    explained = explain(turn.snapshot, payload(turn, "DECISION"))
 
-    assert {one.row_id: one.reason for one in found} == {1: None, 2: "SCOPE_STATE", 3: "DISABLED"}
+    assert {row.row_id: row.reason for row in explained} == {1: None, 2: "SCOPE_STATE", 3: "DISABLED"}
 
 
 def test_nothing_in_scope_has_no_winner() -> None:
-    choice = choose_row(make_snapshot(), OutputSchema, "LOAN", "GATE", lambda one: None)
+    choice = choose_row(make_snapshot(), OutputSchema, "LOAN", "GATE", lambda row: None)
 
     assert (choice.winner, choice.candidates()) == (None, [])

@@ -28,7 +28,7 @@ EFFECT = {"action": "SET_INPUT_PARAM", "action_value": "seen"}
 
 
 def reasons(snapshot: Snapshot, decision: dict[str, Any], text: str | None = None) -> dict[Any, str | None]:
-    return {one.row_id: one.reason for one in explain(snapshot, decision, text)}
+    return {row.row_id: row.reason for row in explain(snapshot, decision, text)}
 
 
 def test_every_rule_has_its_reason() -> None:
@@ -48,9 +48,9 @@ def test_every_rule_has_its_reason() -> None:
     )
     turn = make_turn(snapshot)
     run_phase(PHASE, "RulesStep", make_session(intent="LOAN", state="IDLE", user_text="go on"), turn)
-    explained = {one.row_id: one for one in explain(snapshot, payload(turn, "RULE_NO_MATCH"))}
+    explained = {row.row_id: row for row in explain(snapshot, payload(turn, "RULE_NO_MATCH"))}
 
-    assert {row_id: one.reason for row_id, one in explained.items()} == {
+    assert {row_id: row.reason for row_id, row in explained.items()} == {
         1: "DISABLED",
         2: "INTENT_DISABLED",
         3: "PHASE",
@@ -62,8 +62,8 @@ def test_every_rule_has_its_reason() -> None:
         9: None,
         10: "STOPPED",
     }
-    assert [row_id for row_id, one in explained.items() if one.matched] == [9]
-    assert [row_id for row_id, one in explained.items() if not one.derived] == [8, 9]
+    assert [row_id for row_id, row in explained.items() if row.matched] == [9]
+    assert [row_id for row_id, row in explained.items() if not row.derived] == [8, 9]
     assert explained[8].operands[0]["value"] == 1
 
 
@@ -106,16 +106,16 @@ def rule_rows(draw: st.DrawFn) -> rows.Rule:
 
 def evaluate_all(snapshot: Snapshot, session: Any) -> dict[int, tuple[bool, str | None]]:
     """What looking at every row of the table says, one by one."""
-    found = {
+    results = {
         rule.rule_id: (False, find_exclusion_reason(snapshot, rule, PHASE, session.intent, session.state))
         for rule in snapshot.rows(rows.Rule)
     }
     stopped = False
     for rule in snapshot.rules(PHASE, session.intent, session.state):
         verdict = evaluate_rule(rule, session)
-        found[rule.rule_id] = (False, "STOPPED") if stopped else (verdict.matched, verdict.reason)
+        results[rule.rule_id] = (False, "STOPPED") if stopped else (verdict.matched, verdict.reason)
         stopped = stopped or (verdict.matched and rule.stop_processing)
-    return found
+    return results
 
 
 @settings(max_examples=300)
@@ -127,22 +127,22 @@ def test_derived_reasons_are_what_evaluating_every_row_says(
     session = make_session(intent=intent, state=state, user_text=text)
     turn = make_turn(snapshot)
     run_phase(PHASE, "RulesStep", session, turn)
-    told = [event.payload for event in turn.trail.events if event.stage.startswith("RULE_NO_MATCH")]
-    if not told:
+    payloads = [event.payload for event in turn.trail.events if event.stage.startswith("RULE_NO_MATCH")]
+    if not payloads:
         return
-    explained = {one.row_id: one for one in explain(snapshot, told[0])}
+    explained = {row.row_id: row for row in explain(snapshot, payloads[0])}
     expected = evaluate_all(snapshot, session)
 
     for row_id, (matched, reason) in expected.items():
-        one = explained[row_id]
-        assert one.matched is matched
+        explained_row = explained[row_id]
+        assert explained_row.matched is matched
         # A text that does not hit is cut by the bank before its type is asked; both say that the text did not fit.
-        assert (one.reason if one.reason != "PATTERN" else "TYPE_CONDITION_NOT_MET") == reason
-        assert one.reason != ROW_INVALID or one.derived
-    derived = [one for one in explained.values() if one.derived]
-    assert sum(told[0]["cut"].values()) == len(derived)
-    for reason, count in told[0]["cut"].items():
-        assert count == sum(one.reason == reason for one in derived)
+        assert (explained_row.reason if explained_row.reason != "PATTERN" else "TYPE_CONDITION_NOT_MET") == reason
+        assert explained_row.reason != ROW_INVALID or explained_row.derived
+    derived = [row for row in explained.values() if row.derived]
+    assert sum(payloads[0]["cut"].values()) == len(derived)
+    for reason, count in payloads[0]["cut"].items():
+        assert count == sum(row.reason == reason for row in derived)
 
 
 POLICIES = make_snapshot(

@@ -15,36 +15,36 @@ SNAPSHOT = make_snapshot(
 
 
 def test_the_list_is_that_of_the_snapshot() -> None:
-    found = get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE")
+    listing = get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE")
 
-    assert tuple(found) == SNAPSHOT.rules(PHASE, "LOAN", "IDLE")
-    assert [rule.rule_id for rule in found] == [1, 3, 2, 4, 5]
-    assert len(found) == 5
+    assert tuple(listing) == SNAPSHOT.rules(PHASE, "LOAN", "IDLE")
+    assert [rule.rule_id for rule in listing] == [1, 3, 2, 4, 5]
+    assert len(listing) == 5
 
 
 def test_only_texts_that_hit_and_other_rules_are_visited_in_order() -> None:
-    found = get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE")
+    listing = get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE")
 
-    assert [(place, rule.rule_id) for place, rule in found.list_visited("a")] == [(0, 1), (2, 2), (4, 5)]
-    assert [(place, rule.rule_id) for place, rule in found.list_visited("b")] == [(2, 2), (3, 4), (4, 5)]
-    assert [rule.rule_id for _, rule in found.list_visited(None)] == [2, 5]
+    assert [(index, rule.rule_id) for index, rule in listing.list_visited("a")] == [(0, 1), (2, 2), (4, 5)]
+    assert [(index, rule.rule_id) for index, rule in listing.list_visited("b")] == [(2, 2), (3, 4), (4, 5)]
+    assert [rule.rule_id for _, rule in listing.list_visited(None)] == [2, 5]
 
 
 def test_unusable_rows_are_known_by_place_and_reason() -> None:
-    found = list(get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE").invalid())
+    invalid = list(get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE").invalid())
 
-    assert [(place, rule.rule_id) for place, rule, _ in found] == [(1, 3)]
-    assert found[0][2]
+    assert [(index, rule.rule_id) for index, rule, _ in invalid] == [(1, 3)]
+    assert invalid[0][2]
 
 
 def test_the_texts_before_a_place_are_counted() -> None:
-    found = get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE")
+    listing = get_listing(SNAPSHOT, PHASE, "LOAN", "IDLE")
 
-    assert [found.texts_before(end) for end in range(6)] == [0, 1, 1, 1, 2, 2]
+    assert [listing.texts_before(end) for end in range(6)] == [0, 1, 1, 1, 2, 2]
 
 
 def test_a_bucket_is_prepared_once_for_all_states_that_share_it() -> None:
-    one, other = (get_listing(SNAPSHOT, PHASE, "LOAN", state) for state in ("IDLE", "DONE"))
+    first, other = (get_listing(SNAPSHOT, PHASE, "LOAN", state) for state in ("IDLE", "DONE"))
 
-    assert one.buckets[1] is other.buckets[0]
-    assert one.buckets[2] is other.buckets[1]
+    assert first.buckets[1] is other.buckets[0]
+    assert first.buckets[2] is other.buckets[1]

@@ -191,10 +191,10 @@ def test_a_row_that_cannot_be_used_leaves_the_built_in_pattern_and_is_told_once(
     for _ in range(2):
         assert get_pattern(make_session(), turn, REGEX_AFFIRM).fits("yes")
     assert stages(turn) == ["CONFIG_ROW_INVALID"]
-    told = payload(turn, "CONFIG_ROW_INVALID")
-    assert (told["table"], told["rowId"]) == ("ce_config", row.config_id)
-    assert told["reason"].startswith("DialogueActStep/REGEX_AFFIRM: missing ]")
-    assert (told["field"], told["value"], bool(told["remedy"])) == ("config_value", "([", True)
+    event = payload(turn, "CONFIG_ROW_INVALID")
+    assert (event["table"], event["rowId"]) == ("ce_config", row.config_id)
+    assert event["reason"].startswith("DialogueActStep/REGEX_AFFIRM: missing ]")
+    assert (event["field"], event["value"], bool(event["remedy"])) == ("config_value", "([", True)
 
 
 def test_a_default_of_the_deployment_that_cannot_be_used_is_told_by_its_name() -> None:

@@ -11,7 +11,7 @@ PHASE = RulePhase.PRE_RESPONSE_RESOLUTION
 
 
 def make_pass(*verdicts: Verdict, stopped: bool = False) -> Pass:
-    tested = [Visit(place, RULES[place], verdict) for place, verdict in enumerate(verdicts)]
+    tested = [Visit(index, RULES[index], verdict) for index, verdict in enumerate(verdicts)]
     return Pass(1, get_listing(make_snapshot(*RULES), PHASE, "X", "Y"), "X", "Y", tested, stopped)
 
 

@@ -71,9 +71,9 @@ def test_a_rule_is_one_sentence(values: dict[str, object], expected: str) -> Non
 
 
 def test_a_rule_that_is_not_filled_in_yet_is_told_all_the_same() -> None:
-    told = describe_rule(make_rule(rule_type="", match_pattern=None, action="", action_value=None, intent_code=""))
+    sentence = describe_rule(make_rule(rule_type="", match_pattern=None, action="", action_value=None, intent_code=""))
 
-    assert told == "This rule is incomplete: choose a condition and an action."
+    assert sentence == "This rule is incomplete: choose a condition and an action."
 
 
 def test_every_built_in_action_has_its_words() -> None:

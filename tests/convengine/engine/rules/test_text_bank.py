@@ -106,11 +106,11 @@ def test_a_set_that_runs_out_of_memory_while_matching_is_tried_one_by_one(monkey
 
 def test_a_thousand_patterns_are_one_question_to_re2(monkeypatch: pytest.MonkeyPatch) -> None:
     bank = TextBank([(n, "REGEX", rf"\bitem{n}\b") for n in range(1000)])
-    asked = []
+    matched_texts = []
     original = re2.Set.Match
-    monkeypatch.setattr(re2.Set, "Match", lambda self, text: asked.append(text) or original(self, text))
+    monkeypatch.setattr(re2.Set, "Match", lambda self, text: matched_texts.append(text) or original(self, text))
     assert bank.hits("show item77 please") == {77}
-    assert len(asked) == 1
+    assert len(matched_texts) == 1
 
 
 WORDS = st.sampled_from(["a", "b", "ab", "Ab c", "a.c", "é", "É", " ", "", "ﬁ", "b\u200b", "'", "’"])

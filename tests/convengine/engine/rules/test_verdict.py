@@ -56,5 +56,5 @@ def test_the_counts_of_a_scoped_table_are_those_of_its_rows_too(rules: list[Rule
     expected = Counter(find_inactive_reason(snapshot, rule) or find_scope_reason(rule, intent, state) for rule in rules)
     in_scope = expected.pop(None, 0)
 
-    found = count_out_of_scope(snapshot, Rule, intent, in_scope)
-    assert {reason: count for reason, count in found.items() if count} == expected
+    counts = count_out_of_scope(snapshot, Rule, intent, in_scope)
+    assert {reason: count for reason, count in counts.items() if count} == expected

@@ -17,21 +17,21 @@ def _own_actions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_action_has_its_words_its_value_and_its_stage() -> None:
     assert list(list_actions()) == list(RuleAction)
-    for name, found in list_actions().items():
-        assert found.label
-        assert found.help.endswith(".")
-        assert found.value
-        assert found.picker
+    for name, action in list_actions().items():
+        assert action.label
+        assert action.help.endswith(".")
+        assert action.value
+        assert action.picker
         assert find_stage(name)
 
 
 def test_an_action_that_needs_a_value_says_which() -> None:
-    for found in list_actions().values():
-        if found.value_required:
-            with pytest.raises(ActionValueError, match=found.value):
-                found.parse(None)
+    for action in list_actions().values():
+        if action.value_required:
+            with pytest.raises(ActionValueError, match=action.value):
+                action.parse(None)
         else:
-            found.parse(None)
+            action.parse(None)
 
 
 def test_an_action_is_found_in_any_case() -> None:
@@ -46,10 +46,10 @@ def test_a_deployment_adds_actions() -> None:
     def notify(rule: Any, session: Any, turn: Any) -> Any:
         return session.with_params({"told": rule.action_value})
 
-    found = get_action("NOTIFY_DESK")
-    assert found is not None
-    assert (found.label, found.custom) == ("Notify desk", True)
-    session = found.apply(make_rule(action_value="x"), make_session(), make_turn())
+    action = get_action("NOTIFY_DESK")
+    assert action is not None
+    assert (action.label, action.custom) == ("Notify desk", True)
+    session = action.apply(make_rule(action_value="x"), make_session(), make_turn())
     assert session.input_params == {"told": "x"}
 
 
@@ -59,10 +59,10 @@ def test_what_a_deployments_action_raises_is_a_failure_of_the_rule() -> None:
     def fail(rule: Any, session: Any, turn: Any) -> Any:
         raise LookupError("no desk")
 
-    found = get_action("BROKEN")
-    assert found is not None
+    action = get_action("BROKEN")
+    assert action is not None
     with pytest.raises(ActionFailed, match="no desk") as caught:
-        found.apply(make_rule(), make_session(), make_turn())
+        action.apply(make_rule(), make_session(), make_turn())
     assert caught.value.error_type == "LookupError"
 
 

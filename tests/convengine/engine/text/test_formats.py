@@ -9,7 +9,7 @@ UUID = "123e4567-e89b-12d3-a456-426614174000"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "found"),
+    ("name", "text", "matched"),
     [
         ("email", "mail anna.b+x@example.co.uk.", "anna.b+x@example.co.uk"),
         ("email", "a@b", None),
@@ -28,10 +28,10 @@ UUID = "123e4567-e89b-12d3-a456-426614174000"
         ("date-time", "2026-05-31t09:30z", "2026-05-31t09:30z"),
     ],
 )
-def test_a_format_is_found_where_nothing_longer_is(name: str, text: str, found: str | None) -> None:
+def test_a_format_is_found_where_nothing_longer_is(name: str, text: str, matched: str | None) -> None:
     match = FORMATS[name].pattern.search(text)
 
-    assert (match and match.group()) == found
+    assert (match and match.group()) == matched
 
 
 def test_a_value_is_kept_in_one_form() -> None:

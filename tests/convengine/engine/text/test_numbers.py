@@ -30,10 +30,10 @@ from convengine.engine.text.numbers import number_at, read_number, to_json_numbe
     ],
 )
 def test_a_number_as_people_write_it(text: str, integer: int | None, number: float | None) -> None:
-    found = read_number(text)
+    parsed = read_number(text)
 
-    assert found is not None
-    assert (to_json_number(found, "integer"), to_json_number(found, "number")) == (integer, number)
+    assert parsed is not None
+    assert (to_json_number(parsed, "integer"), to_json_number(parsed, "number")) == (integer, number)
 
 
 @pytest.mark.parametrize("text", ["", "x", "1,00", "1,2345", "1,200,50", "5x", "5 bananas", "1e5", "9" * 16, "--5"])
@@ -42,7 +42,7 @@ def test_what_is_no_number(text: str) -> None:
 
 
 def test_a_number_inside_a_text_has_its_place_with_and_without_currency() -> None:
-    found = number_at("pay $1,200 usd now", 4)
+    parsed = number_at("pay $1,200 usd now", 4)
 
-    assert found is not None
-    assert (found.start, found.end, found.core, found.money) == (4, 14, (5, 10), True)
+    assert parsed is not None
+    assert (parsed.start, parsed.end, parsed.core, parsed.money) == (4, 14, (5, 10), True)

@@ -43,8 +43,8 @@ def template(mode: str) -> rows.PromptTemplate:
 
 
 def moves(turn: Turn) -> list[str]:
-    found = [event.payload for event in turn.trail.events if event.stage == "SESSION_LIFECYCLE"]
-    return [f"{one['from']}>{one['to']} {one['reason']}" for one in found]
+    payloads = [event.payload for event in turn.trail.events if event.stage == "SESSION_LIFECYCLE"]
+    return [f"{event['from']}>{event['to']} {event['reason']}" for event in payloads]
 
 
 @pytest.mark.parametrize(
@@ -88,23 +88,23 @@ def test_the_texts_are_templates_of_the_configuration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("meaning", "start", "told"),
+    ("meaning", "start", "move"),
     [
         ("CONFIRMATION", "PENDING_COMPLETE", "PENDING_COMPLETE>COMPLETE confirmed"),
         ("ABANDON", "AWAITING_USER", "AWAITING_USER>ABORTED abandoned"),
     ],
 )
-def test_what_ends_the_session_says_why_and_when(meaning: str, start: str, told: str) -> None:
+def test_what_ends_the_session_says_why_and_when(meaning: str, start: str, move: str) -> None:
     session, turn = begin(meaning, lifecycle=start)
 
     after = ending.apply_end_of_turn(session, turn)
 
-    assert moves(turn) == [told]
-    assert after.lifecycle_detail == {"reason": told.split()[1], "at": turn.ports.clock.now().isoformat()}
+    assert moves(turn) == [move]
+    assert after.lifecycle_detail == {"reason": move.split()[1], "at": turn.ports.clock.now().isoformat()}
 
 
 @pytest.mark.parametrize(
-    ("mode", "fields", "told"),
+    ("mode", "fields", "expected_moves"),
     [
         (None, {}, []),
         ("COLLECT", {}, ["RUNNING>AWAITING_USER question"]),
@@ -119,17 +119,19 @@ def test_what_ends_the_session_says_why_and_when(meaning: str, start: str, told:
          ["PENDING_COMPLETE>RUNNING reset"]),
     ],
 )  # fmt: skip
-def test_moves_are_made_one_after_the_other(mode: str | None, fields: dict[str, Any], told: list[str]) -> None:
+def test_moves_are_made_one_after_the_other(
+    mode: str | None, fields: dict[str, Any], expected_moves: list[str]
+) -> None:
     session, turn = begin("RESPONSE", *([template(mode)] if mode else []), **fields)
 
     ending.apply_end_of_turn(session, turn)
 
-    assert moves(turn) == told
+    assert moves(turn) == expected_moves
 
 
 def test_an_unclear_message_leaves_its_question() -> None:
-    asked = {"type": "TEXT", "value": "Go on?"}
-    session, turn = begin("UNCLEAR", lifecycle="PENDING_COMPLETE", last_assistant=asked)
+    question = {"type": "TEXT", "value": "Go on?"}
+    session, turn = begin("UNCLEAR", lifecycle="PENDING_COMPLETE", last_assistant=question)
     session = session.evolve(reply_override=ReplyOverride("Go on?", ending.SOURCE))
 
     after = ending.apply_end_of_turn(session, turn)
@@ -200,10 +202,13 @@ def test_an_action_that_the_table_proposes_where_the_dialogue_stands_is_open(int
 
 
 @pytest.mark.parametrize(
-    ("mode", "found"), [("REVIEW", "REVIEW"), ("review", "REVIEW"), ("SOMETHING", None), (None, None)]
+    ("mode", "expected_mode"), [("REVIEW", "REVIEW"), ("review", "REVIEW"), ("SOMETHING", None), (None, None)]
 )
-def test_the_mode_is_that_of_the_template_of_the_answer(mode: str | None, found: str | None) -> None:
-    assert find_interaction_mode(at_trip(), make_turn(make_snapshot(*INTENTS, template_open_question(mode)))) == found
+def test_the_mode_is_that_of_the_template_of_the_answer(mode: str | None, expected_mode: str | None) -> None:
+    assert (
+        find_interaction_mode(at_trip(), make_turn(make_snapshot(*INTENTS, template_open_question(mode))))
+        == expected_mode
+    )
 
 
 def test_an_answer_that_no_row_gave_has_no_mode() -> None:

@@ -24,7 +24,7 @@ ALLOWED = {
 @pytest.mark.parametrize("end", list(Lifecycle))
 @pytest.mark.parametrize("start", list(Lifecycle))
 def test_a_move_is_allowed_as_the_table_says(start: Lifecycle, end: Lifecycle) -> None:
-    assert {one.value for one in MOVES[start]} == ALLOWED[start]
+    assert {state.value for state in MOVES[start]} == ALLOWED[start]
     if end in ALLOWED[start]:
         check_move(start, end)
     else:
@@ -48,8 +48,8 @@ def test_a_move_tells_from_to_reason_and_turn() -> None:
     after = move_lifecycle(make_session(), turn, Lifecycle.AWAITING_USER, "question", {"question": "Which?"})
 
     assert (after.lifecycle, after.lifecycle_detail) == ("AWAITING_USER", {"question": "Which?"})
-    told = {"from": "RUNNING", "to": "AWAITING_USER", "reason": "question", "turn_no": 7}
-    assert payload(turn, "SESSION_LIFECYCLE") == told
+    expected = {"from": "RUNNING", "to": "AWAITING_USER", "reason": "question", "turn_no": 7}
+    assert payload(turn, "SESSION_LIFECYCLE") == expected
 
 
 def test_the_way_to_a_state_goes_by_running_where_it_has_to() -> None:
@@ -114,9 +114,9 @@ def test_on_the_plain_turn_api_a_finished_conversation_is_opened_again(guest: Pa
 def test_the_summary_tells_the_question_that_the_answer_asks_and_forgets_it_when_it_is_answered(
     guest: Participant,
 ) -> None:
-    asked = guest.say("a visa please")
+    reply = guest.say("a visa please")
     answered = guest.say("hours")
 
-    assert "PENDING: Which country?\n" in row_of(asked).context_summary
-    assert asked["session"]["context_summary"] == row_of(asked).context_summary
+    assert "PENDING: Which country?\n" in row_of(reply).context_summary
+    assert reply["session"]["context_summary"] == row_of(reply).context_summary
     assert "PENDING: none\n" in row_of(answered).context_summary

@@ -76,7 +76,7 @@ def test_NEW_TASK_is_stored_whole_when_events_are_written_step_by_step(guest: Pa
 
     answer = guest.say("tell me the hours")
 
-    assert [one["text"] for one in guest.stages(answer, "USER_INPUT")] == ["tell me the hours"]
+    assert [stage["text"] for stage in guest.stages(answer, "USER_INPUT")] == ["tell me the hours"]
     assert guest.stages(answer, "ENGINE_RETURN")
 
 
@@ -110,7 +110,7 @@ def test_a_phrase_is_the_whole_text_or_nothing(text: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "parts"),
     [
         ("looks good but also add a hotel", ("looks good", "add a hotel")),
         ("Looks good, and a hotel", ("looks good", "a hotel")),
@@ -118,8 +118,8 @@ def test_a_phrase_is_the_whole_text_or_nothing(text: str | None) -> None:
         ("yes plus breakfast", ("yes", "breakfast")),
     ],
 )
-def test_more_begins_behind_a_joining_word(text: str, found: tuple[str, str]) -> None:
-    assert split_at_joins(text)[0] == found
+def test_more_begins_behind_a_joining_word(text: str, parts: tuple[str, str]) -> None:
+    assert split_at_joins(text)[0] == parts
 
 
 @pytest.mark.parametrize("text", ["looks good", "looks good but", "looks good, ...", "sandy beach", "and more"])

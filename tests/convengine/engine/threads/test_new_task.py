@@ -53,9 +53,9 @@ def test_the_old_one_is_complete_and_waits_to_be_stored(start: str, moves: list[
         "COMPLETE",
         "new_task",
     )
-    found = [event.payload for event in turn.trail.events if event.stage == "SESSION_LIFECYCLE"]
-    assert [f"{one['from']}>{one['to']}" for one in found] == moves
-    assert {one["turn_no"] for one in found} == {5}
+    payloads = [event.payload for event in turn.trail.events if event.stage == "SESSION_LIFECYCLE"]
+    assert [f"{event['from']}>{event['to']}" for event in payloads] == moves
+    assert {event["turn_no"] for event in payloads} == {5}
 
 
 def test_what_was_found_out_of_the_message_goes_along() -> None:

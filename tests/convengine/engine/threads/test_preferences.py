@@ -25,10 +25,10 @@ def test_what_is_installed_is_no_problem(wanted: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_wrong_is_told_under_the_name_that_was_sent(wanted: dict[str, Any], words: tuple[str, ...]) -> None:
-    found = find_problems(wanted, KNOWN)
+    problems = find_problems(wanted, KNOWN)
 
-    assert list(found) == list(wanted)
-    assert all(word in next(iter(found.values())) for word in words)
+    assert list(problems) == list(wanted)
+    assert all(word in next(iter(problems.values())) for word in words)
 
 
 def test_each_fault_is_told() -> None:

@@ -68,7 +68,7 @@ def test_a_session_ends_by_itself_at_the_limit_of_its_channel() -> None:
 
 
 def test_reasons_are_those_of_the_page_in_its_order() -> None:
-    assert [one.value for one in Reason] == [
+    assert [reason.value for reason in Reason] == [
         "explicit_reset", "first_message", "no_session", "session_closed", "stale", "timeout", "resume_offered",
         "topic_drift", "within_timeout",
     ]  # fmt: skip

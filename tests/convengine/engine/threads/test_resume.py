@@ -17,9 +17,9 @@ def guest() -> Participant:
     return Participant()
 
 
-def come_back(guest: Participant, settings: Any, said: str, text: str = "hello") -> Any:
+def come_back(guest: Participant, settings: Any, message: str, text: str = "hello") -> Any:
     """Say something, and something else a day and a minute later; gives the later answer."""
-    guest.say(said)
+    guest.say(message)
     later(settings, DAY + 60)
     return guest.say(text)
 
@@ -32,11 +32,11 @@ def test_nothing_else_runs_in_that_turn(guest: Participant, settings: Any) -> No
     assert not guest.stages(answer, "MESSAGE_INTENT_CLASSIFIED")
 
 
-@pytest.mark.parametrize("said", ["a visa", "a trip", "hours"])
+@pytest.mark.parametrize("message", ["a visa", "a trip", "hours"])
 def test_an_offer_that_nobody_answered_is_made_again_and_leads_back_to_the_same_place(
-    guest: Participant, settings: Any, said: str
+    guest: Participant, settings: Any, message: str
 ) -> None:
-    first = guest.say(said)
+    first = guest.say(message)
     offers = []
     for days in (1, 2, 3):
         later(settings, days * (DAY + 60))

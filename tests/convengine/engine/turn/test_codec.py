@@ -40,16 +40,16 @@ def test_what_json_cannot_say_becomes_something_that_it_can() -> None:
         3: "number",
     }
 
-    found = json.loads(dumps(value))
+    document = json.loads(dumps(value))
 
-    assert (found["sum"], found["huge"], found["set"], found["tuple"], found["3"]) == (
+    assert (document["sum"], document["huge"], document["set"], document["tuple"], document["3"]) == (
         1.5,
         10**30,
         [1],
         [1, 2],
         "number",
     )
-    assert found["object"] == "<unserializable object>"
+    assert document["object"] == "<unserializable object>"
 
 
 def test_a_strict_reading_takes_what_json_can_say_and_refuses_the_rest() -> None:
@@ -61,10 +61,10 @@ def test_a_strict_reading_takes_what_json_can_say_and_refuses_the_rest() -> None
 
 
 def nest(levels: int) -> Any:
-    found: Any = 1
+    nested: Any = 1
     for _ in range(levels):
-        found = [found]
-    return found
+        nested = [nested]
+    return nested
 
 
 def test_what_is_nested_too_deep_is_refused_before_recursion_ends() -> None:

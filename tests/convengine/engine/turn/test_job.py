@@ -19,11 +19,11 @@ def test_a_job_with_a_pause_is_due_at_once_and_then_a_pause_after_it_began() -> 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "description"),
     [(30, "every 30 seconds"), (60, "every minute"), (900, "every 15 minutes"), (3600, "every hour")],
 )
-def test_a_pause_is_told_in_the_largest_unit_that_fits(seconds: int, told: str) -> None:
-    assert Every(seconds).describe() == told
+def test_a_pause_is_told_in_the_largest_unit_that_fits(seconds: int, description: str) -> None:
+    assert Every(seconds).describe() == description
 
 
 def test_a_nightly_job_waits_for_the_coming_night_of_the_zone() -> None:

@@ -23,7 +23,7 @@ def test_P2_13_V2_V3_V4_what_the_assistant_said_is_found_in_what_was_stored(docu
 
 
 @pytest.mark.parametrize(
-    ("payload", "kept"),
+    ("payload", "document"),
     [
         (TextPayload("hi"), {"type": "TEXT", "value": "hi"}),
         (JsonPayload({"a": 1}), {"a": 1}),
@@ -31,5 +31,5 @@ def test_P2_13_V2_V3_V4_what_the_assistant_said_is_found_in_what_was_stored(docu
         (JsonPayload("no json"), {"type": "JSON_TEXT", "value": "no json"}),
     ],
 )
-def test_an_answer_is_stored_by_its_kind(payload: TextPayload | JsonPayload, kept: object) -> None:
-    assert to_document(payload) == kept
+def test_an_answer_is_stored_by_its_kind(payload: TextPayload | JsonPayload, document: object) -> None:
+    assert to_document(payload) == document

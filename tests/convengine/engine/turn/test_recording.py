@@ -19,9 +19,9 @@ TOOL = ["tool", {"tool": "look.up", "args": {"city": "Köln", "day": None}}, {}]
 
 
 def ask_refused(tape: Playback | Reuse, port: str, request: object) -> str:
-    with pytest.raises(ReplayMismatch) as found:
+    with pytest.raises(ReplayMismatch) as refusal:
         tape.ask(port, request, lambda: None)
-    assert tape.missing == [str(found.value)]
+    assert tape.missing == [str(refusal.value)]
     return tape.missing[0]
 
 

@@ -113,9 +113,13 @@ def test_a_line_has_the_shape_that_clients_know() -> None:
     line = publish_signal(signal=ERROR)
 
     assert line is not None
-    found = line.as_json()
-    assert (found["eventType"], found["message"], found["errorMessage"]) == ("VERBOSE_PROGRESS", None, line.text)
-    assert (found["metadata"]["severity"], found["metadata"]["theme"], found["metadata"]["icon"]) == (
+    document = line.as_json()
+    assert (document["eventType"], document["message"], document["errorMessage"]) == (
+        "VERBOSE_PROGRESS",
+        None,
+        line.text,
+    )
+    assert (document["metadata"]["severity"], document["metadata"]["theme"], document["metadata"]["icon"]) == (
         "ERROR",
         "danger",
         "warning",
@@ -182,7 +186,7 @@ def test_those_who_listened_before_still_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "stage", "payload", "said"),
+    ("path", "stage", "payload", "is_said"),
     [
         ("$.stepInfo.error", STEP_ERROR, {"errorMessage": "down"}, True),
         ("$.stepInfo.error", STEP_EXIT, {}, False),
@@ -192,13 +196,13 @@ def test_those_who_listened_before_still_do() -> None:
     ],
 )
 def test_paths_look_at_the_payload_and_the_record_of_the_step(
-    path: str, stage: Stage, payload: dict[str, Any], said: bool
+    path: str, stage: Stage, payload: dict[str, Any], is_said: bool
 ) -> None:
     turn = run_listening(make_verbose("Said.", step_match="JSON_PATH", step_value=path, determinant="ANY"))
 
     turn.audit(IDLE, stage, step="RulesStep", **payload)
 
-    assert ("Said." in [line.text for line in turn.verbose]) is said
+    assert ("Said." in [line.text for line in turn.verbose]) is is_said
 
 
 def test_a_fault_never_reaches_the_turn() -> None:

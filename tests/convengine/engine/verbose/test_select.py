@@ -12,8 +12,8 @@ ENTER = Signal("RulesStep", "STEP_ENTER")
 
 def choose(*all_rows: rows.Verbose, signal: Signal = ENTER, intent: str | None = "LOAN", **metadata: Any) -> int | None:
     """The id of the row that speaks at LOAN/IDLE."""
-    found = list_candidates(make_snapshot(LOAN, *all_rows), signal, intent, "IDLE")
-    row = choose_best(found, signal, lambda: metadata)
+    candidates = list_candidates(make_snapshot(LOAN, *all_rows), signal, intent, "IDLE")
+    row = choose_best(candidates, signal, lambda: metadata)
     return row.verbose_id if row else None
 
 

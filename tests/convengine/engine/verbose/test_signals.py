@@ -44,8 +44,8 @@ def heard_in(
     return list(list_signals(event, snapshot))
 
 
-def names(found: list[Signal]) -> list[tuple[str, str, bool]]:
-    return [(signal.step, signal.determinant, signal.error) for signal in found]
+def names(signals: list[Signal]) -> list[tuple[str, str, bool]]:
+    return [(signal.step, signal.determinant, signal.error) for signal in signals]
 
 
 @pytest.mark.parametrize("stage", [STEP_ENTER, STEP_EXIT, STEP_ERROR])
@@ -98,10 +98,10 @@ def test_a_tool_of_another_place_is_told_as_an_error() -> None:
 
 
 def test_a_planned_call_that_failed_is_told_by_its_call_as_well() -> None:
-    found = list_heard_signals(MCP_TOOL_ERROR, tool_code="a")
+    signals = list_heard_signals(MCP_TOOL_ERROR, tool_code="a")
 
-    assert names(found) == [("McpToolStep", "MCP_TOOL_CALL", True), ("McpToolStep", "MCP_TOOL_ERROR", True)]
-    assert [signal.generic for signal in found] == [False, True]
+    assert names(signals) == [("McpToolStep", "MCP_TOOL_CALL", True), ("McpToolStep", "MCP_TOOL_ERROR", True)]
+    assert [signal.generic for signal in signals] == [False, True]
 
 
 def test_a_fallback_is_a_final_answer_with_the_error_mark() -> None:
@@ -147,20 +147,20 @@ def test_most_events_are_nothing_to_tell() -> None:
 
 def test_rows_are_offered_exactly_the_names_that_are_told() -> None:
     """What the form knows, and what the engine says: one list."""
-    told = {(signal.step, signal.determinant) for stage in STAGES.values() for signal in _any(stage)}
+    pairs = {(signal.step, signal.determinant) for stage in STAGES.values() for signal in _any(stage)}
 
-    assert {determinant for _, determinant in told} == DETERMINANTS
-    assert {step for step, _ in told} - {"AnyStep"} <= STEPS
+    assert {determinant for _, determinant in pairs} == DETERMINANTS
+    assert {step for step, _ in pairs} - {"AnyStep"} <= STEPS
 
 
 def _any(stage: Stage) -> list[Signal]:
     """What a stage tells, whatever its payload says."""
     rows = (make_response(response_id=1), make_response(response_id=2, response_type="LATER", output_format="XML"))
     snapshot = make_snapshot(*rows)
-    found: list[Signal] = []
+    signals: list[Signal] = []
     for payload in ({"step": "AnyStep", "responseId": 1, "action": "SET_STATE"}, {"step": "AnyStep", "responseId": 2}):
-        found += heard_in(snapshot, stage, **payload)
-    return found
+        signals += heard_in(snapshot, stage, **payload)
+    return signals
 
 
 def test_no_stage_is_told_twice_in_the_tables() -> None:

@@ -49,7 +49,7 @@ def words(reader: Client, row: Any, query: str = "") -> str:
 def states(reader: Client, row: Any, query: str = "") -> list[tuple[str, str, int]]:
     """The line of states as (name, reason, turn)."""
     line = reader.get(page_of(row, query)).context["line"]
-    return [(one.name, one.reason, one.turn_no) for one in line]
+    return [(state.name, state.reason, state.turn_no) for state in line]
 
 
 def long_session(turns: int) -> CeConversation:
@@ -100,9 +100,9 @@ def test_the_line_of_states_tells_each_move_its_reason_and_its_turn(reader: Clie
         ("Pending completion", "mode_review", 1),
         ("Complete", "confirmed", 2),
     ]
-    said = words(reader, row)
-    assert "Ended: the user accepted the end." in said
-    assert "Accepts the proposed end" in said
+    text = words(reader, row)
+    assert "Ended: the user accepted the end." in text
+    assert "Accepts the proposed end" in text
 
 
 def test_a_task_that_another_one_ended_and_the_one_that_followed_each_tell_their_own_moves(reader: Client) -> None:
@@ -142,11 +142,11 @@ def test_an_end_outside_of_turns_is_in_the_line(reader: Client) -> None:
 def test_a_session_without_a_turn_says_what_is_not_there_yet(reader: Client) -> None:
     row = CeConversation.objects.create(remote_jid="nobody")
 
-    said = words(reader, row)
+    text = words(reader, row)
 
     for part in ("No turns yet.", "No summary yet. The first completed turn creates it.", "(single session)",
                  "None. No form has stored a fact yet.", "None. The settings apply."):  # fmt: skip
-        assert part in said
+        assert part in text
     assert states(reader, row) == [("Running", "begun", 1)]
 
 
@@ -168,7 +168,7 @@ def test_it_tells_summary_units_and_what_preferences_stand_for(reader: Client, m
         for n in range(session_memory.UNITS + 1)
     )
 
-    said = words(reader, row)
+    text = words(reader, row)
 
     for part in (
         "Goal Plan a trip", "Entities Japan, 2041", "Model desk:quick quick at http://127.0.0.1:9/v1",
@@ -176,8 +176,8 @@ def test_it_tells_summary_units_and_what_preferences_stand_for(reader: Client, m
         "Mounted prices collection prices, expired",
         "t10 claim 10 Fact turn 10", "All units of this session",
     ):  # fmt: skip
-        assert part in said, part
-    assert "claim 0" not in said
+        assert part in text, part
+    assert "claim 0" not in text
 
 
 def test_what_is_not_installed_any_more_is_told(reader: Client) -> None:
@@ -185,21 +185,21 @@ def test_what_is_not_installed_any_more_is_told(reader: Client) -> None:
         remote_jid="+41", preferences={"model": "gone", "knowledge_base": "burnt"}, mounted_kb_id="burnt"
     )
 
-    said = words(reader, row)
+    text = words(reader, row)
 
-    assert "gone no longer allowed, so the model of the settings is used" in said
-    assert said.count("burnt no longer exists, so turns do not use it (KB_UNAVAILABLE)") == 2
+    assert "gone no longer allowed, so the model of the settings is used" in text
+    assert text.count("burnt no longer exists, so turns do not use it (KB_UNAVAILABLE)") == 2
 
 
 def test_turns_are_told_with_what_they_meant_what_decided_them_and_how_they_ended(reader: Client) -> None:
     row = long_session(2)
     row.turns.filter(turn_no=2).update(status="FAILED", error_code="RESPONSE_MAPPING_NOT_FOUND")
 
-    said = words(reader, row)
+    text = words(reader, row)
 
-    assert "rule 7, rule 8" in said
-    assert "Answers the open question" in said
-    assert "RESPONSE_MAPPING_NOT_FOUND" in said
+    assert "rule 7, rule 8" in text
+    assert "Answers the open question" in text
+    assert "RESPONSE_MAPPING_NOT_FOUND" in text
     assert reverse("admin:config_admin_cerule_change", args=[7]) in reader.get(page_of(row)).content.decode()
 
 
@@ -221,9 +221,9 @@ def test_turns_are_listed_fifty_at_a_look_to_the_last(reader: Client) -> None:
     assert "88 earlier changes of these turns are not shown." in words(reader, row)
 
 
-@pytest.mark.parametrize("place", ["nonsense", "-5", "²", "99999999999999999999"])
-def test_a_place_that_is_none_shows_the_newest(place: str, reader: Client) -> None:
-    assert "answer 3" in words(reader, long_session(3), f"?before={place}")
+@pytest.mark.parametrize("cursor", ["nonsense", "-5", "²", "99999999999999999999"])
+def test_a_place_that_is_none_shows_the_newest(cursor: str, reader: Client) -> None:
+    assert "answer 3" in words(reader, long_session(3), f"?before={cursor}")
 
 
 def test_a_session_of_thousands_of_turns_costs_what_one_of_one_turn_costs(reader: Client) -> None:
@@ -234,9 +234,9 @@ def test_a_session_of_thousands_of_turns_costs_what_one_of_one_turn_costs(reader
         assert not [query for query in captured.captured_queries if "COUNT(" in query["sql"]]
         return len(captured)
 
-    one, many = long_session(1), long_session(2000)
+    short, many = long_session(1), long_session(2000)
 
-    assert queries(many) == queries(one) <= 14
+    assert queries(many) == queries(short) <= 14
 
 
 def test_who_may_not_see_it_is_refused_and_one_that_is_not_there_is_told(reader: Client) -> None:

@@ -53,7 +53,7 @@ def test_an_operator_is_led_there_settles_it_and_that_is_noted(pk: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "message"),
     [
         ({"ran": "yes"}, "Explain how you know"),
         ({"reason": "x"}, "Choose whether it ran."),
@@ -61,10 +61,10 @@ def test_an_operator_is_led_there_settles_it_and_that_is_noted(pk: int) -> None:
         ({"ran": "no", "reason": "x", "result": "7"}, "An action that did not run has no result"),
     ],
 )
-def test_what_is_not_said_or_wrong_settles_nothing(pk: int, sent: dict[str, str], said: str) -> None:
+def test_what_is_not_said_or_wrong_settles_nothing(pk: int, sent: dict[str, str], message: str) -> None:
     page = member("operator").post(settle_url(pk), sent)
 
-    assert said in page.content.decode()
+    assert message in page.content.decode()
     assert CePendingActionExecution.objects.get().status == "CLAIMED"
 
 

@@ -55,9 +55,9 @@ def test_nobody_adds_changes_or_deletes(model: type[models.Model], reader: Clien
 
 def test_a_turn_leads_to_its_conversation_its_trail_and_its_release(reader: Client) -> None:
     row = conversation()
-    found = turn(row, 1, status="FAILED", error_code="RESPONSE_MAPPING_NOT_FOUND", error_message="No row fits.")
+    record = turn(row, 1, status="FAILED", error_code="RESPONSE_MAPPING_NOT_FOUND", error_message="No row fits.")
 
-    page = reader.get(address(CeConversationHistory, "change", found.pk)).content.decode()
+    page = reader.get(address(CeConversationHistory, "change", record.pk)).content.decode()
 
     for part in (
         address(CeConversation, "change", row.pk),
@@ -79,7 +79,7 @@ def test_pages_follow_one_another_without_a_count(reader: Client) -> None:
     with CaptureQueriesContext(connection) as captured:
         while url:
             changes = reader.get(url).context["cl"]
-            seen += [found.turn_no for found in changes.result_list]
+            seen += [row.turn_no for row in changes.result_list]
             url = address(CeConversationHistory) + changes.paginator.older if changes.paginator.older else ""
 
     assert seen == list(range(120, 0, -1))
@@ -95,7 +95,7 @@ def test_pages_of_equal_times_leave_nothing_out(reader: Client) -> None:
 
     while url:
         changes = reader.get(url).context["cl"]
-        seen += [found.pk for found in changes.result_list]
+        seen += [row.pk for row in changes.result_list]
         url = address(CeConversation) + changes.paginator.older if changes.paginator.older else ""
 
     assert len(seen) == len(set(seen)) == 81
@@ -110,9 +110,9 @@ def test_a_place_that_is_none_shows_the_first_page(reader: Client) -> None:
 @pytest.mark.parametrize("model", [CeConversation, CeConversationHistory], ids=lambda model: model._meta.db_table)
 def test_a_list_of_a_thousand_costs_as_many_queries_as_one_of_ten(model: Any, reader: Client) -> None:
     def add(numbers: range) -> None:
-        found = CeConversation.objects.bulk_create(CeConversation(remote_jid=f"x{n}") for n in numbers)
+        sessions = CeConversation.objects.bulk_create(CeConversation(remote_jid=f"x{n}") for n in numbers)
         CeConversationHistory.objects.bulk_create(
-            CeConversationHistory(conversation=row, turn_no=1, config_version=1) for row in found
+            CeConversationHistory(conversation=row, turn_no=1, config_version=1) for row in sessions
         )
 
     def queries() -> int:
@@ -163,6 +163,6 @@ def test_every_other_page_of_the_record_opens(reader: Client) -> None:
         ),
     )
 
-    for found in made:
-        assert reader.get(address(type(found))).status_code == 200
-        assert reader.get(address(type(found), "change", found.pk)).status_code == 200
+    for record_row in made:
+        assert reader.get(address(type(record_row))).status_code == 200
+        assert reader.get(address(type(record_row), "change", record_row.pk)).status_code == 200

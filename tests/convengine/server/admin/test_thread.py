@@ -49,7 +49,7 @@ def test_a_thread_lists_its_sessions_and_each_leads_back_to_it(reader: Client) -
 
     page = reader.get(page_of(thread))
 
-    assert [one["row"].pk for one in page.context["sessions"]] == [second.pk, first.pk]
+    assert [entry["row"].pk for entry in page.context["sessions"]] == [second.pk, first.pk]
     text = page.content.decode()
     for part in ("Running", "Aborted", "the user wants to start over", "a trip to Japan", "TRIP / "):
         assert part in text
@@ -64,15 +64,15 @@ def test_sessions_follow_one_another_to_the_oldest(reader: Client) -> None:
 
     while query is not None:
         context = reader.get(page_of(thread, query)).context
-        seen += [one["row"].pk for one in context["sessions"]]
+        seen += [entry["row"].pk for entry in context["sessions"]]
         query = f"?before={context['older']}" if context["older"] else None
 
     assert len(seen) == len(set(seen)) == 120
 
 
-@pytest.mark.parametrize("place", ["nonsense", "7b1c1f4e-58a5-4a4e-9d0f-0d4c5a0f3a11"])
-def test_a_place_that_is_none_shows_what_there_is(place: str, reader: Client) -> None:
-    assert reader.get(page_of(thread_of("+1", 1), f"?before={place}")).status_code == 200
+@pytest.mark.parametrize("cursor", ["nonsense", "7b1c1f4e-58a5-4a4e-9d0f-0d4c5a0f3a11"])
+def test_a_place_that_is_none_shows_what_there_is(cursor: str, reader: Client) -> None:
+    assert reader.get(page_of(thread_of("+1", 1), f"?before={cursor}")).status_code == 200
 
 
 def test_a_thread_whose_sessions_are_gone_says_so(reader: Client) -> None:

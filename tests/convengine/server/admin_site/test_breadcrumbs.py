@@ -14,14 +14,14 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from tests.records import store_row
 
 pytestmark = pytest.mark.django_db
-ENTRIES = [(place, entry) for place in layout.SECTIONS for entry in place.entries]
+ENTRIES = [(section, entry) for section in layout.SECTIONS for entry in section.entries]
 
 
 @pytest.fixture
 def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("ada"))
-    return found
+    logged_in = Client()
+    logged_in.force_login(User.objects.create_superuser("ada"))
+    return logged_in
 
 
 def read_crumbs(client: Client, address: str) -> list[tuple[str, str]]:
@@ -29,26 +29,26 @@ def read_crumbs(client: Client, address: str) -> list[tuple[str, str]]:
     answer = client.get(address)
     assert answer.status_code == 200, answer.status_code
     line = answer.content.decode().partition('aria-label="Breadcrumbs"')[2].partition("</nav>")[0]
-    found = re.findall(r'<li><(?:a href="([^"]*)"|\w+)[^>]*>([^<]*)</', line)
-    assert line.count("<li>") == len(found)
-    return [(unescape(title), url) for url, title in found]
+    crumbs = re.findall(r'<li><(?:a href="([^"]*)"|\w+)[^>]*>([^<]*)</', line)
+    assert line.count("<li>") == len(crumbs)
+    return [(unescape(title), url) for url, title in crumbs]
 
 
 def titles(client: Client, address: str) -> list[str]:
     return [title for title, _ in read_crumbs(client, address)]
 
 
-@pytest.mark.parametrize(("place", "entry"), ENTRIES, ids=lambda one: one.title)
+@pytest.mark.parametrize(("section", "entry"), ENTRIES, ids=lambda entry: entry.title)
 def test_every_page_of_the_sidebar_leads_home_by_its_place(
-    client: Client, place: layout.Section, entry: layout.Entry
+    client: Client, section: layout.Section, entry: layout.Entry
 ) -> None:
     opts = apps.get_model(entry.model)._meta
-    found = read_crumbs(client, reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}"))
+    crumbs = read_crumbs(client, reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}"))
 
-    assert found[0] == ("Home", "/admin/")
-    assert [title for title, _ in found[1:]] == list(dict.fromkeys([place.title, entry.title]))
-    assert all(url for _, url in found[:-1])
-    assert not found[-1][1]
+    assert crumbs[0] == ("Home", "/admin/")
+    assert [title for title, _ in crumbs[1:]] == list(dict.fromkeys([section.title, entry.title]))
+    assert all(url for _, url in crumbs[:-1])
+    assert not crumbs[-1][1]
 
 
 def test_home_leads_nowhere(client: Client) -> None:

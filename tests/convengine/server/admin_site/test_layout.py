@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 from convengine.server.admin_site import layout
 
 pytestmark = pytest.mark.django_db
-ENTRIES = [entry for place in layout.SECTIONS for entry in place.entries]
+ENTRIES = [entry for section in layout.SECTIONS for entry in section.entries]
 
 
 def sidebar(*names: str, path: str = "/admin/", **values: Any) -> list[dict[str, Any]]:
@@ -22,7 +22,7 @@ def sidebar(*names: str, path: str = "/admin/", **values: Any) -> list[dict[str,
 
 
 def places_of(*names: str, **values: Any) -> dict[str, list[str]]:
-    return {place["title"]: [page["title"] for page in place["items"]] for place in sidebar(*names, **values)}
+    return {section["title"]: [page["title"] for page in section["items"]] for section in sidebar(*names, **values)}
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.model}-{entry.page}")
@@ -64,16 +64,16 @@ def test_the_record_is_read_by_whoever_works_on_conversations(group: str) -> Non
 
 
 def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> None:
-    place = next(place for place in sidebar("operator") if place["title"] == "Conversations")
+    section = next(section for section in sidebar("operator") if section["title"] == "Conversations")
 
-    assert [page["title"] for page in place["items"]] == [
+    assert [page["title"] for page in section["items"]] == [
         *("Action runs", "Sent messages", "Waiting turns", "Stored answers"),
     ]
-    assert place["link"] == place["items"][0]["link"]
+    assert section["link"] == section["items"][0]["link"]
 
 
 @pytest.mark.parametrize(
-    ("path", "place", "entry"),
+    ("path", "section", "entry"),
     [
         ("/admin/", "Home", None),
         ("/admin/config_admin/cerule/", "Rules", "Rules"),
@@ -82,11 +82,13 @@ def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> Non
         ("/admin/config_admin/cemcptool/3/change/", "Actions & tools", "Tools"),
     ],
 )
-def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, place: str, entry: str | None) -> None:
+def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, section: str, entry: str | None) -> None:
     places = sidebar(path=path, is_superuser=True)
 
-    assert [found["title"] for found in places if found["active"]] == [place]
-    assert [found["title"] for one in places for found in one["items"] if found["active"]] == ([entry] if entry else [])
+    assert [shown["title"] for shown in places if shown["active"]] == [section]
+    assert [page["title"] for shown in places for page in shown["items"] if page["active"]] == (
+        [entry] if entry else []
+    )
 
 
 def test_nothing_to_do_is_said_in_words(client: Client) -> None:

@@ -71,23 +71,23 @@ def rows(user: User) -> dict[type[models.Model], Any]:
     of_tools = {
         model: {"tool": make(m.CeMcpTool, tool_code=model.__name__)} for model in (m.CeMcpDbTool, m.CeMcpHttpTool)
     }
-    found: dict[type[models.Model], Any] = {model: make(model, **of_tools.get(model, {})) for model in MODELS}
-    found |= {User: user, Group: Group.objects.get(name="qa"), CeJob: CeJob.objects.get(name="close_sessions")}
+    made: dict[type[models.Model], Any] = {model: make(model, **of_tools.get(model, {})) for model in MODELS}
+    made |= {User: user, Group: Group.objects.get(name="qa"), CeJob: CeJob.objects.get(name="close_sessions")}
     turn = store_row(CeConversationHistory, turn_no=1)
-    found[CeConversationHistory] = turn
-    found[CeAudit] = store_row(CeAudit, conversation_id=turn.conversation_id, turn_no=1)
-    found[CeApiKey] = CeApiKey.objects.create_key(name="mine", made_by=user)[0]
-    found[m.CeRelease] = m.CeRelease.objects.order_by("config_version")[1]
-    return found | {model: store_row(model) for model in admin.site._registry if model not in found}
+    made[CeConversationHistory] = turn
+    made[CeAudit] = store_row(CeAudit, conversation_id=turn.conversation_id, turn_no=1)
+    made[CeApiKey] = CeApiKey.objects.create_key(name="mine", made_by=user)[0]
+    made[m.CeRelease] = m.CeRelease.objects.order_by("config_version")[1]
+    return made | {model: store_row(model) for model in admin.site._registry if model not in made}
 
 
 def addresses(model: Any, row: Any) -> Iterator[tuple[str, str]]:
     """The name of every address of a model's pages, and the address for the row."""
-    for one in admin.site._registry[model].urls:
-        if isinstance(one, URLPattern) and one.name:
+    for url in admin.site._registry[model].urls:
+        if isinstance(url, URLPattern) and url.name:
             values = {"config_version": m.CeRelease.objects.order_by("config_version")[1].pk}
-            named = {name: values.get(name) or getattr(row, name, row.pk) for name in one.pattern.converters}
-            yield one.name, reverse(f"admin:{one.name}", kwargs=named)
+            named = {name: values.get(name) or getattr(row, name, row.pk) for name in url.pattern.converters}
+            yield url.name, reverse(f"admin:{url.name}", kwargs=named)
 
 
 def right_for(name: str, model: Any, takes: dict[str, tuple[str, ...]]) -> set[str]:
@@ -121,9 +121,9 @@ def at_work(member: User) -> Client:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_groups_have_the_rights_of_the_table(name: str) -> None:
-    found = Permission.objects.filter(group__name=name).select_related("content_type")
+    rights = Permission.objects.filter(group__name=name).select_related("content_type")
 
-    assert {f"{right.content_type.app_label}.{right.codename}" for right in found} == rights_of(name)
+    assert {f"{right.content_type.app_label}.{right.codename}" for right in rights} == rights_of(name)
 
 
 def test_the_manual_prints_the_table() -> None:
@@ -137,11 +137,12 @@ def test_the_manual_prints_the_table() -> None:
 
 
 def test_every_right_of_the_table_is_there() -> None:
-    there = {
-        f"{one.content_type.app_label}.{one.codename}" for one in Permission.objects.select_related("content_type")
+    existing = {
+        f"{permission.content_type.app_label}.{permission.codename}"
+        for permission in Permission.objects.select_related("content_type")
     }
 
-    assert {right for task in TASKS for right in task.rights} - there == set()
+    assert {right for task in TASKS for right in task.rights} - existing == set()
 
 
 def test_every_address_is_open_to_whom_it_should_be_and_refused_to_all_others(member: User, at_work: Client) -> None:
@@ -170,7 +171,7 @@ def test_nothing_that_is_shown_leads_to_a_refusal(member: User, at_work: Client)
             wrong.append(f"{address}: {page.status_code}")
         elif page.status_code == 200 and "html" in page["Content-Type"]:
             text = page.content.decode()
-            wrong += [f"{address}: {one}" for one in _refused_actions(at_work, address, text)]
+            wrong += [f"{address}: {action}" for action in _refused_actions(at_work, address, text)]
             for link in re.findall(r'<a[^>]*href="(/[^"#]*)', text):
                 if (kind := _kind(link)) not in seen:
                     seen.add(kind)
@@ -185,7 +186,7 @@ def _kind(address: str) -> str:
     except Resolver404:
         return "admin:logout"
     skipped = {f"{model._meta.app_label}_{model._meta.model_name}_" for model in MODELS if model not in LOOKED_AT}
-    return "admin:logout" if any(name.startswith(f"admin:{one}") for one in skipped) else name
+    return "admin:logout" if any(name.startswith(f"admin:{prefix}") for prefix in skipped) else name
 
 
 def _refused_actions(client: Client, address: str, text: str) -> Iterator[str]:

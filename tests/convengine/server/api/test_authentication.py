@@ -39,19 +39,19 @@ def test_a_key_costs_a_turn_one_read(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"revoked": True}, "This API key was revoked."),
         ({"expiry_date": timezone.now() - timedelta(seconds=1)}, "This API key has expired."),
         ({"hashed_key": "sha512$$other"}, "Unknown API key."),
     ],
 )
-def test_a_key_that_is_valid_no_more_takes_no_turn(caller: Caller, values: dict[str, Any], said: str) -> None:
+def test_a_key_that_is_valid_no_more_takes_no_turn(caller: Caller, values: dict[str, Any], message: str) -> None:
     change(**values)
 
     answer = caller.post({"conversationId": caller.conversation_id, "message": "hours"})
 
-    assert (answer.status_code, answer.json()["message"]) == (401, said)
+    assert (answer.status_code, answer.json()["message"]) == (401, message)
     assert CeConversation.objects.get().last_turn_no == 1
 
 

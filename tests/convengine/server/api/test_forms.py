@@ -68,7 +68,7 @@ def caller() -> Caller:
 
 
 def test_a_form_is_filled_corrected_and_confirmed(caller: Caller) -> None:
-    said = [
+    dialogue = [
         ("I need a loan of 35,000", "Missing: customerId, city"),
         ("customer 4711, by the way I liked your opening hours", "Missing: city"),
         ("Paris", "Missing: city"),
@@ -79,22 +79,22 @@ def test_a_form_is_filled_corrected_and_confirmed(caller: Caller) -> None:
         ("your opening hours?", "Nine to five."),
     ]
 
-    answers = [caller.say(message) for message, _ in said]
+    answers = [caller.say(message) for message, _ in dialogue]
 
-    assert [answer["payload"]["value"] for answer in answers] == [expected for _, expected in said]
+    assert [answer["payload"]["value"] for answer in answers] == [expected for _, expected in dialogue]
     assert [answer["context"]["intent_lock"]["locked"] for answer in answers] == [True] * 3 + [False] * 5
     assert answers[6]["context"]["amount"] == 350000
     assert [find_replay_difference(record) for record in CeConversationHistory.objects.order_by("turn_no")] == [
         None
-    ] * len(said)
+    ] * len(dialogue)
 
 
 def test_why_names_the_schema_that_was_chosen(caller: Caller) -> None:
     other = CeOutputSchema.objects.create(intent_code="FAQ", state_code="ANY", json_schema=FORM)
     caller.say("a loan")
 
-    found = caller.get("/why", turn=1).json()["decisions"]
+    decisions = caller.get("/why", turn=1).json()["decisions"]
 
-    (decision,) = [decision for decision in found if decision["kind"] == "SCHEMA"]
+    (decision,) = [decision for decision in decisions if decision["kind"] == "SCHEMA"]
     assert decision["winners"] == [CeOutputSchema.objects.get(intent_code="LOAN").pk]
     assert {row["id"]: row["reason"] for row in decision["candidates"]}[other.pk] == "SCOPE_INTENT"

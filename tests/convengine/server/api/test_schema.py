@@ -24,7 +24,7 @@ def test_every_answer_fits_the_description(live_server: Any) -> None:
     create_help_desk()
     headers = {"Authorization": f"Api-Key {make_key()}"}
     schema = schemathesis.openapi.from_url(f"{live_server.url}/api/schema/?format=json")
-    operations = [found.ok() for found in schema.include(path_regex="^/api/v1/").get_all_operations()]
+    operations = [operation.ok() for operation in schema.include(path_regex="^/api/v1/").get_all_operations()]
 
     for operation in operations:
 
@@ -54,16 +54,16 @@ def test_what_is_read_of_a_real_conversation_fits_the_description() -> None:
     document = caller.client.get("/api/schema/?format=json").json()
     mine = "conversation/{conversation_id}"
     audit = "conversation/audit/{conversation_id}"
-    asked = {mine: "", f"{mine}/turns": "?limit=1", f"{mine}/turns/{{turn_no}}/trace": "", audit: "?expand=meta"}
-    asked |= {f"{audit}/trace": "", f"{audit}/why": "?turn=1", f"{audit}/account": "?turn=1"}
+    queries = {mine: "", f"{mine}/turns": "?limit=1", f"{mine}/turns/{{turn_no}}/trace": "", audit: "?expand=meta"}
+    queries |= {f"{audit}/trace": "", f"{audit}/why": "?turn=1", f"{audit}/account": "?turn=1"}
 
-    for path, query in {**asked, "audit/turns": "", "audit/stages": ""}.items():
+    for path, query in {**queries, "audit/turns": "", "audit/stages": ""}.items():
         answer = caller.client.get(
             f"/api/v1/{path.format(conversation_id=caller.conversation_id, turn_no=2)}{query}",
             headers={"Authorization": f"Api-Key {caller.secret}"},
         )
-        told = document["paths"][f"/api/v1/{path}"]["get"]["responses"][str(answer.status_code)]
-        schema = told["content"]["application/json"]["schema"]
+        response = document["paths"][f"/api/v1/{path}"]["get"]["responses"][str(answer.status_code)]
+        schema = response["content"]["application/json"]["schema"]
         Draft202012Validator({**schema, "components": document["components"]}).validate(answer.json())
         assert answer.status_code == 200
 

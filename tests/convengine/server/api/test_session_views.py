@@ -100,14 +100,14 @@ def test_one_session_is_read_with_its_lists(guest: Participant) -> None:
         conversation=row_of(answer), kind="FACT", topic="country", claim="Japan", source_turn=2, content_hash="h"
     )
 
-    found = guest.call("get", f"/{answer['session_id']}?include=messages,units,explainability").json()
+    body = guest.call("get", f"/{answer['session_id']}?include=messages,units,explainability").json()
 
-    assert [(one["turn_no"], one["user"]) for one in found["messages"]] == [(2, "Japan"), (1, "a visa")]
-    assert found["messages"][1]["assistant"] == "Which country?"
-    assert [(unit["topic"], unit["claim"]) for unit in found["units"]] == [("country", "Japan")]
-    assert [one["turn_no"] for one in found["explainability"]] == [2, 1]
-    assert found["links"]["units"] == f"/api/v1/sessions/{answer['session_id']}/units"
-    assert guest.call("get", f"/{answer['session_id']}/units").json()["units"] == found["units"]
+    assert [(message["turn_no"], message["user"]) for message in body["messages"]] == [(2, "Japan"), (1, "a visa")]
+    assert body["messages"][1]["assistant"] == "Which country?"
+    assert [(unit["topic"], unit["claim"]) for unit in body["units"]] == [("country", "Japan")]
+    assert [turn["turn_no"] for turn in body["explainability"]] == [2, 1]
+    assert body["links"]["units"] == f"/api/v1/sessions/{answer['session_id']}/units"
+    assert guest.call("get", f"/{answer['session_id']}/units").json()["units"] == body["units"]
 
 
 def test_a_list_that_there_is_not_is_refused(guest: Participant) -> None:
@@ -198,11 +198,11 @@ def test_sessions_are_listed_newest_first_in_pages(guest: Participant) -> None:
     first = guest.call("get", "?workspace_id=default&limit=2").json()
     rest = guest.call("get", f"?workspace_id=default&limit=2&cursor={first['next']}").json()
 
-    ids = [one["session_id"] for one in [*first["sessions"], *rest["sessions"]]]
-    assert ids == [one["session_id"] for one in reversed(made)]
+    ids = [session["session_id"] for session in [*first["sessions"], *rest["sessions"]]]
+    assert ids == [session["session_id"] for session in reversed(made)]
     assert rest["next"] is None
     open_ones = guest.call("get", "?workspace_id=default&channel=sms&lifecycle=RUNNING").json()["sessions"]
-    assert [one["session_id"] for one in open_ones] == [made[2]["session_id"]]
+    assert [session["session_id"] for session in open_ones] == [made[2]["session_id"]]
 
 
 @pytest.mark.parametrize(
@@ -220,11 +220,11 @@ def test_a_list_names_the_parameter_that_is_wrong(guest: Participant, query: str
 
 @pytest.mark.parametrize("name", ["channel", "remote_jid"])
 def test_a_name_with_what_no_database_takes_is_found_as_it_was_stored(guest: Participant, name: str) -> None:
-    found = guest.call("post", "/resolve", {**guest.thread, "user_message": "hi", name: "+1\0"}).json()
+    body = guest.call("post", "/resolve", {**guest.thread, "user_message": "hi", name: "+1\0"}).json()
 
     listed = guest.call("get", f"?workspace_id=default&{name}=%2B1%00").json()
 
-    assert [one["session_id"] for one in listed["sessions"]] == [found["session_id"]]
+    assert [session["session_id"] for session in listed["sessions"]] == [body["session_id"]]
 
 
 def test_a_workspace_is_a_boundary(guest: Participant) -> None:

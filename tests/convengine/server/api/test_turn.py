@@ -201,8 +201,8 @@ def test_an_error_names_value_and_remedy_and_the_conversation(
 ) -> None:
     answer = caller.post({"conversationId": caller.conversation_id, **body}).json()
 
-    (told,) = answer["fields"][field]
-    assert [text for text in texts if text not in told] == []
+    (problem,) = answer["fields"][field]
+    assert [text for text in texts if text not in problem] == []
     assert answer["conversationId"] == caller.conversation_id
 
 
@@ -218,22 +218,22 @@ def test_input_params_that_are_null_are_as_good_as_absent(caller: Caller) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "alias", "one", "other"),
+    ("name", "alias", "value", "other"),
     [
         ("conversationId", "conversation_id", str(uuid.UUID(int=1)), str(uuid.UUID(int=2))),
         ("inputParams", "input_params", {"a": 1}, {"a": 2}),
     ],
 )
 def test_a_field_under_two_names_with_two_values_is_refused(
-    caller: Caller, name: str, alias: str, one: Any, other: Any
+    caller: Caller, name: str, alias: str, value: Any, other: Any
 ) -> None:
-    response = caller.post({name: one, alias: other, "message": "hours"})
+    response = caller.post({name: value, alias: other, "message": "hours"})
 
     answer = response.json()
     assert (response.status_code, set(answer["fields"])) == (400, {name, alias})
     assert "Send one of them." in answer["fields"][name][0]
     assert not CeConversation.objects.exists()
-    assert caller.post({name: one, alias: one, "message": "hours"}).status_code == 200
+    assert caller.post({name: value, alias: value, "message": "hours"}).status_code == 200
 
 
 def test_what_is_too_large_tells_its_size_and_the_limit(caller: Caller) -> None:

@@ -115,11 +115,11 @@ def test_why_says_that_such_a_row_is_invalid(caller: Caller) -> None:
 
     decisions = caller.get("/why", turn=2).json()["decisions"]
 
-    passes = [one for one in decisions if one["kind"] == "RULE"]
+    passes = [decision for decision in decisions if decision["kind"] == "RULE"]
     assert passes
-    for one in passes:
-        (row,) = [candidate for candidate in one["candidates"] if candidate["id"] == rule.pk]
-        assert (row["reason"], one["cut"]["CONFIG_ROW_INVALID"]) == ("CONFIG_ROW_INVALID", 1)
+    for rule_pass in passes:
+        (row,) = [candidate for candidate in rule_pass["candidates"] if candidate["id"] == rule.pk]
+        assert (row["reason"], rule_pass["cut"]["CONFIG_ROW_INVALID"]) == ("CONFIG_ROW_INVALID", 1)
         assert (row["fault"]["field"], row["fault"]["value"]) == ("priority", "soon")
 
 

@@ -78,8 +78,8 @@ def test_an_execution_of_a_failed_turn_outlives_its_proposal(caller: Caller, run
     again = caller.say("yes")
 
     assert len(runs) == 1
-    told = outcome(caller)
-    assert (told["stage"], told["reused"]) == ("PENDING_ACTION_EXECUTED", True)
+    event = outcome(caller)
+    assert (event["stage"], event["reused"]) == ("PENDING_ACTION_EXECUTED", True)
     assert again["context"]["pending_action_runtime"]["result"]["values"] == [{"payment": 1}]
 
     # The user knows now: whoever names it again wants it again.

@@ -23,9 +23,9 @@ def ada() -> User:
 
 @pytest.fixture
 def claim() -> ExecutionClaim:
-    found = make_claim()
-    Executions(Recording()).claim(found)
-    return found
+    new_claim = make_claim()
+    Executions(Recording()).claim(new_claim)
+    return new_claim
 
 
 def row() -> CePendingActionExecution:
@@ -36,11 +36,11 @@ def test_what_ran_is_executed_with_the_result_that_was_found(ada: User, claim: E
     settle_execution(row().pk, Settlement(True, ada, " The bank shows it. ", {"refund": "R-17"}))
 
     assert (row().status, row().result_json["values"]) == ("EXECUTED", [{"refund": "R-17"}])
-    told = row().result_json["settled"]
-    assert (told["by"], told["reason"]) == ("ada", "The bank shows it.")
+    settled = row().result_json["settled"]
+    assert (settled["by"], settled["reason"]) == ("ada", "The bank shows it.")
     assert row().finished_at is not None
-    found = Executions(Recording()).claim(claim)
-    assert (found.claimed, found.status) == (False, "EXECUTED")
+    execution = Executions(Recording()).claim(claim)
+    assert (execution.claimed, execution.status) == (False, "EXECUTED")
     # Also under another opening: nobody has told the user yet.
     assert Executions(Recording()).claim(make_claim(conversation_id=claim.conversation_id)).status == "EXECUTED"
 

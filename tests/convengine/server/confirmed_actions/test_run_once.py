@@ -58,8 +58,8 @@ def test_how_it_ended_is_found_with_it() -> None:
 
     book.finish(claim, "EXECUTED", {"values": [7]})
 
-    found = book.claim(claim)
-    assert (found.claimed, found.status, found.result) == (False, "EXECUTED", {"values": [7]})
+    execution = book.claim(claim)
+    assert (execution.claimed, execution.status, execution.result) == (False, "EXECUTED", {"values": [7]})
     assert CePendingActionExecution.objects.get().finished_at is not None
 
 
@@ -71,7 +71,7 @@ def test_another_opening_and_another_conversation_have_claims_of_their_own() -> 
     assert book.claim(claim).claimed
     book.finish(claim, "EXECUTED", {})
     commit_turn(claim)
-    assert all(book.claim(one).claimed for one in others)
+    assert all(book.claim(other).claimed for other in others)
 
 
 @IN_ONE_TRANSACTION
@@ -80,11 +80,11 @@ def test_what_a_dead_turn_executed_is_taken_over_by_another_opening_and_not_run_
     number = book.claim(claim).execution_id
     book.finish(claim, "EXECUTED", {"values": [7]})
     commit_turn(claim, status="FAILED", turn_no=1)
-    anew = make_claim(conversation_id=claim.conversation_id)
+    new_claim = make_claim(conversation_id=claim.conversation_id)
     again = make_claim(conversation_id=claim.conversation_id)
     another = make_claim(conversation_id=claim.conversation_id, action_key="SHIP")
 
-    taken = book.claim(anew)
+    taken = book.claim(new_claim)
 
     assert (taken.claimed, taken.status, taken.execution_id) == (False, "EXECUTED", number)
     assert (taken.result, taken.other_nonce) == ({"values": [7]}, claim.nonce)
@@ -108,16 +108,16 @@ def test_what_a_dead_turn_did_in_vain_may_be_done_by_another_opening() -> None:
 @IN_ONE_TRANSACTION
 def test_an_action_whose_end_nobody_knows_is_not_begun_again_by_another_opening() -> None:
     book, claim = Executions(Recording()), make_claim()
-    left = book.claim(claim)
-    anew = make_claim(conversation_id=claim.conversation_id)
+    unfinished = book.claim(claim)
+    new_claim = make_claim(conversation_id=claim.conversation_id)
     another = make_claim(conversation_id=claim.conversation_id, action_key="SHIP")
 
-    assert book.claim(anew) == Execution(False, left.execution_id, "CLAIMED", None, "digest", claim.nonce)
+    assert book.claim(new_claim) == Execution(False, unfinished.execution_id, "CLAIMED", None, "digest", claim.nonce)
     assert book.claim(another).claimed
 
     # A person has found out.
-    CePendingActionExecution.objects.filter(pk=left.execution_id).update(status="FAILED")
-    assert book.claim(anew).claimed
+    CePendingActionExecution.objects.filter(pk=unfinished.execution_id).update(status="FAILED")
+    assert book.claim(new_claim).claimed
 
 
 @IN_ONE_TRANSACTION

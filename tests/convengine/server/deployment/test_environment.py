@@ -7,10 +7,10 @@ from convengine.server.deployment import environment
 
 
 def test_a_postgresql_address_is_read_whole() -> None:
-    found = environment.database("postgresql://me:p%40ss@db.example:5433/desk?sslmode=require", "x")
+    database = environment.database("postgresql://me:p%40ss@db.example:5433/desk?sslmode=require", "x")
 
-    assert (found["NAME"], found["USER"], found["PASSWORD"]) == ("desk", "me", "p@ss")
-    assert (found["HOST"], found["PORT"], found["OPTIONS"]["sslmode"]) == ("db.example", "5433", "require")
+    assert (database["NAME"], database["USER"], database["PASSWORD"]) == ("desk", "me", "p@ss")
+    assert (database["HOST"], database["PORT"], database["OPTIONS"]["sslmode"]) == ("db.example", "5433", "require")
 
 
 def test_statements_are_prepared_unless_a_pooler_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,10 +27,10 @@ def test_a_socket_folder_can_be_the_host() -> None:
 
 
 def test_without_an_address_it_is_sqlite_with_immediate_transactions() -> None:
-    found = environment.database("", "/data/ce.sqlite3")
+    database = environment.database("", "/data/ce.sqlite3")
 
-    assert (found["NAME"], found["OPTIONS"]["transaction_mode"]) == ("/data/ce.sqlite3", "IMMEDIATE")
-    assert "WAL" in found["OPTIONS"]["init_command"]
+    assert (database["NAME"], database["OPTIONS"]["transaction_mode"]) == ("/data/ce.sqlite3", "IMMEDIATE")
+    assert "WAL" in database["OPTIONS"]["init_command"]
 
 
 def test_another_database_is_refused() -> None:
@@ -42,10 +42,10 @@ def test_deployment_defaults_of_settings_are_found_by_name(monkeypatch: pytest.M
     monkeypatch.setenv("CE_CFG__Session__LEASE_SECONDS", "7")
     monkeypatch.setenv("SESSION_TIMEOUT_MINUTES", "45")
 
-    found = environment.live_setting_defaults()
+    defaults = environment.live_setting_defaults()
 
-    assert found["SESSION", "LEASE_SECONDS"] == "7"
-    assert found["SESSION", "TIMEOUT_MINUTES"] == "45"
+    assert defaults["SESSION", "LEASE_SECONDS"] == "7"
+    assert defaults["SESSION", "TIMEOUT_MINUTES"] == "45"
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,21 @@ def models(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Any:
 
 
 def test_two_variables_are_enough_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = models(monkeypatch, CE_LLM_BASE_URL="http://127.0.0.1:8080/v1", CE_LLM_MODEL="small")
+    connections = models(monkeypatch, CE_LLM_BASE_URL="http://127.0.0.1:8080/v1", CE_LLM_MODEL="small")
 
-    assert list(found) == ["default"]
-    assert (found["default"]["base_url"], found["default"]["models"]) == ("http://127.0.0.1:8080/v1", ["small"])
-    assert (found["default"]["api_key"], found["default"]["answers"]) == ("", "schema")
+    assert list(connections) == ["default"]
+    assert (connections["default"]["base_url"], connections["default"]["models"]) == (
+        "http://127.0.0.1:8080/v1",
+        ["small"],
+    )
+    assert (connections["default"]["api_key"], connections["default"]["answers"]) == ("", "schema")
 
 
 def test_a_key_and_a_model_are_the_service_that_the_protocol_is_named_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = models(monkeypatch, CE_LLM_API_KEY="k", CE_LLM_MODEL="a", CE_LLM_ALLOWED_MODELS="b, a")
+    connections = models(monkeypatch, CE_LLM_API_KEY="k", CE_LLM_MODEL="a", CE_LLM_ALLOWED_MODELS="b, a")
 
-    assert found["openai"]["base_url"] == "https://api.openai.com/v1"
-    assert found["openai"]["models"] == ["a", "b"]
+    assert connections["openai"]["base_url"] == "https://api.openai.com/v1"
+    assert connections["openai"]["models"] == ["a", "b"]
 
 
 def test_without_variables_or_with_none_there_is_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,13 +102,13 @@ def test_without_variables_or_with_none_there_is_no_model(monkeypatch: pytest.Mo
 
 def test_named_connections_take_their_keys_from_variables_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = '{"lab": {"base_url": "http://lab/v1", "models": ["big"], "api_key_env": "LAB_KEY"}}'
-    found = models(monkeypatch, CE_LLM_CONNECTIONS=lab, LAB_KEY="k")
+    connections = models(monkeypatch, CE_LLM_CONNECTIONS=lab, LAB_KEY="k")
 
-    assert found == {"lab": {"base_url": "http://lab/v1", "models": ["big"], "api_key": "k"}}
+    assert connections == {"lab": {"base_url": "http://lab/v1", "models": ["big"], "api_key": "k"}}
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
         ({"CE_LLM_BASE_URL": "http://x/v1"}, "CE_LLM_MODEL must name the model"),
         ({"CE_LLM_MODEL": "a"}, "CE_LLM_BASE_URL must be the address"),
@@ -117,9 +120,9 @@ def test_named_connections_take_their_keys_from_variables_of_their_own(monkeypat
     ],
 )
 def test_an_impossible_description_of_a_model_names_the_variable(
-    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+    variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ImproperlyConfigured, match=told):
+    with pytest.raises(ImproperlyConfigured, match=message):
         models(monkeypatch, **variables)
 
 
@@ -129,10 +132,10 @@ def test_a_connection_takes_its_secret_from_the_variable_that_it_names(monkeypat
         "CE_HTTP_CONNECTIONS", '{"orders": {"base_url": "https://o.example", "secret": "ORDERS_TOKEN"}, "open": {}}'
     )
 
-    found = environment.http_connections()
+    connections = environment.http_connections()
 
-    assert found["orders"]["secret_value"] == "s3cret"
-    assert "secret_value" not in found["open"]
+    assert connections["orders"]["secret_value"] == "s3cret"
+    assert "secret_value" not in connections["open"]
 
 
 @pytest.mark.parametrize(

@@ -172,8 +172,8 @@ def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch)
         assert proxy.asked == []
 
 
-def _says(*found: str) -> Any:
+def _says(*addresses: str) -> Any:
     def getaddrinfo(host: Any, port: Any, *args: Any, **options: Any) -> Any:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
 
     return getaddrinfo

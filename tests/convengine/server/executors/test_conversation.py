@@ -84,17 +84,17 @@ def find_difference() -> Any:
 
 
 def test_P2_3_4_V2_a_call_is_made_once_and_never_again_by_a_replay(shop: Server) -> None:
-    told = ask("order.status", orderId="7")
+    result = ask("order.status", orderId="7")
 
-    assert (told["status"], told["result"]["mapped"]) == ("SUCCESS", "packed")
+    assert (result["status"], result["result"]["mapped"]) == ("SUCCESS", "packed")
     assert find_difference() is None
-    assert [asked.path for asked in shop.asked] == ["/orders/7"]
+    assert [request.path for request in shop.asked] == ["/orders/7"]
 
 
 def test_a_query_tells_its_statement_before_its_result(shop: Server) -> None:
-    told = ask("order.find", orderId="7")
+    result = ask("order.find", orderId="7")
 
-    assert told["result"] == {"rows": [{"id": 7, "status": "open"}], "rowCount": 1, "truncated": False}
+    assert result["result"] == {"rows": [{"id": 7, "status": "open"}], "rowCount": 1, "truncated": False}
     ran = CeAudit.objects.get(stage="MCP_DB_SQL_EXECUTION")
     assert (ran.payload_json["params"], ran.payload_json["row_count"]) == ({"orderId": 7, "limit": 201}, 1)
     assert find_difference() is None
@@ -109,8 +109,8 @@ def test_documents_and_sums_are_tools_like_any_other(shop: Server) -> None:
 def test_arguments_that_do_not_fit_call_nothing(shop: Server) -> None:
     Caller().say("hours", inputParams={"tool_request": {"tool_code": "order.status", "args": {"orderId": "many"}}})
 
-    told = CeAudit.objects.get(stage="TOOL_ORCHESTRATION_ERROR").payload_json
-    assert (told["status"], told["error_type"]) == ("ERROR", "INVALID_ARGS")
+    event = CeAudit.objects.get(stage="TOOL_ORCHESTRATION_ERROR").payload_json
+    assert (event["status"], event["error_type"]) == ("ERROR", "INVALID_ARGS")
     assert shop.asked == []
     assert find_difference() is None
 

@@ -33,10 +33,14 @@ def test_a_tool_gets_its_rows_and_the_audit_what_was_run(ask: Any) -> None:
     answer = ask("select id, status, total from orders where id = :orderId", {"orderId": 1})
 
     assert answer.result == {"rows": [{"id": 1, "status": "open", "total": 12.5}], "rowCount": 1, "truncated": False}
-    told = answer.stage_payloads[STAGE]
-    assert (told["tool_code"], told["status"], told["row_count"]) == ("order.find", "SUCCESS", 1)
-    assert (told["params"], told["rows"]) == ({"orderId": 1}, answer.result["rows"])
-    assert "orders" in told["sql"]
+    stage_payload = answer.stage_payloads[STAGE]
+    assert (stage_payload["tool_code"], stage_payload["status"], stage_payload["row_count"]) == (
+        "order.find",
+        "SUCCESS",
+        1,
+    )
+    assert (stage_payload["params"], stage_payload["rows"]) == ({"orderId": 1}, answer.result["rows"])
+    assert "orders" in stage_payload["sql"]
 
 
 def test_P2_4_11_V12_a_limit_is_cut_to_the_rows_of_the_tool(ask: Any) -> None:
@@ -102,9 +106,9 @@ def test_what_the_database_refuses_is_told_to_the_audit_with_its_cause(ask: Any)
 
     assert answer.error_type == "DB_ERROR"
     assert "nothing_like_it" in answer.error_message
-    told = answer.stage_payloads[STAGE]
-    assert (told["error_class"], told["row_count"]) == ("DB_ERROR", 0)
-    assert told["sql_state"] == "42703" or told["sql_error_code"] == "SQLITE_ERROR"
+    stage_payload = answer.stage_payloads[STAGE]
+    assert (stage_payload["error_class"], stage_payload["row_count"]) == ("DB_ERROR", 0)
+    assert stage_payload["sql_state"] == "42703" or stage_payload["sql_error_code"] == "SQLITE_ERROR"
 
 
 def test_values_that_are_no_json_become_texts(ask: Any) -> None:
@@ -116,11 +120,11 @@ def test_values_that_are_no_json_become_texts(ask: Any) -> None:
 
 
 def test_unsafe_mode_needs_the_deployments_word(ask: Any, settings: Any) -> None:
-    asked = "select repeat('a', 3) as x", {}
-    assert ask(*asked, safe_mode=False).error_type == "SAFE_MODE_REQUIRED"
+    query = "select repeat('a', 3) as x", {}
+    assert ask(*query, safe_mode=False).error_type == "SAFE_MODE_REQUIRED"
 
     settings.CONVENGINE = {**settings.CONVENGINE, "UNSAFE_SQL_TOOLS": True}
-    answer = ask(*asked, safe_mode=False)
+    answer = ask(*query, safe_mode=False)
     assert answer.error_type in (None, "DB_ERROR")  # SQLite has no repeat.
     assert ask("delete from orders", safe_mode=False).error_type == "DB_ERROR"
 

@@ -30,7 +30,7 @@ def handbook() -> CeDocumentCollection:
 
 
 def titles(query: str, *args: Any, **options: Any) -> list[str]:
-    return [found.document.title for found in search(query, "default", *args, **options)]
+    return [hit.document.title for hit in search(query, "default", *args, **options)]
 
 
 def test_documents_are_found_by_their_words_in_other_forms_the_best_first(handbook: CeDocumentCollection) -> None:
@@ -73,7 +73,7 @@ def test_only_collections_that_are_asked_for_and_alive_and_of_the_workspace_are_
     assert sorted(titles("delivery")) == ["Delivery", "Note", "Returns"]
     assert titles("delivery", ["notes"]) == ["Note"]
     assert titles("delivery", ["nothing"]) == []
-    assert [found.document.title for found in search("delivery", "other")] == ["Theirs"]
+    assert [hit.document.title for hit in search("delivery", "other")] == ["Theirs"]
 
 
 def test_the_number_of_answers_is_bounded(handbook: CeDocumentCollection) -> None:
@@ -93,14 +93,14 @@ def test_an_excerpt_is_the_part_that_says_most() -> None:
 def test_meaning_finds_what_shares_no_word(handbook: CeDocumentCollection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_store, "embed", lambda texts: [b"r" if "refund" in texts[0].lower() else b"x"])
     monkeypatch.setattr(
-        document_store, "closeness", lambda one, others: [0.9 if other == one else 0.1 for other in others]
+        document_store, "closeness", lambda hit, others: [0.9 if other == hit else 0.1 for other in others]
     )
     put(handbook, "Money back", "Refund policy.")
     put(handbook, "Weather", "It rains.")
 
     assert titles("refunds please")[0] == "Money back"
-    found = search("refunds please", "default")
-    assert all(0 < one.score <= 1 for one in found)
+    hits = search("refunds please", "default")
+    assert all(0 < hit.score <= 1 for hit in hits)
 
 
 def test_the_extra_finds_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,4 +110,4 @@ def test_the_extra_finds_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     put(made, "Mortgages", "Borrow money to buy a house.")
     put(made, "Weather", "Rain is expected in the north.")
 
-    assert [found.document.title for found in search("loan for an apartment", "default")][:1] == ["Mortgages"]
+    assert [hit.document.title for hit in search("loan for an apartment", "default")][:1] == ["Mortgages"]

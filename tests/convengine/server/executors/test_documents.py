@@ -27,9 +27,9 @@ def _shelves() -> None:
 def test_a_search_gives_documents_with_where_they_are_from() -> None:
     result = search({"query": "delivery", "collection": "handbook"}).result
 
-    (found,) = result["documents"]
+    (document,) = result["documents"]
     assert result["count"] == 1
-    assert (found["title"], found["collection"], found["excerpt"], found["metadata"]) == (
+    assert (document["title"], document["collection"], document["excerpt"], document["metadata"]) == (
         "Delivery (handbook)",
         "handbook",
         "Three days.",

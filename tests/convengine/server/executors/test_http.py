@@ -60,7 +60,7 @@ def test_an_answer_is_mapped_and_told_with_its_attempt(server: Server, connect: 
 
     assert (result["status"], result["attempt"], result["mapped"]["status"]) == (200, 1, "open")
     assert result["latencyMs"] >= 0
-    assert [(asked.method, asked.path) for asked in server.asked] == [("GET", "/api/orders/A%207?expand=events")]
+    assert [(request.method, request.path) for request in server.asked] == [("GET", "/api/orders/A%207?expand=events")]
     assert server.asked[0].headers["host"] == f"127.0.0.1:{server.port}"
 
 
@@ -149,7 +149,7 @@ def test_an_argument_never_chooses_the_host(server: Server, connect: Any, value:
 
     call({"id": value}, url_template="{{id}}")
 
-    assert all(asked.headers["host"] == f"127.0.0.1:{server.port}" for asked in server.asked)
+    assert all(request.headers["host"] == f"127.0.0.1:{server.port}" for request in server.asked)
 
 
 def test_a_header_takes_no_second_line(server: Server, connect: Any) -> None:
@@ -197,8 +197,8 @@ def test_get_head_and_delete_send_no_body(server: Server, connect: Any) -> None:
 
     for method in ("GET", "HEAD", "DELETE"):
         assert call(method=method, body_template="{}").result["status"] == 200
-    assert [asked.body for asked in server.asked] == [b"", b"", b""]
-    assert all("content-type" not in asked.headers for asked in server.asked)
+    assert [request.body for request in server.asked] == [b"", b"", b""]
+    assert all("content-type" not in request.headers for request in server.asked)
 
 
 # --- trying again, and not at all ---------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def test_a_repeated_post_carries_the_same_key(connect: Any) -> None:
         connect(server.address)
         result = call(method="POST", body_template="{}", policy_json={"retry-non-idempotent": True}).result
 
-        keys = [asked.headers["idempotency-key"] for asked in server.asked]
+        keys = [request.headers["idempotency-key"] for request in server.asked]
     assert result["attempt"] == 2
     assert (len(keys), len(set(keys))) == (2, 1)
 
@@ -357,7 +357,7 @@ def test_code_asks_through_a_connection_and_its_hosts(server: Server, connect: A
         assert make("/a")["mapped"]["status"] == "open"
         assert make(f"{server.address}/b")["mapped"]["status"] == "open"
         assert make(f"{other.address}/c")["mapped"] == "other"
-        assert [asked.path for asked in server.asked] == ["/a", "/b"]
+        assert [request.path for request in server.asked] == ["/a", "/b"]
         assert server.asked[1].headers["x-api-key"] == "s3cret"
         assert "x-api-key" not in other.asked[0].headers
         for path in ("http://127.0.0.1:1/x", "https://example.com/", "ftp://127.0.0.1/", "http://a@127.0.0.1/"):

@@ -44,8 +44,8 @@ def test_an_email_is_sent_and_written_down() -> None:
         "It was sent.",
         "desk@example.com",
     )
-    kept = CeNotification.objects.get()
-    assert (kept.status, kept.tool_code, kept.turn_no, kept.sent_at is not None) == ("SENT", "order.tell", 1, True)
+    row = CeNotification.objects.get()
+    assert (row.status, row.tool_code, row.turn_no, row.sent_at is not None) == ("SENT", "order.tell", 1, True)
 
 
 def test_the_same_call_of_a_turn_sends_once() -> None:
@@ -83,9 +83,9 @@ def test_a_failure_is_written_down_and_may_be_tried_again(monkeypatch: pytest.Mo
     with monkeypatch.context() as broken:
         broken.setattr("django.core.mail.EmailMessage.send", refuses)
         failed = notify(MAIL)
-    kept = CeNotification.objects.get()
+    row = CeNotification.objects.get()
 
-    assert (failed.error_type, kept.status, "no mail server" in kept.error) == ("NOTIFICATION_FAILED", "FAILED", True)
+    assert (failed.error_type, row.status, "no mail server" in row.error) == ("NOTIFICATION_FAILED", "FAILED", True)
     assert notify(MAIL).result["status"] == "SENT"
 
 
@@ -97,8 +97,8 @@ def test_a_webhook_gets_the_conversation_and_the_data(settings: Any) -> None:
         answer = notify({"channel": "webhook", "to": "hook", "data": {"order": 7}})
 
         assert answer.result["status"] == "SENT"
-        assert [asked.path for asked in server.asked] == ["/hooks/a", "/hooks/a"]
-        assert len({asked.headers["idempotency-key"] for asked in server.asked}) == 1
+        assert [request.path for request in server.asked] == ["/hooks/a", "/hooks/a"]
+        assert len({request.headers["idempotency-key"] for request in server.asked}) == 1
         sent = json.loads(server.asked[0].body)
         assert (sent["data"], sent["turnNo"]) == ({"order": 7}, 1)
 

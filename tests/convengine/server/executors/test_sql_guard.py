@@ -82,7 +82,7 @@ def test_past_the_guard_a_database_still_takes_nothing_but_reading(book: tuple[s
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("select * from salaries", "salaries is not in the allowed tables (orders)"),
         ("select * from hr.orders", "hr.orders is not in the allowed tables"),
@@ -94,11 +94,11 @@ def test_past_the_guard_a_database_still_takes_nothing_but_reading(book: tuple[s
         ("select * from (with x as (select 1) select * from x) as y, x", "x is not"),
     ],
 )
-def test_only_listed_tables_are_read_however_they_are_named(text: str, said: str) -> None:
+def test_only_listed_tables_are_read_however_they_are_named(text: str, message: str) -> None:
     with pytest.raises(SqlRefused) as refused:
         readable(text, "POSTGRES", Allowed(tables=frozenset({"orders"})))
 
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_what_a_query_names_itself_is_no_table() -> None:
@@ -123,15 +123,15 @@ def test_guardrail_rows_allow_and_block_and_blocking_wins() -> None:
         ]
         return list_allowed_names(make_snapshot(*made), tool)
 
-    asked = "select similarity(status, 'a') from orders"
-    assert readable(asked, "POSTGRES", rules(("ALLOW_FUNCTION", "Similarity", True)))
+    query = "select similarity(status, 'a') from orders"
+    assert readable(query, "POSTGRES", rules(("ALLOW_FUNCTION", "Similarity", True)))
     for refusing in (
         rules(("ALLOW_FUNCTION", "similarity", False)),
         rules(("ALLOW_FUNCTION", "similarity", True), ("BLOCK_FUNCTION", "similarity", True)),
         rules(("ALLOW_FUNCTION", "similarity", True), ("BLOCK_KEYWORD", "orders", True)),
     ):
         with pytest.raises(SqlRefused):
-            readable(asked, "POSTGRES", refusing)
+            readable(query, "POSTGRES", refusing)
 
 
 def test_a_blocked_word_inside_a_text_does_not_count() -> None:

@@ -55,12 +55,12 @@ class AddsB:
 
 
 def test_P2_1_3_V10_interceptors_run_by_their_order() -> None:
-    asked = request()
-    answer = Containers(make_registry(echo, AddsB, AddsA), Recording()).fetch(asked, SESSION)
+    original = request()
+    answer = Containers(make_registry(echo, AddsB, AddsA), Recording()).fetch(original, SESSION)
 
     assert answer.value == {"faq": "hi", "seen": "ab", "after": "a"}
     assert answer.sent == {"faq": "hi", "seen": "ab"}
-    assert asked.input_params == {"faq": "hi"}
+    assert original.input_params == {"faq": "hi"}
 
 
 def test_an_interceptor_that_gives_nothing_back_changes_nothing() -> None:

@@ -119,17 +119,17 @@ def test_what_no_code_is_registered_for_goes_to_the_built_in_executors() -> None
 
 
 def test_a_call_that_a_tool_asks_for_is_made_by_the_engine() -> None:
-    asked = []
+    calls = []
 
     def make(code: str, request: HttpRequest, session: Session) -> Any:
-        asked.append((code, request.path))
+        calls.append((code, request.path))
         return {"status": 200}
 
     entry = ToolEntry(lambda args, session: HttpRequest("orders", f"/orders/{args['what']}"), "HTTP_API", 5000)
     tools = RegisteredTools(Registry(tools={"stock.left": entry}), make_call=make)
 
     assert tools.run("stock.left", "HTTP", {"what": 1}, SESSION) == ToolAnswer({"status": 200})
-    assert asked == [("stock.left", "/orders/1")]
+    assert calls == [("stock.left", "/orders/1")]
 
 
 class Sleeper:
@@ -152,10 +152,10 @@ def test_a_call_is_waited_for_as_long_as_the_turn_can() -> None:
 
 
 def test_whoever_waits_for_a_tool_gives_back_what_it_holds() -> None:
-    said: list[str] = []
-    tools = TimedTools(Sleeper(), before=lambda: said.append("given back"))
+    notes: list[str] = []
+    tools = TimedTools(Sleeper(), before=lambda: notes.append("given back"))
 
     for within in (None, 1000):
         tools.run("nap", "DB", {"seconds": 0}, make_session(), within)
 
-    assert said == ["given back", "given back"]
+    assert notes == ["given back", "given back"]

@@ -77,7 +77,7 @@ def test_the_stages_of_response_transformers_do_not_meet(registry: Registry) -> 
     response_transformer("LOAN", "ANY")(Transforms)
     response_transformer("LOAN", "ANY", stage="FINAL")(Transforms)
 
-    assert [len(found) for found in registry.response_transformers.values()] == [1, 1]
+    assert [len(transformers) for transformers in registry.response_transformers.values()] == [1, 1]
     with pytest.raises(InvalidResponseTransformer, match="LLM or FINAL"):
         response_transformer("LOAN", "ANY", stage="LATER")(Transforms)
 
@@ -94,9 +94,9 @@ def test_the_most_specific_transformer_applies(registry: Registry) -> None:
     for intent, state in (("ANY", "ANY"), ("LOAN", "ANY"), ("ANY", "CONFIRM")):
         container_transformer(intent, state)(Transforms)
 
-    found = transformer_for(registry.container_transformers, "loan", "confirm")
-    assert found is not None
-    assert (found.intent_code, found.state_code) == ("LOAN", "ANY")
+    transformer = transformer_for(registry.container_transformers, "loan", "confirm")
+    assert transformer is not None
+    assert (transformer.intent_code, transformer.state_code) == ("LOAN", "ANY")
     assert transformer_for(registry.container_transformers[1:], "FAQ", "IDLE") is None
 
 

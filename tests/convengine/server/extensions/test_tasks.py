@@ -96,10 +96,10 @@ def test_what_takes_too_long_is_a_time_out_and_what_it_does_later_is_lost() -> N
 
 def test_a_rules_task_runs_in_the_turns_own_thread() -> None:
     threads: list[str] = []
-    found = tasks(lambda call: threads.append(threading.current_thread().name))
+    registered = tasks(lambda call: threads.append(threading.current_thread().name))
 
-    found.run("billing", "refund", make_session())
-    found.run("billing", "refund", make_session(), action=RUN)
+    registered.run("billing", "refund", make_session())
+    registered.run("billing", "refund", make_session(), action=RUN)
 
     assert threads[0] == threading.current_thread().name
     assert threads[1] != threads[0]
@@ -136,10 +136,10 @@ def test_a_task_of_a_rule_that_wants_to_end_the_process_has_failed() -> None:
 
 
 def deep() -> Any:
-    found: Any = 1
+    nested: Any = 1
     for _ in range(2000):
-        found = [found]
-    return found
+        nested = [nested]
+    return nested
 
 
 def test_work_is_done_also_where_its_result_cannot_be_kept() -> None:

@@ -30,7 +30,7 @@ def test_a_job_that_fails_stops_no_other() -> None:
         work.finish()
 
     assert done == [1]
-    assert [(one["event"], one["error"]) for one in logged] == [("job in the background failed", "oh")]
+    assert [(entry["event"], entry["error"]) for entry in logged] == [("job in the background failed", "oh")]
 
 
 def test_too_many_jobs_are_dropped_and_said_so() -> None:

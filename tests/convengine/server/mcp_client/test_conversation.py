@@ -71,8 +71,8 @@ def talk(caller: Caller, text: str, *replies: dict[str, Any]) -> Any:
         return caller.say(text)
 
 
-def observations(told: Any) -> str:
-    return dumps(told["context"]["mcp"]["observations"])
+def observations(result: Any) -> str:
+    return dumps(result["context"]["mcp"]["observations"])
 
 
 def test_a_tool_over_stdio_is_called_and_no_second_process_is_started(shop: Callable[..., CeMcpServer]) -> None:
@@ -84,7 +84,7 @@ def test_a_tool_over_stdio_is_called_and_no_second_process_is_started(shop: Call
 
     assert (first["state"], first["payload"]["value"]) == ("TOLD", "Sent.")
     assert "SHIPPED" in observations(first)
-    pids = [told["context"]["mcp"]["observations"][0]["json"] for told in (first, second)]
+    pids = [result["context"]["mcp"]["observations"][0]["json"] for result in (first, second)]
     assert pids[0] == pids[1]
     assert "MCP_TOOL_RESULT" in caller.stages(1)
 
@@ -95,10 +95,10 @@ def test_a_tool_over_http_is_called_and_the_turn_replays_without_the_server(shop
     caller = Caller()
 
     with listening(port):
-        told = talk(caller, "my order", call("mcp.shop.order.status", order="A-1"), answer("Sent."))
+        result = talk(caller, "my order", call("mcp.shop.order.status", order="A-1"), answer("Sent."))
 
-    assert told["payload"]["value"] == "Sent."
-    assert "SHIPPED" in observations(told)
+    assert result["payload"]["value"] == "Sent."
+    assert "SHIPPED" in observations(result)
     assert find_replay_difference(CeConversationHistory.objects.get(conversation_id=caller.conversation_id)) is None
 
 
@@ -106,12 +106,12 @@ def test_a_server_that_dies_in_mid_call_ends_the_loop_and_not_the_turn(shop: Cal
     shop(transport="STDIO", command=sys.executable, args_json=[SCRIPT])
     caller = Caller()
 
-    told = talk(caller, "my order", call("mcp.shop.die"))
+    result = talk(caller, "my order", call("mcp.shop.die"))
     after = talk(caller, "my order again", call("mcp.shop.order.status", order="A-1"), answer("Sent."))
 
-    assert (told["success"], told["state"]) == (True, "FAILED")
-    assert told["payload"]["value"] == "I could not get that information just now. Please try again later."
-    assert told["context"]["mcp"]["toolExecutionError"]["rootCauseClass"] == "MCP_CONNECTION_LOST"
+    assert (result["success"], result["state"]) == (True, "FAILED")
+    assert result["payload"]["value"] == "I could not get that information just now. Please try again later."
+    assert result["context"]["mcp"]["toolExecutionError"]["rootCauseClass"] == "MCP_CONNECTION_LOST"
     assert after["payload"]["value"] == "Sent."
 
 
@@ -122,10 +122,10 @@ def test_an_http_server_killed_in_mid_call_ends_the_loop_and_not_the_turn(shop: 
     with listening(port) as process:
         talk(caller, "my order", call("mcp.shop.pid"), answer("There."))
         threading.Timer(0.5, process.kill).start()
-        told = talk(caller, "my order again", call("mcp.shop.slow", seconds=30))
+        result = talk(caller, "my order again", call("mcp.shop.slow", seconds=30))
 
-    assert (told["success"], told["state"]) == (True, "FAILED")
-    assert told["context"]["mcp"]["toolExecutionError"]["rootCauseClass"] == "MCP_CONNECTION_LOST"
+    assert (result["success"], result["state"]) == (True, "FAILED")
+    assert result["context"]["mcp"]["toolExecutionError"]["rootCauseClass"] == "MCP_CONNECTION_LOST"
 
 
 def test_a_call_is_waited_for_no_longer_than_the_loop_has_time(shop: Callable[..., CeMcpServer]) -> None:
@@ -135,20 +135,20 @@ def test_a_call_is_waited_for_no_longer_than_the_loop_has_time(shop: Callable[..
     talk(caller, "my order", call("mcp.shop.pid"), answer("There."))
     started = time.monotonic()
 
-    told = talk(caller, "my order again", call("mcp.shop.slow", seconds=30))
+    result = talk(caller, "my order again", call("mcp.shop.slow", seconds=30))
 
     assert time.monotonic() - started < 8
-    assert told["context"]["mcp"]["toolExecutionError"]["rootCauseClass"] == "TOOL_TIMEOUT"
+    assert result["context"]["mcp"]["toolExecutionError"]["rootCauseClass"] == "TOOL_TIMEOUT"
 
 
 def test_a_server_that_is_down_leaves_the_conversation_alone(shop: Callable[..., CeMcpServer]) -> None:
     shop(transport="HTTP", url=f"http://127.0.0.1:{free_port()}/mcp")
     caller = Caller()
 
-    told = talk(caller, "my order")
+    result = talk(caller, "my order")
 
-    assert told["success"] is True
-    assert told["context"]["mcp"]["lifecycle"]["outcome"] == "NO_TOOLS"
+    assert result["success"] is True
+    assert result["context"]["mcp"]["lifecycle"]["outcome"] == "NO_TOOLS"
     assert "MCP_SERVER_UNAVAILABLE" in caller.stages(1)
 
 
@@ -174,9 +174,9 @@ def test_nobody_who_waits_for_a_tool_holds_a_connection(shop: Callable[..., CeMc
     model = ScriptedModel([ScriptLine({"MCP_PLAN"}, dumps(call(code)), times=1) for code in ("look", "write")])
 
     with wiring.replace_outside_world(OutsideWorld(model=model, tools=looking)):
-        told = Caller().say("my order", inputParams={"approval_granted": True})
+        result = Caller().say("my order", inputParams={"approval_granted": True})
 
-    assert told["success"] is True
+    assert result["success"] is True
     assert looking.seen == [(False, False), (False, False)]
 
 
@@ -207,13 +207,13 @@ def test_a_published_server_is_called_through_a_conversation(shop: Callable[...,
     shop(name="clock", transport="STDIO", command=str(published), args_json=["--local-timezone", "UTC"])
     caller = Caller()
 
-    told = talk(
+    result = talk(
         caller, "what time is it", call("mcp.clock.get_current_time", timezone="Europe/Berlin"), answer("Late.")
     )
 
-    assert told["payload"]["value"] == "Late."
-    assert "Europe/Berlin" in observations(told)
-    assert str(datetime.now(UTC).year) in observations(told)
+    assert result["payload"]["value"] == "Late."
+    assert "Europe/Berlin" in observations(result)
+    assert str(datetime.now(UTC).year) in observations(result)
     refused = talk(caller, "time again", call("mcp.clock.get_current_time", zone="X"), answer("Odd."))
     assert "INVALID_ARGS" in observations(refused)
     failed = talk(caller, "time there", call("mcp.clock.get_current_time", timezone="Middle/Earth"))

@@ -76,15 +76,15 @@ def test_a_session_is_kept_so_that_a_call_starts_no_process(servers: McpServers,
 
 
 def test_calls_of_many_threads_share_the_session(servers: McpServers, row: McpServer) -> None:
-    found: list[int] = []
-    threads = [threading.Thread(target=lambda: found.append(value(servers, row, "pid"))) for _ in range(8)]
+    pids: list[int] = []
+    threads = [threading.Thread(target=lambda: pids.append(value(servers, row, "pid"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert len(found) == 8
-    assert len(set(found)) == 1
+    assert len(pids) == 8
+    assert len(set(pids)) == 1
 
 
 def test_a_tool_that_fails_or_does_not_exist_is_an_error_with_its_text(servers: McpServers, row: McpServer) -> None:
@@ -241,7 +241,7 @@ def test_a_row_that_changed_gets_a_session_of_its_own_and_the_old_one_ends(serve
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         (stdio_row(command="bash"), "The command 'bash' may not be started here."),
         (http_row(80, url="http://169.254.169.254/mcp"), "may not be reached from here"),
@@ -250,8 +250,8 @@ def test_a_row_that_changed_gets_a_session_of_its_own_and_the_old_one_ends(serve
         (stdio_row(env_json={"X": "${DATABASE_URL}"}), "There is no secret DATABASE_URL"),
     ],
 )
-def test_what_the_deployment_does_not_allow_is_never_tried(servers: McpServers, row: McpServer, said: str) -> None:
+def test_what_the_deployment_does_not_allow_is_never_tried(servers: McpServers, row: McpServer, message: str) -> None:
     answer = servers.tools(row)
 
     assert answer.error_type == "MCP_SERVER_UNAVAILABLE"
-    assert said in str(answer.error_message)
+    assert message in str(answer.error_message)

@@ -68,21 +68,21 @@ async def a_conversation(client: Client) -> Any:
     assert tools == {"take_turn", "read_trace", "read_why", "list_configuration"}
     first = await client.call_tool("take_turn", {"message": "hours"})
     assert first.is_error is False
-    told: Any = first.structured_content
-    place = {"conversationId": told["conversationId"], "turn": told["turnNo"]}
-    trace: Any = (await client.call_tool("read_trace", place)).structured_content
-    why: Any = (await client.call_tool("read_why", place)).structured_content
+    turn: Any = first.structured_content
+    address = {"conversationId": turn["conversationId"], "turn": turn["turnNo"]}
+    trace: Any = (await client.call_tool("read_trace", address)).structured_content
+    why: Any = (await client.call_tool("read_why", address)).structured_content
     rules: Any = (await client.call_tool("list_configuration", {"table": "ce_rule"})).structured_content
-    more = {"message": "fees", "conversationId": told["conversationId"], "idempotencyKey": "once"}
+    more = {"message": "fees", "conversationId": turn["conversationId"], "idempotencyKey": "once"}
     again: Any = (await client.call_tool("take_turn", more)).structured_content
     # A client that tries once more gets the answer that there is.
     assert (await client.call_tool("take_turn", more)).structured_content == again
-    return told, trace, why, rules, again
+    return turn, trace, why, rules, again
 
 
-def judge(found: Any) -> None:
-    told, trace, why, rules, again = found
-    assert told["payload"]["value"] == "Nine to five."
+def judge(results: Any) -> None:
+    turn, trace, why, rules, again = results
+    assert turn["payload"]["value"] == "Nine to five."
     assert trace["turns"][0]["steps"][0]["step"] == "LoadOrCreateConversationStep"
     assert {"CLASSIFIER", "RESPONSE"} <= {decision["kind"] for decision in why["decisions"]}
     assert rules["rows"][0]["action_value"] == "VIP"

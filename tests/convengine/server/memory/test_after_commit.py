@@ -63,10 +63,10 @@ class TestAtOnce:
             assert not CeLlmCallLog.objects.exists()
             say(key)
 
-        row, kept = CeConversation.objects.get(), CeMemory.objects.get()
+        row, memory_row = CeConversation.objects.get(), CeMemory.objects.get()
         branch = {"session_summary": "Asked for the hours.", "written_after_turn": 2}
         assert row.context_json["memory"] == branch
-        assert (kept.summary_text, kept.source, kept.to_turn) == ("Asked for the hours.", "LLM", 2)
+        assert (memory_row.summary_text, memory_row.source, memory_row.to_turn) == ("Asked for the hours.", "LLM", 2)
         assert (list_stages(1), list_stages(2)) == ([], ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"])
         assert [(call.purpose, call.turn_no) for call in CeLlmCallLog.objects.all()] == [("MEMORY", 2)]
 
@@ -79,8 +79,8 @@ class TestAtOnce:
             say(key)
             say(key)
 
-        row, kept = CeConversation.objects.get(), CeMemory.objects.get()
-        assert kept.summary_text == "Has the card ***."
+        row, memory_row = CeConversation.objects.get(), CeMemory.objects.get()
+        assert memory_row.summary_text == "Has the card ***."
         assert "ENTITIES: card ***" in row.context_summary
         # What the next prompts see.
         assert row.context_json["memory"]["session_summary"] == "Has the card 41112222."
@@ -91,8 +91,8 @@ class TestAtOnce:
             for _ in range(3):
                 say(key)
 
-        kept = CeMemory.objects.get()
-        assert (kept.summary_text, kept.source, kept.to_turn) == ("Asked for the hours.", "LLM", 3)
+        memory_row = CeMemory.objects.get()
+        assert (memory_row.summary_text, memory_row.source, memory_row.to_turn) == ("Asked for the hours.", "LLM", 3)
         assert CeConversation.objects.get().context_json["memory"]["written_after_turn"] == 2
 
     def test_each_turn_replays_equal(self) -> None:
@@ -176,8 +176,8 @@ class TestInTheBackground:
         background.finish()
 
         assert list_stages(2) == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT", "MEMORY_LLM_ERROR"]
-        lost = CeAudit.objects.get(turn_no=2, stage="MEMORY_LLM_ERROR")
-        assert lost.payload_json["errorCode"] == "NEWER_TURN"
+        error_event = CeAudit.objects.get(turn_no=2, stage="MEMORY_LLM_ERROR")
+        assert error_event.payload_json["errorCode"] == "NEWER_TURN"
         row = CeConversation.objects.get()
         assert (row.intent_code, row.last_turn_no, row.turn_count) == ("FEES", 3, 3)
         assert row.context_json["memory"]["written_after_turn"] == 3

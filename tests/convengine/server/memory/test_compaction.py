@@ -67,12 +67,16 @@ class TestWithoutAModel:
 
         assert compact(str(row.pk))
 
-        kept = memory(row)
-        assert (kept.summary_text, kept.source) == (row.context_summary, "TEMPLATE")
-        assert (kept.workspace_id, kept.channel, kept.remote_jid) == ("default", "whatsapp", row.remote_jid)
-        assert (kept.from_turn, kept.to_turn) == (1, 3)
+        memory_row = memory(row)
+        assert (memory_row.summary_text, memory_row.source) == (row.context_summary, "TEMPLATE")
+        assert (memory_row.workspace_id, memory_row.channel, memory_row.remote_jid) == (
+            "default",
+            "whatsapp",
+            row.remote_jid,
+        )
+        assert (memory_row.from_turn, memory_row.to_turn) == (1, 3)
         unit = {"kind": "FACT", "topic": "order", "claim": "A-1007", "source_turn": 2, "utility": [], "phases": []}
-        assert kept.detail_json == {"outcome": "COMPLETE", "reason": "confirmed", "turns": 3, "units": [unit]}
+        assert memory_row.detail_json == {"outcome": "COMPLETE", "reason": "confirmed", "turns": 3, "units": [unit]}
 
     def test_a_partial_end_leaves_one_too(self) -> None:
         row = session(lifecycle="ABORTED", lifecycle_detail={"reason": "abandoned", "at": "2026-01-01"})
@@ -123,8 +127,8 @@ class TestWithoutAModel:
         assert (record["status"], record["expired_turn"]) == ("EXPIRED", 3)
         assert row.context_json["pending_action_ordinal"] == 2
         event = CeAudit.objects.get(conversation_id=row.pk)
-        told = {"event": "SESSION_ENDED", "status": "EXPIRED", "actionKey": "CANCEL", "actionRef": "shop.cancel"}
-        assert (event.stage, event.payload_json) == ("PENDING_ACTION_LIFECYCLE", told)
+        expected = {"event": "SESSION_ENDED", "status": "EXPIRED", "actionKey": "CANCEL", "actionRef": "shop.cancel"}
+        assert (event.stage, event.payload_json) == ("PENDING_ACTION_LIFECYCLE", expected)
 
     @pytest.mark.parametrize("status", ["EXECUTED", "REJECTED", "FAILED"])
     def test_an_action_that_had_its_end_keeps_it(self, status: str) -> None:
@@ -144,8 +148,8 @@ class TestWithoutAModel:
 
         compact(str(row.pk))
 
-        kept = CeConversationHistory.objects.order_by("turn_no").values_list("request_meta", "trace_graph")
-        assert list(kept) == [(None, None), ({"n": 2}, {"nodes": []}), ({"n": 3}, {"nodes": []})]
+        stored = CeConversationHistory.objects.order_by("turn_no").values_list("request_meta", "trace_graph")
+        assert list(stored) == [(None, None), ({"n": 2}, {"nodes": []}), ({"n": 3}, {"nodes": []})]
 
     def test_one_that_cannot_be_done_keeps_nobody_else_from_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         bad, good = session(timedelta(hours=2), **ENDED), session(**ENDED)
@@ -227,8 +231,8 @@ class TestWithAModel:
         with replace_outside_world(OutsideWorld(model=model)):
             assert run() == {"compacted": 1}
 
-        kept = memory(talked)
-        assert (kept.summary_text, kept.source) == ("They asked for hours and fees.", "LLM")
+        memory_row = memory(talked)
+        assert (memory_row.summary_text, memory_row.source) == ("They asked for hours and fees.", "LLM")
         (request,) = model.requests
         assert "GOAL: " in request.user
         assert "Nine to five." in request.user
@@ -240,9 +244,9 @@ class TestWithAModel:
 
         call = CeLlmCallLog.objects.get()
         assert (call.purpose, call.turn_no) == ("MEMORY", 2)
-        found = events(turn_no=2)
-        assert [event.stage for event in found][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
-        assert [event.seq for event in found] == list(range(1, len(found) + 1))
+        turn_events = events(turn_no=2)
+        assert [event.stage for event in turn_events][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
+        assert [event.seq for event in turn_events] == list(range(1, len(turn_events) + 1))
         assert find_replay_difference(CeConversationHistory.objects.get(turn_no=2)) is None
 
     def test_what_fits_a_pattern_is_not_kept_for_the_next_session(self, talked: CeConversation) -> None:
@@ -252,9 +256,9 @@ class TestWithAModel:
         with replace_outside_world(OutsideWorld(model=AnsweringModel(["Paid with 41112222."]))):
             compact(str(talked.pk))
 
-        kept = CeMemory.objects.get(memory_type="COMPACTED")
-        assert kept.summary_text == "Paid with ***."
-        assert [unit["claim"] for unit in kept.detail_json["units"]] == ["***"]
+        memory_row = CeMemory.objects.get(memory_type="COMPACTED")
+        assert memory_row.summary_text == "Paid with ***."
+        assert [unit["claim"] for unit in memory_row.detail_json["units"]] == ["***"]
 
     def test_a_model_that_is_out_leaves_the_summary_that_was_built(self, talked: CeConversation) -> None:
         down = LlmAnswer(error_code="LLM_CALL_FAILED", error_message="503")

@@ -63,9 +63,9 @@ def test_a_worker_writes_the_summary_that_the_server_would_have_written(talked: 
     branch = {"session_summary": "Hours, then fees.", "written_after_turn": 2}
     assert CeConversation.objects.get().context_json["memory"] == branch
     assert CeMemory.objects.get().summary_text == "Hours, then fees."
-    found = events(turn_no=2)
-    assert [event.seq for event in found] == list(range(1, len(found) + 1))
-    assert [event.stage for event in found][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
+    turn_events = events(turn_no=2)
+    assert [event.seq for event in turn_events] == list(range(1, len(turn_events) + 1))
+    assert [event.stage for event in turn_events][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
     assert [find_replay_difference(turn) for turn in CeConversationHistory.objects.all()] == [None, None]
 
 

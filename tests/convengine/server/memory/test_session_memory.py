@@ -51,19 +51,24 @@ def test_a_conversation_has_one_rolling_summary(conversation_id: str) -> None:
     say(conversation_id)
     say(conversation_id, "fees")
 
-    kept = CeMemory.objects.get()
-    assert (kept.memory_type, kept.source, kept.from_turn, kept.to_turn) == ("SESSION_SUMMARY", "TEMPLATE", 1, 2)
-    assert kept.summary_text == CeConversation.objects.get().context_json["memory"]["session_summary"]
-    assert (kept.workspace_id, kept.channel, kept.remote_jid) == ("default", "api", conversation_id)
+    memory_row = CeMemory.objects.get()
+    assert (memory_row.memory_type, memory_row.source, memory_row.from_turn, memory_row.to_turn) == (
+        "SESSION_SUMMARY",
+        "TEMPLATE",
+        1,
+        2,
+    )
+    assert memory_row.summary_text == CeConversation.objects.get().context_json["memory"]["session_summary"]
+    assert (memory_row.workspace_id, memory_row.channel, memory_row.remote_jid) == ("default", "api", conversation_id)
 
 
 def test_a_reset_begins_a_new_summary_that_knows_nothing_of_before(conversation_id: str) -> None:
     say(conversation_id)
     say(conversation_id, "fees", input_params={"reset": True})
 
-    kept = CeMemory.objects.get()
-    assert (kept.from_turn, kept.to_turn) == (2, 2)
-    assert "hours" not in kept.summary_text
+    memory_row = CeMemory.objects.get()
+    assert (memory_row.from_turn, memory_row.to_turn) == (2, 2)
+    assert "hours" not in memory_row.summary_text
     assert "hours" not in CeConversation.objects.get().context_summary.lower()
 
 
@@ -144,7 +149,7 @@ def test_a_session_that_cannot_be_compacted_keeps_nobody_from_the_next() -> None
 
     answers = [guest.say("hours"), guest.say("hours?")]
 
-    assert [one["ok"] for one in answers] == [True, True]
+    assert [answer["ok"] for answer in answers] == [True, True]
 
 
 def test_a_thread_of_one_conversation_is_not_searched(conversation_id: str) -> None:
@@ -279,14 +284,14 @@ def test_an_ordinary_turn_writes_none(guest: Participant) -> None:
 
 
 def test_the_hash_is_of_kind_topic_and_claim_normalised() -> None:
-    one = Unit("FACT", "Country", "JAPAN ", 1).content_hash
+    content_hash = Unit("FACT", "Country", "JAPAN ", 1).content_hash
 
-    assert one == Unit("FACT", "country", "japan", 9).content_hash
-    assert one != Unit("GUIDANCE", "country", "japan", 1).content_hash
+    assert content_hash == Unit("FACT", "country", "japan", 9).content_hash
+    assert content_hash != Unit("GUIDANCE", "country", "japan", 1).content_hash
 
 
-def make_notes(*found: tuple[str, str, str]) -> str:
-    made = [{"kind": k, "topic": t, "claim": c, "utility": ["price"], "phases": ["offer"]} for k, t, c in found]
+def make_notes(*notes: tuple[str, str, str]) -> str:
+    made = [{"kind": k, "topic": t, "claim": c, "utility": ["price"], "phases": ["offer"]} for k, t, c in notes]
     return json.dumps({"units": made})
 
 

@@ -10,11 +10,16 @@ LAB = {"base_url": "http://lab:8080/v1", "models": "big"}
 
 
 def test_a_model_is_found_by_its_name_or_with_its_connection() -> None:
-    found = read_connections({"desk": DESK, "lab": LAB})
+    connections = read_connections({"desk": DESK, "lab": LAB})
 
-    assert [found.find(name)[0].name for name in ("", "small", "big", "lab:big")] == ["desk", "desk", "desk", "lab"]
-    assert found.find("")[1] == "small"
-    assert found.names == {"small", "big", "desk:small", "desk:big", "lab:big"}
+    assert [connections.find(name)[0].name for name in ("", "small", "big", "lab:big")] == [
+        "desk",
+        "desk",
+        "desk",
+        "lab",
+    ]
+    assert connections.find("")[1] == "small"
+    assert connections.names == {"small", "big", "desk:small", "desk:big", "lab:big"}
 
 
 def test_a_model_that_is_not_allowed_is_refused_with_those_that_are() -> None:
@@ -37,7 +42,7 @@ def test_the_key_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"base_url": "desk.example"}, "'desk' has base_url = 'desk.example'; it must be an address such as"),
         ({"models": []}, "models = []; it must be a list of names"),
@@ -50,11 +55,11 @@ def test_the_key_is_not_shown() -> None:
         ({"modles": 1}, "modles = 1; it must be left out; known are"),
     ],
 )
-def test_a_connection_that_cannot_be_used_is_named_with_field_value_and_remedy(change: Any, told: str) -> None:
+def test_a_connection_that_cannot_be_used_is_named_with_field_value_and_remedy(change: Any, message: str) -> None:
     with pytest.raises(ConnectionInvalid) as caught:
         read_connections({"desk": {**DESK, **change}})
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_long_value_in_the_wrong_place_is_not_shown() -> None:

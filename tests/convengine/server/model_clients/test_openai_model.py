@@ -44,7 +44,7 @@ def ask(*says: Says, connection: dict[str, Any] | None = None, **values: Any) ->
 
 
 def codes(answer: LlmAnswer) -> Sequence[str | None]:
-    return [one.error_code for one in answer.attempts]
+    return [attempt.error_code for attempt in answer.attempts]
 
 
 def test_an_answer_comes_with_model_tokens_time_and_cost() -> None:

@@ -101,8 +101,8 @@ class TestTurnsAndSessions:
         turn(quiet, 1, OLD)
 
         assert run() == {"turns": 2}
-        kept = CeConversationHistory.objects.order_by("turn_no").values_list("conversation_id", "turn_no")
-        assert sorted(kept, key=lambda one: one[1]) == [(quiet.pk, 1), (row.pk, 3)]
+        kept_turns = CeConversationHistory.objects.order_by("turn_no").values_list("conversation_id", "turn_no")
+        assert sorted(kept_turns, key=lambda turn: turn[1]) == [(quiet.pk, 1), (row.pk, 3)]
 
     def test_it_goes_in_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(old_turns, "SESSIONS", 2)

@@ -12,10 +12,10 @@ from convengine.server.startup import checks
 def test_an_unknown_key_of_the_settings_is_an_error(settings: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "SNAPSHOTT": 1}
 
-    (found,) = checks.check_keys(None)
+    (error,) = checks.check_keys(None)
 
-    assert found.id == "convengine.E001"
-    assert "SNAPSHOTT" in found.msg
+    assert error.id == "convengine.E001"
+    assert "SNAPSHOTT" in error.msg
 
 
 def test_an_order_that_cannot_be_kept_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,17 +24,17 @@ def test_an_order_that_cannot_be_kept_is_an_error(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(wiring, "steps", circle)
 
-    (found,) = checks.check_pipeline(None)
+    (error,) = checks.check_pipeline(None)
 
-    assert (found.id, found.msg) == ("convengine.E002", "MISSING_DAG_CYCLE: A waits for B.")
+    assert (error.id, error.msg) == ("convengine.E002", "MISSING_DAG_CYCLE: A waits for B.")
 
 
 def test_a_path_that_leads_nowhere_is_an_error(settings: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "AUDIT_WRITER": "audit.nowhere"}
 
-    (found,) = checks.check_paths(None)
+    (error,) = checks.check_paths(None)
 
-    assert found.id == "convengine.E003"
+    assert error.id == "convengine.E003"
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def test_an_extension_that_cannot_be_registered_is_an_error(
 
     monkeypatch.setattr(wiring, "load_extensions", fail)
 
-    (found,) = checks.check_extensions(None)
+    (check_error,) = checks.check_extensions(None)
 
-    assert found.id == "convengine.E004"
-    assert found.msg.startswith(message)
+    assert check_error.id == "convengine.E004"
+    assert check_error.msg.startswith(message)
 
 
 def test_the_installation_passes_its_own_checks() -> None:
-    found = [*checks.check_keys(None), *checks.check_pipeline(None), *checks.check_paths(None)]
-    assert [*found, *checks.check_extensions(None)] == []
+    errors = [*checks.check_keys(None), *checks.check_pipeline(None), *checks.check_paths(None)]
+    assert [*errors, *checks.check_extensions(None)] == []
 
 
 def test_a_key_that_nothing_declares_cannot_be_read() -> None:
@@ -71,11 +71,11 @@ def test_a_key_that_nothing_declares_cannot_be_read() -> None:
 def test_a_connection_to_a_model_that_cannot_be_used_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wiring, "models", lambda: read_connections({"desk": {"base_url": "desk.example"}}))
 
-    (found,) = checks.check_models(None)
+    (error,) = checks.check_models(None)
 
-    assert found.id == "convengine.E005"
-    assert "'desk' has base_url = 'desk.example'" in found.msg
-    assert "docs/deployment.md" in (found.hint or "")
+    assert error.id == "convengine.E005"
+    assert "'desk' has base_url = 'desk.example'" in error.msg
+    assert "docs/deployment.md" in (error.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_a_connection_to_a_model_that_cannot_be_used_is_an_error(monkeypatch: py
 def test_a_connection_of_tools_that_cannot_be_read_is_an_error(settings: Any, declared: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "HTTP_CONNECTIONS": {"orders": declared}}
 
-    (found,) = checks.check_connections(None)
-    assert (found.id, "orders" in found.msg) == ("convengine.E006", True)
+    (error,) = checks.check_connections(None)
+    assert (error.id, "orders" in error.msg) == ("convengine.E006", True)

@@ -29,7 +29,7 @@ def make_observed_session(row: CeConversation, **values: Any) -> ObservedSession
 
 def moves() -> list[tuple[str, str, str, int]]:
     payloads = CeAudit.objects.filter(stage="SESSION_LIFECYCLE").order_by("audit_id").values_list("payload_json")
-    return [(one["from"], one["to"], one["reason"], one["turn_no"]) for (one,) in payloads]
+    return [(event["from"], event["to"], event["reason"], event["turn_no"]) for (event,) in payloads]
 
 
 def stands(row: CeConversation) -> tuple[str, int]:

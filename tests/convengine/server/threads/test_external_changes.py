@@ -48,9 +48,9 @@ def test_closing_says_why_and_by_whom() -> None:
 def test_a_closed_one_stays_as_it_is(lifecycle: str) -> None:
     row = session(lifecycle=lifecycle, lifecycle_detail={"reason": "confirmed"})
 
-    found = external_changes.close_session(str(row.pk), "default", "again")
+    closed = external_changes.close_session(str(row.pk), "default", "again")
 
-    assert (found.lifecycle, found.lifecycle_detail, found.version) == (lifecycle, {"reason": "confirmed"}, 0)
+    assert (closed.lifecycle, closed.lifecycle_detail, closed.version) == (lifecycle, {"reason": "confirmed"}, 0)
     assert not CeAudit.objects.exists()
 
 

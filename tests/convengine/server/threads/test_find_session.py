@@ -69,29 +69,29 @@ def test_a_wish_to_start_over_outlasts_a_waiter_that_died(guest: Participant, mo
 @pytest.mark.django_db(transaction=True)
 def test_64_first_messages_at_once_make_one_session() -> None:
     travel_desk()
-    thread, found = Thread("default", "whatsapp", "+1555"), []
+    thread, sessions = Thread("default", "whatsapp", "+1555"), []
     ready = threading.Barrier(16)
 
     def arrive() -> None:
         ready.wait()
-        found.extend(find_or_begin_session(thread, "hello") for _ in range(4))
+        sessions.extend(find_or_begin_session(thread, "hello") for _ in range(4))
         connection.close()
 
     threads = [threading.Thread(target=arrive) for _ in range(16)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for worker in threads:
+        worker.start()
+    for worker in threads:
+        worker.join()
 
-    assert len({one.session_id for one in found}) == 1
-    assert Counter(one.reason.value for one in found) == {"first_message": 1, "within_timeout": 63}
+    assert len({session.session_id for session in sessions}) == 1
+    assert Counter(session.reason.value for session in sessions) == {"first_message": 1, "within_timeout": 63}
     assert CeConversation.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_that_start_over_at_once_each_session_but_the_last_is_aborted() -> None:
     travel_desk()
-    thread, found = (
+    thread, sessions = (
         Thread("default", "whatsapp", "+1555"),
         [find_or_begin_session(Thread("default", "whatsapp", "+1555"), "hi")],
     )
@@ -99,17 +99,17 @@ def test_of_many_that_start_over_at_once_each_session_but_the_last_is_aborted() 
 
     def arrive() -> None:
         ready.wait()
-        found.append(find_or_begin_session(thread, "start over"))
+        sessions.append(find_or_begin_session(thread, "start over"))
         connection.close()
 
     threads = [threading.Thread(target=arrive) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for worker in threads:
+        worker.start()
+    for worker in threads:
+        worker.join()
 
     rows = CeConversation.objects.all()
-    assert len({one.session_id for one in found}) == len(rows) == 9
+    assert len({session.session_id for session in sessions}) == len(rows) == 9
     assert Counter(row.lifecycle for row in rows) == {"ABORTED": 8, "RUNNING": 1}
     assert len({row.previous_session_id for row in rows}) == 9
 

@@ -84,8 +84,8 @@ def test_every_open_state_ends_with_its_event(lifecycle: str, now: datetime) -> 
     assert row.version == 1
     event = CeAudit.objects.get()
     assert (event.stage, str(event.conversation_id), event.turn_id) == ("SESSION_LIFECYCLE", str(row.pk), None)
-    told = {"from": lifecycle, "to": "ABORTED", "reason": "timeout", "turn_no": 3}
-    assert event.payload_json == told
+    expected = {"from": lifecycle, "to": "ABORTED", "reason": "timeout", "turn_no": 3}
+    assert event.payload_json == expected
 
 
 @pytest.mark.parametrize("lifecycle", ["COMPLETE", "ABORTED"])

@@ -142,7 +142,7 @@ def search(guest: Participant, preferences: Any) -> Any:
 
 def list_found_documents(guest: Participant, answer: Any) -> set[str]:
     result = row_of(answer).turns.latest("turn_no").facts["tool_result"]
-    return {one["collection"] for one in result["result"]["documents"]}
+    return {document["collection"] for document in result["result"]["documents"]}
 
 
 @pytest.mark.parametrize("name", ["rules", "prices"])

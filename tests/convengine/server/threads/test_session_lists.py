@@ -28,8 +28,8 @@ def test_pages_follow_one_another_also_where_times_are_the_same() -> None:
     session(workspace_id="other")
     seen, cursor = list[Any](), None
     for _ in range(4):
-        found, cursor = session_lists.list_sessions(HERE, cursor, 3)
-        seen += [row.pk for row in found]
+        page, cursor = session_lists.list_sessions(HERE, cursor, 3)
+        seen += [row.pk for row in page]
         if cursor is None:
             break
 
@@ -52,9 +52,9 @@ def test_a_page_is_one_statement_and_filters() -> None:
     wanted = session(remote_jid="+1555")
 
     with CaptureQueriesContext(connection) as captured:
-        found, _ = session_lists.list_sessions({**HERE, "channel": "whatsapp", "remote_jid": "+1555"}, None, 50)
+        page, _ = session_lists.list_sessions({**HERE, "channel": "whatsapp", "remote_jid": "+1555"}, None, 50)
 
-    assert ([row.pk for row in found], len(captured)) == ([wanted.pk], 1)
+    assert ([row.pk for row in page], len(captured)) == ([wanted.pk], 1)
 
 
 def test_a_cursor_that_no_page_gave_is_refused() -> None:
@@ -94,10 +94,10 @@ def test_messages_are_the_newest_fifty_as_words(guest: Participant) -> None:
     ]
     CeConversationHistory.objects.bulk_create(later)
 
-    found = session_lists.list_messages(row)
+    messages = session_lists.list_messages(row)
 
-    assert [turn.turn_no for turn in found] == list(range(52, 2, -1))
-    assert (found[0].user_input, found[0].assistant_output, found[0].source) == ("q52", None, "TURN")
+    assert [turn.turn_no for turn in messages] == list(range(52, 2, -1))
+    assert (messages[0].user_input, messages[0].assistant_output, messages[0].source) == ("q52", None, "TURN")
     CeConversationHistory.objects.filter(turn_no__gt=1).delete()
     (first,) = session_lists.list_messages(row)
     assert (first.user_input, first.status) == ("hours", "OK")
@@ -164,16 +164,16 @@ def test_failed_and_dead_turns_are_in_it(guest: Participant) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "most", "told"), [("2", None, [3, 2]), ("2", 1, [3]), ("0", 50, []), ("50", 2, [3, 2])]
+    ("limit", "most", "turn_nos"), [("2", None, [3, 2]), ("2", 1, [3]), ("0", 50, []), ("50", 2, [3, 2])]
 )
 def test_as_many_turns_are_told_as_the_setting_keeps(
-    guest: Participant, kept: str, most: int | None, told: list[int]
+    guest: Participant, limit: str, most: int | None, turn_nos: list[int]
 ) -> None:
-    setting("EXPLAINABILITY_TURNS", kept)
+    setting("EXPLAINABILITY_TURNS", limit)
     for text in ("hours", "hours?", "and on sunday?"):
         row = row_of(guest.say(text))
 
-    assert [turn.turn.turn_no for turn in session_lists.explain_turns(row, most)] == told
+    assert [turn.turn.turn_no for turn in session_lists.explain_turns(row, most)] == turn_nos
 
 
 def test_links_lead_to_what_was_asked_for() -> None:

@@ -36,34 +36,34 @@ def send(text: str | None = "hours") -> ThreadAnswer:
 def test_the_turn_is_taken_in_the_session_that_was_found() -> None:
     first, second = send(), send("hours?")
 
-    assert [one.resolved.reason.value for one in (first, second)] == ["first_message", "within_timeout"]
-    assert {one.turn.conversation_id for one in (first, second)} == {first.resolved.session_id}
-    assert [one.turn.turn_no for one in (first, second)] == [1, 2]
+    assert [answer.resolved.reason.value for answer in (first, second)] == ["first_message", "within_timeout"]
+    assert {answer.turn.conversation_id for answer in (first, second)} == {first.resolved.session_id}
+    assert [answer.turn.turn_no for answer in (first, second)] == [1, 2]
 
 
 def test_the_turn_knows_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Any] = []
+    requests: list[Any] = []
 
-    def take(here: TurnRequest, *more: Any) -> Any:
-        told.append((here.resolved, here.conversation_id))
-        return take_turn(here, *more)
+    def take(request: TurnRequest, *more: Any) -> Any:
+        requests.append((request.resolved, request.conversation_id))
+        return take_turn(request, *more)
 
     monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
-    found = send("start over").resolved
+    resolved = send("start over").resolved
 
-    assert told == [("explicit_reset", found.session_id)]
+    assert requests == [("explicit_reset", resolved.session_id)]
 
 
 def test_a_session_that_ends_meanwhile_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     first = send()
     calls: list[str] = []
 
-    def take(here: TurnRequest, *more: Any) -> Any:
-        calls.append(here.conversation_id)
+    def take(request: TurnRequest, *more: Any) -> Any:
+        calls.append(request.conversation_id)
         if len(calls) == 1:
             CeConversation.objects.update(lifecycle="COMPLETE")
             raise ConversationClosed()
-        return take_turn(here, *more)
+        return take_turn(request, *more)
 
     monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
     answer = send()
@@ -97,8 +97,8 @@ def test_what_else_goes_wrong_is_the_callers(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_call_that_was_answered_is_answered_the_same_and_looks_for_no_session() -> None:
-    def wire(found: ThreadAnswer) -> Any:
-        return {"session": found.resolved.session_id, "turn": found.turn.turn_no}
+    def wire(answer: ThreadAnswer) -> Any:
+        return {"session": answer.resolved.session_id, "turn": answer.turn.turn_no}
 
     first = take_message(THREAD, request("start over"), KEY, wire)
     again = take_message(THREAD, request("start over"), KEY, wire)

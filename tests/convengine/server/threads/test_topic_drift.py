@@ -33,9 +33,9 @@ def wanted() -> None:
 
 
 def test_nobody_is_asked_where_nobody_wants_it() -> None:
-    found, model = detect(session(), "my roof leaks")
+    drifted, model = detect(session(), "my roof leaks")
 
-    assert (found, model.requests) == (False, [])
+    assert (drifted, model.requests) == (False, [])
 
 
 @pytest.mark.usefixtures("wanted")
@@ -46,18 +46,18 @@ def test_nobody_is_asked_where_nobody_wants_it() -> None:
 def test_nobody_is_asked_without_words_without_a_past_and_without_a_model(
     summary: str, message: str | None, configured: bool
 ) -> None:
-    found, model = detect(session(context_summary=summary), message, configured=configured)
+    drifted, model = detect(session(context_summary=summary), message, configured=configured)
 
-    assert (found, model.requests) == (False, [])
+    assert (drifted, model.requests) == (False, [])
 
 
 @pytest.mark.usefixtures("wanted")
 def test_the_model_is_shown_the_summary_and_the_message_and_the_call_is_logged() -> None:
     row = session()
 
-    found, model = detect(row, "my roof leaks")
+    drifted, model = detect(row, "my roof leaks")
 
-    assert found
+    assert drifted
     (request,) = model.requests
     assert request.purpose == "DRIFT"
     assert "Cancel the order" in request.user

@@ -40,10 +40,10 @@ def lose_lease(ran: Ran) -> None:
 
 
 def test_everything_of_a_turn_is_stored_at_once_and_the_lease_given_back(conversation_id: str) -> None:
-    one = ran(conversation_id, "fees")
+    ran_turn = ran(conversation_id, "fees")
     assert not CeAudit.objects.filter(turn_no=2).exists()
 
-    commit_turn(*one.parts, [])
+    commit_turn(*ran_turn.parts, [])
 
     row = CeConversation.objects.get()
     assert (row.intent_code, row.turn_count, row.version, row.lease_token, row.lease_info) == ("FEES", 2, 2, None, None)
@@ -56,55 +56,55 @@ def test_everything_of_a_turn_is_stored_at_once_and_the_lease_given_back(convers
 
 
 def test_a_turn_that_lost_its_lease_stores_nothing(conversation_id: str) -> None:
-    one = ran(conversation_id, "fees")
-    lose_lease(one)
+    ran_turn = ran(conversation_id, "fees")
+    lose_lease(ran_turn)
     before = everything()
 
     with pytest.raises(TurnConflict):
-        commit_turn(*one.parts, [])
+        commit_turn(*ran_turn.parts, [])
 
     assert everything() == before
 
 
 def test_a_turn_that_was_interrupted_stores_nothing(conversation_id: str) -> None:
-    one = ran(conversation_id, "fees")
+    ran_turn = ran(conversation_id, "fees")
     assert interrupt_running_turn(conversation_id, str(uuid.uuid4()), "hours")
     before = everything()
 
     with pytest.raises(TurnInterrupted):
-        commit_turn(*one.parts, [])
+        commit_turn(*ran_turn.parts, [])
 
     assert everything() == before
 
 
 def test_a_turn_in_which_an_action_ran_is_stored_whatever_came(conversation_id: str) -> None:
-    one = ran(conversation_id, "fees")
+    ran_turn = ran(conversation_id, "fees")
     assert interrupt_running_turn(conversation_id, str(uuid.uuid4()), "hours")
-    one.turn.uninterruptible = True
+    ran_turn.turn.uninterruptible = True
 
-    commit_turn(*one.parts, [])
+    commit_turn(*ran_turn.parts, [])
 
     row = CeConversation.objects.get()
     assert (row.turn_count, row.lifecycle, row.lease_interrupted_by) == (2, "RUNNING", None)
 
 
 def test_a_stored_answer_that_another_call_kept_meanwhile_undoes_all(conversation_id: str) -> None:
-    one = ran(conversation_id, "fees")
+    ran_turn = ran(conversation_id, "fees")
     before = everything()
     never = Statement("UPDATE ce_idempotency SET key = key WHERE id = -1", [], must_match=True)
 
     with pytest.raises(TurnConflict):
-        commit_turn(*one.parts, [never])
+        commit_turn(*ran_turn.parts, [never])
 
     assert everything() == before
     assert not CeIdempotency.objects.exists()
 
 
 def test_a_deleted_conversation_is_made_anew_and_the_record_says_so(conversation_id: str) -> None:
-    one = ran(conversation_id, "fees")
+    ran_turn = ran(conversation_id, "fees")
     CeConversation.objects.all().delete()
 
-    commit_turn(*one.parts, [])
+    commit_turn(*ran_turn.parts, [])
 
     record = CeConversationHistory.objects.get()
     assert (record.turn_no, record.replayable) == (2, False)
@@ -114,16 +114,16 @@ def test_a_deleted_conversation_is_made_anew_and_the_record_says_so(conversation
 
 def run_failing_turn(conversation_id: str) -> Ran:
     CeResponse.objects.filter(intent_code="FEES").delete()
-    one = ran(conversation_id, "fees")
-    assert one.outcome.error
-    return one
+    ran_turn = ran(conversation_id, "fees")
+    assert ran_turn.outcome.error
+    return ran_turn
 
 
 def test_a_failed_turn_leaves_its_record_and_trail_and_the_conversation_as_it_was(conversation_id: str) -> None:
-    one = run_failing_turn(conversation_id)
+    ran_turn = run_failing_turn(conversation_id)
     (before,) = CeConversation.objects.values()
 
-    record_failure(*one.parts)
+    record_failure(*ran_turn.parts)
 
     (after,) = CeConversation.objects.values()
     sealed = {"chain_head": after["chain_head"]}
@@ -136,21 +136,21 @@ def test_a_failed_turn_leaves_its_record_and_trail_and_the_conversation_as_it_wa
 
 
 def test_a_failed_turn_that_lost_its_lease_leaves_nothing(conversation_id: str) -> None:
-    one = run_failing_turn(conversation_id)
-    lose_lease(one)
+    ran_turn = run_failing_turn(conversation_id)
+    lose_lease(ran_turn)
     before = everything()
 
     with pytest.raises(TurnConflict):
-        record_failure(*one.parts)
+        record_failure(*ran_turn.parts)
 
     assert everything() == before
 
 
 def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
-    one = ran(conversation_id, "fees")
-    outcome = EngineOutcome(one.outcome.session, error=TurnInterrupted())
+    ran_turn = ran(conversation_id, "fees")
+    outcome = EngineOutcome(ran_turn.outcome.session, error=TurnInterrupted())
 
-    record_failure(one.turn, one.lease, outcome, one.tape)
+    record_failure(ran_turn.turn, ran_turn.lease, outcome, ran_turn.tape)
 
     record = CeConversationHistory.objects.get(turn_no=2)
     assert (record.status, record.error_code, record.replayable) == ("INTERRUPTED", "TURN_INTERRUPTED", False)
@@ -160,39 +160,39 @@ def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
 
 class TestStepFlush:
     def test_it_stores_what_is_new_and_holds_the_lease_for_longer(self, conversation_id: str) -> None:
-        one = ran(conversation_id, "fees")
-        flush = one.turn.flush_step = StepFlush(one.turn, one.lease)
+        ran_turn = ran(conversation_id, "fees")
+        flush = ran_turn.turn.flush_step = StepFlush(ran_turn.turn, ran_turn.lease)
         CeConversation.objects.update(lease_expires_at=None)
 
         flush()
         once = CeAudit.objects.filter(turn_no=2).count()
         flush()
 
-        assert once == len(one.turn.trail.events) == CeAudit.objects.filter(turn_no=2).count() == flush.stored
+        assert once == len(ran_turn.turn.trail.events) == CeAudit.objects.filter(turn_no=2).count() == flush.stored
         assert CeConversation.objects.get().lease_expires_at is not None
 
     def test_it_stores_nothing_of_a_turn_that_lost_its_lease(self, conversation_id: str) -> None:
-        one = ran(conversation_id, "fees")
-        lose_lease(one)
+        ran_turn = ran(conversation_id, "fees")
+        lose_lease(ran_turn)
 
         with pytest.raises(TurnConflict), transaction.atomic():
-            StepFlush(one.turn, one.lease)()
+            StepFlush(ran_turn.turn, ran_turn.lease)()
 
         assert not CeAudit.objects.filter(turn_no=2).exists()
 
     def test_the_commit_adds_the_rest(self, conversation_id: str) -> None:
-        one = ran(conversation_id, "fees")
-        one.turn.flush_step = StepFlush(one.turn, one.lease)
-        one.turn.flush_step()
+        ran_turn = ran(conversation_id, "fees")
+        ran_turn.turn.flush_step = StepFlush(ran_turn.turn, ran_turn.lease)
+        ran_turn.turn.flush_step()
 
-        commit_turn(*one.parts, [])
+        commit_turn(*ran_turn.parts, [])
 
         seqs = CeAudit.objects.filter(turn_no=2).order_by("seq").values_list("seq", flat=True)
         assert list(seqs) == list(range(1, len(seqs) + 1))
 
 
 def test_a_refused_event_is_marked_and_the_turn_stored(conversation_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = ran(conversation_id, "fees")
+    ran_turn = ran(conversation_id, "fees")
     whole = commits.execute_all
 
     def refuses(writes: Any) -> None:
@@ -201,25 +201,25 @@ def test_a_refused_event_is_marked_and_the_turn_stored(conversation_id: str, mon
 
     monkeypatch.setattr(commits, "execute_all", refuses)
 
-    commit_turn(*one.parts, [])
+    commit_turn(*ran_turn.parts, [])
 
     record = CeConversationHistory.objects.get(turn_no=2)
     assert (record.status, record.audit_incomplete) == ("OK", False)
-    assert CeAudit.objects.filter(turn_no=2).count() == len(one.turn.trail.events)
+    assert CeAudit.objects.filter(turn_no=2).count() == len(ran_turn.turn.trail.events)
 
 
 @pytest.fixture
-def one(conversation_id: str) -> Ran:
+def ran_turn(conversation_id: str) -> Ran:
     """The second turn of a conversation, run and not stored."""
     return ran(conversation_id, "fees", input_params={"tier": "gold", "policy_decision": "x"})
 
 
-def end_session(one: Ran) -> Session:
-    return one.outcome.session.evolve(lifecycle="COMPLETE", lifecycle_detail={"reason": "new_task", "at": "now"})
+def end_session(ran_turn: Ran) -> Session:
+    return ran_turn.outcome.session.evolve(lifecycle="COMPLETE", lifecycle_detail={"reason": "new_task", "at": "now"})
 
 
-def test_a_session_that_is_left_is_closed_and_gives_its_lease_back(one: Ran) -> None:
-    assert execute(end_session_stmt(one.lease, end_session(one)))
+def test_a_session_that_is_left_is_closed_and_gives_its_lease_back(ran_turn: Ran) -> None:
+    assert execute(end_session_stmt(ran_turn.lease, end_session(ran_turn)))
 
     row = CeConversation.objects.get()
     assert (row.lifecycle, row.lifecycle_detail["reason"]) == ("COMPLETE", "new_task")
@@ -229,48 +229,48 @@ def test_a_session_that_is_left_is_closed_and_gives_its_lease_back(one: Ran) -> 
 
 
 @pytest.mark.parametrize("what", ["lost", "changed", "interrupted"])
-def test_it_is_not_left_when_something_came_between(one: Ran, what: str) -> None:
+def test_it_is_not_left_when_something_came_between(ran_turn: Ran, what: str) -> None:
     if what == "interrupted":
-        assert interrupt_running_turn(one.lease.conversation.conversation_id, str(uuid.uuid4()), "hours")
+        assert interrupt_running_turn(ran_turn.lease.conversation.conversation_id, str(uuid.uuid4()), "hours")
     else:
         CeConversation.objects.update(**({"lease_token": uuid.uuid4()} if what == "lost" else {"version": 9}))
 
-    assert not execute(end_session_stmt(one.lease, end_session(one)))
+    assert not execute(end_session_stmt(ran_turn.lease, end_session(ran_turn)))
 
 
-def test_the_session_that_began_is_its_first_turn_and_points_back(one: Ran) -> None:
+def test_the_session_that_began_is_its_first_turn_and_points_back(ran_turn: Ran) -> None:
     key = str(uuid.uuid4())
     CeConversation.objects.update(opened_by="a key")
-    execute(end_session_stmt(one.lease, end_session(one)))
+    execute(end_session_stmt(ran_turn.lease, end_session(ran_turn)))
 
-    one.turn.turn_no = 1
-    insert_next_session(one.turn, one.lease, one.outcome.session.evolve(conversation_id=key))
+    ran_turn.turn.turn_no = 1
+    insert_next_session(ran_turn.turn, ran_turn.lease, ran_turn.outcome.session.evolve(conversation_id=key))
 
-    row, before = CeConversation.objects.get(pk=key), one.lease.conversation
+    row, before = CeConversation.objects.get(pk=key), ran_turn.lease.conversation
     assert str(row.previous_session_id) == before.conversation_id
     assert (row.version, row.turn_count, row.last_turn_no, row.opened_by) == (0, 1, 1, "a key")
     assert (row.workspace_id, row.channel, row.remote_jid) == (before.workspace_id, before.channel, before.remote_jid)
-    assert (row.intent_code, row.last_user_text, row.created_at) == ("FEES", "fees", one.lease.now)
+    assert (row.intent_code, row.last_user_text, row.created_at) == ("FEES", "fees", ran_turn.lease.now)
 
 
-def test_a_row_that_was_deleted_is_made_anew_with_what_the_turn_knows(one: Ran) -> None:
+def test_a_row_that_was_deleted_is_made_anew_with_what_the_turn_knows(ran_turn: Ran) -> None:
     CeConversation.objects.all().delete()
 
-    recreate_session(one.turn, one.lease, one.outcome.session)
+    recreate_session(ran_turn.turn, ran_turn.lease, ran_turn.outcome.session)
 
     row = CeConversation.objects.get()
     assert (row.intent_code, row.version, row.turn_count, row.last_turn_no) == ("FEES", 2, 2, 2)
     assert row.input_params_json["tier"] == "gold"
     # What lives for one turn is not kept.
     assert "dialogue_act" not in row.input_params_json
-    created = [event for event in one.turn.trail.events if event.stage == "CONVERSATION_CREATED"]
+    created = [event for event in ran_turn.turn.trail.events if event.stage == "CONVERSATION_CREATED"]
     assert [event.payload["reason"] for event in created] == ["recreated"]
 
 
-def test_a_row_that_is_there_is_never_made_anew(one: Ran) -> None:
+def test_a_row_that_is_there_is_never_made_anew(ran_turn: Ran) -> None:
     before = CeConversation.objects.values().get()
 
     with pytest.raises(TurnConflict):
-        recreate_session(one.turn, replace(one.lease, token=str(uuid.uuid4())), one.outcome.session)
+        recreate_session(ran_turn.turn, replace(ran_turn.lease, token=str(uuid.uuid4())), ran_turn.outcome.session)
 
     assert CeConversation.objects.values().get() == before

@@ -56,7 +56,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], until: C
 
 def moves_of(answer: Any, turn_no: int) -> list[str]:
     events = CeAudit.objects.filter(conversation_id=answer["session_id"], turn_no=turn_no, stage="SESSION_LIFECYCLE")
-    return [f"{one.payload_json['from']}>{one.payload_json['to']}" for one in events.order_by("seq")]
+    return [f"{event.payload_json['from']}>{event.payload_json['to']}" for event in events.order_by("seq")]
 
 
 def is_marked() -> bool:

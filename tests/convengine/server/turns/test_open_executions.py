@@ -39,13 +39,13 @@ def make_leased_conversation(turn_id: uuid.UUID, until: timedelta) -> CeConversa
 def test_the_turn_that_died_is_recorded_and_the_action_waits_for_a_person() -> None:
     turn_id = uuid.uuid4()
     row = make_leased_conversation(turn_id, -MINUTES)
-    left = claim(row, turn_id)
+    claim_row = claim(row, turn_id)
 
     assert run() == {"dead turns recorded": 1, "waiting for a person": 1}
     assert run() == {"waiting for a person": 1}
     assert CeConversationHistory.objects.get().error_code == "LEASE_EXPIRED"
-    left.refresh_from_db()
-    assert left.status == "CLAIMED"
+    claim_row.refresh_from_db()
+    assert claim_row.status == "CLAIMED"
 
 
 def test_an_action_of_a_turn_that_runs_is_left_alone() -> None:

@@ -63,8 +63,8 @@ def test_P2_13_V5_a_turn_without_words_on_both_sides_is_left_out(conversation_id
     say(conversation_id, None)
     say(conversation_id, "fees")
 
-    found = say(conversation_id, "fees").session.history
-    assert found == (Exchange("fees", "No fees."),)
+    history = say(conversation_id, "fees").session.history
+    assert history == (Exchange("fees", "No fees."),)
 
 
 def test_P2_13_V6_turns_before_a_reset_are_not_returned(conversation_id: str) -> None:

@@ -133,18 +133,18 @@ def test_turns_that_wait_run_in_order_of_arrival() -> None:
     hold_lease(name, 2)
     numbers: dict[int, int] = {}
 
-    def speak(place: int) -> None:
-        numbers[place] = say(name).turn_no
+    def speak(index: int) -> None:
+        numbers[index] = say(name).turn_no
         connection.close()
 
-    threads = [threading.Thread(target=speak, args=[place]) for place in range(5)]
+    threads = [threading.Thread(target=speak, args=[index]) for index in range(5)]
     for thread in threads:
         thread.start()
         time.sleep(0.15)
     for thread in threads:
         thread.join()
 
-    assert [numbers[place] for place in range(5)] == [3, 4, 5, 6, 7]
+    assert [numbers[index] for index in range(5)] == [3, 4, 5, 6, 7]
 
 
 def dead(ticket: int) -> int:

@@ -9,8 +9,10 @@ from convengine.engine.forms.form import Field, Form
 
 
 def answer(message: str, name: str = "a", **declared: Any) -> Any:
-    found = read_whole_answer(Reading(message), Form({"type": "object", "properties": {name: declared}}).fields[0])
-    return found and (found.problem or found.value)
+    whole_answer = read_whole_answer(
+        Reading(message), Form({"type": "object", "properties": {name: declared}}).fields[0]
+    )
+    return whole_answer and (whole_answer.problem or whole_answer.value)
 
 
 @pytest.mark.parametrize(

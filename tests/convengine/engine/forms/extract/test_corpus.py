@@ -24,8 +24,8 @@ def utterances() -> Iterator[tuple[str, Form, dict[str, Any]]]:
 
 
 def read(form: Form, utterance: dict[str, Any]) -> dict[str, Any]:
-    found = extract(form, utterance["say"], asked=utterance.get("asked", ()))
-    return {one.field: one.value for one in found.extracted}
+    extraction = extract(form, utterance["say"], asked_paths=utterance.get("asked", ()))
+    return {finding.field: finding.value for finding in extraction.extracted}
 
 
 @for_each("name, form, utterance", list(utterances()))
@@ -38,11 +38,13 @@ def test_no_wrong_value_is_taken(name: str, form: Form, utterance: dict[str, Any
 def test_nine_of_ten_values_are_found(capsys: pytest.CaptureFixture[str]) -> None:
     cases = list(utterances())
     values = [(name, u["say"], path, value, read(f, u)) for name, f, u in cases for path, value in u["expect"].items()]
-    missed = [f"{name}: {say!r} {path}" for name, say, path, value, found in values if found.get(path) != value]
-    right = len(values) - len(missed)
+    misses = [
+        f"{name}: {say!r} {path}" for name, say, path, value, read_values in values if read_values.get(path) != value
+    ]
+    right = len(values) - len(misses)
     with capsys.disabled():
         print(f"\nextraction: {right} of {len(values)} values found in {len(cases)} utterances over", end=" ")
-        print(f"{len({name for name, _, _ in cases})} schemas" + "".join(f"\n  missed {line}" for line in missed))
+        print(f"{len({name for name, _, _ in cases})} schemas" + "".join(f"\n  missed {line}" for line in misses))
 
     assert len(cases) >= 100
     assert right >= 0.9 * len(values)

@@ -26,29 +26,31 @@ FIELDS: dict[str, Any] = {
 FORM = Form({"type": "object", "properties": FIELDS, "required": list(FIELDS)})
 
 
-def values(text: str | None, *asked: str, **options: Any) -> dict[str, Any]:
-    return {one.field: one.value for one in extract(FORM, text, asked=asked, **options).extracted}
+def values(text: str | None, *asked_paths: str, **options: Any) -> dict[str, Any]:
+    return {
+        finding.field: finding.value for finding in extract(FORM, text, asked_paths=asked_paths, **options).extracted
+    }
 
 
-def reasons(text: str, *asked: str) -> dict[str, str]:
-    return {one.field: one.reason for one in extract(FORM, text, asked=asked).rejected}
+def reasons(text: str, *asked_paths: str) -> dict[str, str]:
+    return {rejection.field: rejection.reason for rejection in extract(FORM, text, asked_paths=asked_paths).rejected}
 
 
 def test_what_was_read_is_told_with_its_place_and_how() -> None:
-    found = extract(FORM, "Ich möchte Dallas,  amount: 35,000 €")
+    extraction = extract(FORM, "Ich möchte Dallas,  amount: 35,000 €")
 
-    assert found.extracted == (
+    assert extraction.extracted == (
         Extracted("amount", 35000, (28, 36), "label"),
         Extracted("city", "Dallas", (11, 17), "enum"),
     )
-    assert found.rejected == ()
+    assert extraction.rejected == ()
 
 
 def test_what_was_not_taken_is_told_with_the_reason() -> None:
-    found = extract(FORM, "amount: 5, Dallas or Irving, city: Paris")
+    extraction = extract(FORM, "amount: 5, Dallas or Irving, city: Paris")
 
-    assert Rejected("amount", 5, "VALUE_VIOLATES_SCHEMA") in found.rejected
-    assert Rejected("city", "Paris", "VALUE_VIOLATES_SCHEMA") in found.rejected
+    assert Rejected("amount", 5, "VALUE_VIOLATES_SCHEMA") in extraction.rejected
+    assert Rejected("city", "Paris", "VALUE_VIOLATES_SCHEMA") in extraction.rejected
     assert extract(FORM, "Dallas or Irving").rejected == (Rejected("city", ["Dallas", "Irving"], "AMBIGUOUS"),)
 
 
@@ -106,7 +108,7 @@ def test_what_a_pattern_captures_stands_where_its_group_does_and_the_words_befor
     declared = {"type": "string", "x-extract": [r"(?:^|\W)(?:(?:it|is|not)\W+)*([0-9]{5})\b"]}
     form = Form({"type": "object", "properties": {"ticket": declared}})
 
-    assert [one.span for one in extract(form, "it is 12345").extracted] == [(6, 11)]
+    assert [finding.span for finding in extract(form, "it is 12345").extracted] == [(6, 11)]
     assert extract(form, "it is not 12345").extracted == ()
 
 
@@ -163,8 +165,8 @@ def test_a_very_long_message_is_read_as_far_as_patterns_are() -> None:
 )
 def test_no_message_takes_long_to_read(part: str) -> None:
     started = time.monotonic()
-    for asked in ((), ("customerId",), ("amount",)):
-        extract(FORM, part * (4000 // len(part)), asked=asked)
+    for asked_paths in ((), ("customerId",), ("amount",)):
+        extract(FORM, part * (4000 // len(part)), asked_paths=asked_paths)
 
     assert time.monotonic() - started < 3
 
@@ -184,17 +186,17 @@ ASKED = st.lists(
 
 @settings(max_examples=500)
 @given(MESSAGES, ASKED)
-def test_any_message_can_be_read_and_what_is_read_fits_the_schema(message: str, asked: list[str]) -> None:
-    found = extract(FORM, message, asked=asked)
+def test_any_message_can_be_read_and_what_is_read_fits_the_schema(message: str, asked_paths: list[str]) -> None:
+    extraction = extract(FORM, message, asked_paths=asked_paths)
 
-    fields = [one.field for one in (*found.extracted, *found.rejected)]
+    fields = [finding.field for finding in (*extraction.extracted, *extraction.rejected)]
     assert len(fields) == len(set(fields))
-    for one in found.extracted:
-        field = FORM.field(one.field)
+    for finding in extraction.extracted:
+        field = FORM.field(finding.field)
         assert field is not None
-        assert FORM.breaks(field, one.value) is None
-        assert 0 <= one.span[0] < one.span[1] <= len(message)
-    assert extract(FORM, message, asked=asked) == found
+        assert FORM.breaks(field, finding.value) is None
+        assert 0 <= finding.span[0] < finding.span[1] <= len(message)
+    assert extract(FORM, message, asked_paths=asked_paths) == extraction
 
 
 SCHEMAS = st.recursive(
@@ -230,11 +232,11 @@ def test_no_schema_makes_reading_fail(properties: dict[str, Any], message: str) 
     form = Form({"type": "object", "properties": properties})
     paths = [field.path for field in form.leaves]
 
-    for asked in ([], paths[:1]):
-        for one in extract(form, message, asked=asked).extracted:
-            field = form.field(one.field)
+    for asked_paths in ([], paths[:1]):
+        for finding in extract(form, message, asked_paths=asked_paths).extracted:
+            field = form.field(finding.field)
             assert field is not None
-            assert form.breaks(field, one.value) is None
+            assert form.breaks(field, finding.value) is None
 
 
 def test_a_pattern_cuts_nothing_in_two_that_is_one() -> None:
@@ -250,8 +252,8 @@ def test_a_pattern_cuts_nothing_in_two_that_is_one() -> None:
         }
     )
 
-    def read(said: str) -> dict[str, object]:
-        return {one.field: one.value for one in extract(form, said).extracted}
+    def read(text: str) -> dict[str, object]:
+        return {finding.field: finding.value for finding in extract(form, text).extracted}
 
     assert read("on 1 march 2027 to 12 mill road") == {"day": "2027-03-01", "address": "12 mill road"}
     assert read("call 0800 55501, order 48392") == {"number": "48392"}

@@ -26,7 +26,10 @@ ALL = [field.path for field in FIELDS]
 
 
 def values(message: str, missing: list[str] = ALL) -> dict[str, Any]:
-    return {one.field.path: one.problem or one.value for one in read_by_label(Reading(message), FIELDS, missing)}
+    return {
+        candidate.field.path: candidate.problem or candidate.value
+        for candidate in read_by_label(Reading(message), FIELDS, missing)
+    }
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,14 @@ FORM = Form(yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0])
 EXAMPLES = re.findall(r"^> (.*?)(?: \[asked: (\w+)\])?\n= (.*)$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("message", "asked", "expected"), EXAMPLES, ids=[example[0] for example in EXAMPLES])
-def test_an_example_of_the_manual_is_true(message: str, asked: str, expected: str) -> None:
-    found: dict[str, Any] = {
-        one.field: one.value for one in extract(FORM, message, asked=[asked] if asked else ()).extracted
+@pytest.mark.parametrize(("message", "asked_path", "expected"), EXAMPLES, ids=[example[0] for example in EXAMPLES])
+def test_an_example_of_the_manual_is_true(message: str, asked_path: str, expected: str) -> None:
+    values: dict[str, Any] = {
+        finding.field: finding.value
+        for finding in extract(FORM, message, asked_paths=[asked_path] if asked_path else ()).extracted
     }
 
-    assert found == json.loads(expected)
+    assert values == json.loads(expected)
 
 
 def test_there_are_examples_of_both_kinds() -> None:

@@ -31,9 +31,9 @@ FORM = Form(
 
 
 def field(name: str) -> Field:
-    found = FORM.field(name)
-    assert found is not None
-    return found
+    form_field = FORM.field(name)
+    assert form_field is not None
+    return form_field
 
 
 def judge_value(judge: Any, message: str, name: str) -> bool:

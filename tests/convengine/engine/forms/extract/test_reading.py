@@ -9,7 +9,7 @@ def at(reading: Reading, part: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    ("message", "part", "said"),
+    ("message", "part", "typed"),
     [
         ("Ich will nach ZÜRICH!", "zurich", "ZÜRICH"),
         ("Zu\u0308rich", "zurich", "Zu\u0308rich"),
@@ -19,13 +19,13 @@ def at(reading: Reading, part: str) -> tuple[int, int]:
         ("don’t", "don't", "don’t"),
     ],
 )
-def test_every_part_leads_back_to_what_was_typed(message: str, part: str, said: str) -> None:
+def test_every_part_leads_back_to_what_was_typed(message: str, part: str, typed: str) -> None:
     reading = Reading(message)
     start, end = at(reading, part)
 
-    assert reading.quote(start, end) == said
+    assert reading.quote(start, end) == typed
     first, last = reading.span(start, end)
-    assert message[first:last] == said
+    assert message[first:last] == typed
     assert reading.to_text_position(first) == start
 
 
@@ -52,7 +52,7 @@ def test_what_is_denied(message: str, denied: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "asked"),
+    ("message", "is_question"),
     [
         ("is dallas possible?", True),
         ("which is cheaper, dallas", True),
@@ -63,10 +63,10 @@ def test_what_is_denied(message: str, denied: bool) -> None:
         ("i am in dallas", False),
     ],
 )
-def test_what_is_only_asked_about(message: str, asked: bool) -> None:
+def test_what_is_only_asked_about(message: str, is_question: bool) -> None:
     reading = Reading(message)
 
-    assert reading.is_question(at(reading, "dallas")[0]) is asked
+    assert reading.is_question(at(reading, "dallas")[0]) is is_question
 
 
 @pytest.mark.parametrize(

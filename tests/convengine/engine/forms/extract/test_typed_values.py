@@ -34,7 +34,7 @@ def field(name: str, **declared: Any) -> Field:
     ],
 )
 def test_the_numbers_that_stand_by_themselves(message: str, numbers: list[tuple[str, str | None]]) -> None:
-    assert [(one.number.digits, one.unit) for one in find_numbers(Reading(message))] == numbers
+    assert [(number.number.digits, number.unit) for number in find_numbers(Reading(message))] == numbers
 
 
 def test_behind_a_name_anything_may_stand_before_the_number() -> None:
@@ -45,7 +45,7 @@ def test_behind_a_name_anything_may_stand_before_the_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "units"),
+    ("counting_field", "units"),
     [
         (field("tenureMonths"), {"month"}),
         (field("ticketCount"), {"ticket"}),
@@ -56,8 +56,8 @@ def test_behind_a_name_anything_may_stand_before_the_number() -> None:
         (field("amount"), set()),
     ],
 )
-def test_what_a_field_counts(found: Field, units: set[str]) -> None:
-    assert list_units(found) == units
+def test_what_a_field_counts(counting_field: Field, units: set[str]) -> None:
+    assert list_units(counting_field) == units
 
 
 def test_other_units_of_the_same_kind_are_not_meant() -> None:
@@ -79,6 +79,6 @@ def test_amounts_and_counts_take_bare_numbers_and_ids_do_not() -> None:
     assert not takes_money(field("guests"))
 
 
-@pytest.mark.parametrize(("word", "one"), [("months", "month"), ("glass", "glass"), ("gas", "gas"), ("kg", "kg")])
-def test_one_of_many(word: str, one: str) -> None:
-    assert singularize(word) == one
+@pytest.mark.parametrize(("word", "singular"), [("months", "month"), ("glass", "glass"), ("gas", "gas"), ("kg", "kg")])
+def test_one_of_many(word: str, singular: str) -> None:
+    assert singularize(word) == singular

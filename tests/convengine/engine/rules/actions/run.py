@@ -11,6 +11,6 @@ from tests.builders import make_rule, make_turn
 def apply(name: str, value: str | None, session: Session, **turn: Any) -> tuple[Session, Turn]:
     """The session after the action, and the turn with what it told."""
     carrier = make_turn(**turn)
-    found = get_action(name)
-    assert found is not None
-    return found.apply(make_rule(rule_id=41, action=name, action_value=value), session, carrier), carrier
+    action = get_action(name)
+    assert action is not None
+    return action.apply(make_rule(rule_id=41, action=name, action_value=value), session, carrier), carrier

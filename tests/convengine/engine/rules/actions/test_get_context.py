@@ -11,10 +11,10 @@ def test_the_context_goes_to_the_param() -> None:
     session, turn = apply("GET_CONTEXT", "snapshot", make_session(context={"claim": {"id": "CL-7"}}))
 
     assert session.input_params == {"snapshot": {"claim": {"id": "CL-7"}}}
-    told = payload(turn, "GET_CONTEXT")
-    assert told["key"] == "snapshot"
-    assert told["context"] is FOLDED
-    assert told["sessionInputParams"] is FOLDED
+    event = payload(turn, "GET_CONTEXT")
+    assert event["key"] == "snapshot"
+    assert event["context"] is FOLDED
+    assert event["sessionInputParams"] is FOLDED
 
 
 def test_without_a_value_the_param_is_named_context() -> None:

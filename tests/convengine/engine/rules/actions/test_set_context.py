@@ -24,9 +24,9 @@ def test_it_writes_the_fields(value: str, context: object) -> None:
 def test_it_tells_the_values() -> None:
     _, turn = apply("SET_CONTEXT", "a.b:1", make_session(intent="LOAN", state="IDLE"))
 
-    told = payload(turn, "SET_CONTEXT")
-    assert told["values"] == {"a.b": 1}
-    assert told["ruleId"] == 41
+    event = payload(turn, "SET_CONTEXT")
+    assert event["values"] == {"a.b": 1}
+    assert event["ruleId"] == 41
 
 
 def test_a_path_through_something_that_is_no_object_fails() -> None:

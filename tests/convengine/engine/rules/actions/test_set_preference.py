@@ -11,8 +11,8 @@ def test_a_preference_is_remembered(kind: str) -> None:
     session, turn = apply("SET_PREFERENCE", f"{kind.upper()} : big-1", make_session(preferences={"other": "x"}))
 
     assert session.preferences == {"other": "x", kind: "big-1"}
-    told = payload(turn, "SET_PREFERENCE")
-    assert (told["kind"], told["fromId"], told["toId"]) == (kind, None, "big-1")
+    event = payload(turn, "SET_PREFERENCE")
+    assert (event["kind"], event["fromId"], event["toId"]) == (kind, None, "big-1")
 
 
 @pytest.mark.parametrize("value", ["", None, "model", "model:", "shoe:9"])

@@ -22,8 +22,8 @@ def test_methods_run_in_order_and_see_what_came_before() -> None:
     assert tasks.calls == ["claim:flag", "claim:tidy"]
     assert session.context == {"a": 1, "flag": True, "seen": True}
     assert session.input_params == {"p": 1}
-    told = payload(turn, "SET_TASK")
-    assert (told["beanName"], told["beanMethodNames"]) == ("claim", ["flag", "tidy"])
+    event = payload(turn, "SET_TASK")
+    assert (event["beanName"], event["beanMethodNames"]) == ("claim", ["flag", "tidy"])
 
 
 def test_a_method_that_raises_keeps_what_was_done_and_stops_there() -> None:

@@ -145,10 +145,10 @@ def test_every_operator_has_a_case_that_holds_and_one_that_does_not(name: str) -
     ],
 )
 def test_an_operator_is_known_by_its_label_and_by_the_names_of_the_common_shape(spelling: str, name: str) -> None:
-    found = get_operator(spelling)
+    operator = get_operator(spelling)
 
-    assert found is not None
-    assert found.name == name
+    assert operator is not None
+    assert operator.name == name
 
 
 def test_an_unknown_operator_is_none() -> None:

@@ -66,11 +66,11 @@ def test_a_relative_day_needs_the_clock_and_a_date_does_not() -> None:
     ],
 )
 def test_a_day_compares_days_and_a_time_compares_times(left: str, right: str, expected: int | None) -> None:
-    one, other = read_time_point(left, NOW), read_time_point(right, NOW)
+    time_point, other = read_time_point(left, NOW), read_time_point(right, NOW)
 
-    assert one is not None
+    assert time_point is not None
     assert other is not None
-    assert compare_time_points(one, other) == expected
+    assert compare_time_points(time_point, other) == expected
 
 
 @pytest.mark.parametrize(

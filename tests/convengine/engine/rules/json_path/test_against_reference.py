@@ -84,7 +84,7 @@ def read_path(path: Any, node: Any, root: Any) -> list[Any]:
     start, steps = path
     values = [root if start == "$" else node]
     for kind, argument in steps:
-        values = [found for value in values for found in read_step(kind, argument, value, root)]
+        values = [result for value in values for result in read_step(kind, argument, value, root)]
     return values
 
 
@@ -100,9 +100,9 @@ def read_step(kind: str, argument: Any, value: Any, root: Any) -> list[Any]:
         return list(value.values()) if isinstance(value, dict) else list(value) if isinstance(value, list) else []
     if kind == "deep":
         below = [
-            found
+            result
             for child in read_step("children", None, value, root)
-            for found in read_step(kind, argument, child, root)
+            for result in read_step(kind, argument, child, root)
         ]
         return read_step("member", argument, value, root) + below
     candidates = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
@@ -113,10 +113,10 @@ def read_operand(operand: Any, node: Any, root: Any) -> Any:
     kind, value = operand
     if kind == "literal":
         return value
-    found = read_path(value, node, root)
+    matches = read_path(value, node, root)
     if any(step in ("children", "deep", "slice") for step, _ in value[1]):
-        return found
-    return found[0] if found else None
+        return matches
+    return matches[0] if matches else None
 
 
 def read_condition(condition: Any, node: Any, root: Any) -> bool:
@@ -134,7 +134,7 @@ def read_condition(condition: Any, node: Any, root: Any) -> bool:
 
 def same(left: Any, right: Any) -> bool:
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
+        return len(left) == len(right) and all(same(item, other) for item, other in zip(left, right, strict=True))
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     if type(left) in (int, float) and type(right) is str:
@@ -170,13 +170,13 @@ def test_the_compiled_path_finds_what_the_reference_finds(path: Any, document: A
 @settings(max_examples=600)
 @given(CONDITIONS, DOCUMENTS)
 def test_a_condition_holds_where_the_reference_says_so(condition: Any, document: Any) -> None:
-    found = compile_path(f"$[?({text_of_condition(condition)})]").find(document)
-    assert found == ([document] if read_condition(condition, document, document) else [])
+    matches = compile_path(f"$[?({text_of_condition(condition)})]").find(document)
+    assert matches == ([document] if read_condition(condition, document, document) else [])
 
 
 @settings(max_examples=200)
 @given(PATHS, DOCUMENTS)
 def test_the_verdict_follows_from_what_was_found(path: Any, document: Any) -> None:
-    found = read_path(path, None, document)
-    expected = found[0] if len(found) == 1 and isinstance(found[0], bool) else bool(found)
+    matches = read_path(path, None, document)
+    expected = matches[0] if len(matches) == 1 and isinstance(matches[0], bool) else bool(matches)
     assert compile_path(text_of_path(path)).test(document).matched is expected

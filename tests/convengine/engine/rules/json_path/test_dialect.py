@@ -137,7 +137,7 @@ def test_what_the_dialect_does_not_have_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "values"),
     [
         ("$", [DOCUMENT]),
         ("$.context.items[*].q", [1, 2]),
@@ -160,8 +160,8 @@ def test_what_the_dialect_does_not_have_is_refused(path: str) -> None:
         ("$[?(@.context.items[?(@.q == 2)])].n", [5]),
     ],
 )
-def test_find_gives_values_in_document_order(path: str, found: list[Any]) -> None:
-    assert compile_path(path).find(DOCUMENT) == found
+def test_find_gives_values_in_document_order(path: str, values: list[Any]) -> None:
+    assert compile_path(path).find(DOCUMENT) == values
 
 
 @pytest.mark.parametrize(

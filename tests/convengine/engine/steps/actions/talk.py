@@ -45,7 +45,7 @@ class Talk:
     turn_no: int = 0
     minutes: int = 0
 
-    def say(self, text: str, *, lost: bool = False, **params: Any) -> tuple[Session, Turn]:
+    def say(self, text: str, *, is_lost: bool = False, **params: Any) -> tuple[Session, Turn]:
         """Take a turn."""
         self.turn_no += 1
         row = Conversation(
@@ -63,7 +63,7 @@ class Talk:
         session = restore_session(Session(CONVERSATION, self.turn_no, user_text=text), Loaded(row), params)
         for step in STEPS:
             session = step.execute(session, turn).session
-        if not lost:
+        if not is_lost:
             self.context, self.params = build_closing_context(session), keep_persistent(session.input_params)
             self.intent, self.state = session.intent or "", session.state or ""
         return session, turn

@@ -74,8 +74,8 @@ def run(
 
 
 def record(session: Session) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = session.context["pending_action_runtime"]
-    return found
+    runtime: Mapping[str, Any] = session.context["pending_action_runtime"]
+    return runtime
 
 
 def events(turn: Turn) -> list[str]:
@@ -89,10 +89,10 @@ def opened_at(turn_no: int, *rows: Row, **more: Any) -> Mapping[str, Any]:
 def test_AL_V1_an_action_that_fits_is_opened_with_its_limits() -> None:
     session, turn = run(5)
 
-    found = record(session)
-    assert (found["status"], found["action_key"], found["action_ref"]) == ("OPEN", "PAY", "billing:refund")
-    assert (found["created_turn"], found["expires_turn"], found["scope"]) == (5, 8, "ORDER|CONFIRM")
-    assert found["expires_at_epoch_ms"] - found["created_at_epoch_ms"] == 30 * 60_000
+    runtime = record(session)
+    assert (runtime["status"], runtime["action_key"], runtime["action_ref"]) == ("OPEN", "PAY", "billing:refund")
+    assert (runtime["created_turn"], runtime["expires_turn"], runtime["scope"]) == (5, 8, "ORDER|CONFIRM")
+    assert runtime["expires_at_epoch_ms"] - runtime["created_at_epoch_ms"] == 30 * 60_000
     assert session.input_params["pending_action_runtime_status"] == "OPEN"
     assert payload(turn, "PENDING_ACTION_LIFECYCLE") == {
         "event": "OPEN",
@@ -192,7 +192,7 @@ def test_AL_V8_of_two_equal_ones_none_is_opened() -> None:
     session, turn = run(5, *SAME)
 
     assert "pending_action_runtime" not in session.context
-    assert [one["reason"] for one in payload(turn, "DECISION")["candidates"]] == ["AMBIGUOUS", "AMBIGUOUS"]
+    assert [candidate["reason"] for candidate in payload(turn, "DECISION")["candidates"]] == ["AMBIGUOUS", "AMBIGUOUS"]
 
 
 def test_AL_V9_the_better_priority_decides() -> None:
@@ -352,8 +352,8 @@ def test_the_nonce_is_the_same_for_a_repetition_and_another_for_every_new_openin
 
     late, _ = run(8, runtime=first)
     again = record(run(9, context=late.context)[0])
-    left, _ = run(6, runtime=first, state="PAID")
-    back = record(run(7, context=left.context)[0])
+    previous, _ = run(6, runtime=first, state="PAID")
+    back = record(run(7, context=previous.context)[0])
     others = [
         opened_at(5, epoch=1),
         opened_at(5, make_action("PAY", method_names="capture")),
@@ -361,15 +361,15 @@ def test_the_nonce_is_the_same_for_a_repetition_and_another_for_every_new_openin
         again,
         back,
     ]
-    assert first["nonce"] not in {one["nonce"] for one in others}
+    assert first["nonce"] not in {other["nonce"] for other in others}
 
 
 @pytest.mark.parametrize("decision", [EXECUTE, RECLASSIFY])
 def test_what_proposed_an_expired_action_and_asked_about_it_goes_with_it(decision: str) -> None:
-    asked = Clarification("Which?", "PENDING_ACTION_DISAMBIGUATION", from_previous_turn=True)
+    clarification = Clarification("Which?", "PENDING_ACTION_DISAMBIGUATION", from_previous_turn=True)
     context = {"pending_action": {"key": "PAY"}, "pendingActionKey": "PAY", "approval": {"granted": True}, "qty": 1}
     session, _ = run(
-        8, runtime=opened_at(5), decision=decision, context=context, clarification=asked,
+        8, runtime=opened_at(5), decision=decision, context=context, clarification=clarification,
         params={"pending_action_key": "PAY"},
     )  # fmt: skip
 
@@ -390,7 +390,7 @@ def test_an_action_runs_once_for_each_opening_and_only_when_it_was_confirmed(mov
         talk.tasks = RecordingTasks({"billing:refund": move["answer"]})
         before = dict(talk.book.claims)
         params = {"pending_action_key": move["key"]} if move["key"] else {}
-        session, turn = talk.say(move["text"], lost=move["lost"], **params)
+        session, turn = talk.say(move["text"], is_lost=move["lost"], **params)
 
         ran = len(talk.tasks.calls)
         assert ran == len(talk.book.claims) - len(before) <= 1
@@ -399,14 +399,14 @@ def test_an_action_runs_once_for_each_opening_and_only_when_it_was_confirmed(mov
             assert "EXPIRED" not in str(session.input_params.get("pending_action_result"))
             assert talk.state == "CONFIRM"
         # Naming an action again, in so many words, opens it again.
-        done = {one for one in done if one[0] != move["key"]}
-        found = session.context.get("pending_action_runtime") or {}
-        identity = (str(found.get("action_key")), str(found.get("action_ref")))
+        done = {run_key for run_key in done if run_key[0] != move["key"]}
+        runtime = session.context.get("pending_action_runtime") or {}
+        identity = (str(runtime.get("action_key")), str(runtime.get("action_ref")))
         assert not ran or identity not in done
-        told = [stage for stage in stages(turn) if stage.startswith("PENDING_ACTION_") and "LIFECYCLE" not in stage]
-        assert len(told) <= 1
-        if not move["lost"] and "PENDING_ACTION_EXECUTED" in told:
-            assert found["status"] == "EXECUTED"
+        names = [stage for stage in stages(turn) if stage.startswith("PENDING_ACTION_") and "LIFECYCLE" not in stage]
+        assert len(names) <= 1
+        if not move["lost"] and "PENDING_ACTION_EXECUTED" in names:
+            assert runtime["status"] == "EXECUTED"
             assert session.context["paid"] is True
             done.add(identity)
 
@@ -416,7 +416,7 @@ def test_an_action_runs_once_for_each_opening_and_only_when_it_was_confirmed(mov
 def test_however_often_its_turn_is_lost_it_runs_once_and_ends_as_it_did(losses: int, answer: TaskAnswer) -> None:
     talk = Talk(ROWS, tasks=RecordingTasks({"billing:refund": answer}))
     for _ in range(losses):
-        talk.say("yes", lost=True)
+        talk.say("yes", is_lost=True)
     session, _ = talk.say("yes")
 
     assert talk.tasks.calls == ["billing:refund"]
@@ -456,10 +456,14 @@ def test_DIS_V1_two_actions_of_one_priority_are_asked_about() -> None:
         "state": "CONFIRM",
         "questionSource": "TEMPLATE",
     }
-    asked = session.clarification
-    assert asked is not None
-    assert (asked.reason, asked.question, asked.asks) == ("PENDING_ACTION_DISAMBIGUATION", question, 1)
-    assert asked.options[1] == {"actionKey": "cancel_hotel", "label": "cancel_hotel (Hotel stay)"}
+    clarification = session.clarification
+    assert clarification is not None
+    assert (clarification.reason, clarification.question, clarification.asks) == (
+        "PENDING_ACTION_DISAMBIGUATION",
+        question,
+        1,
+    )
+    assert clarification.options[1] == {"actionKey": "cancel_hotel", "label": "cancel_hotel (Hotel stay)"}
     params = session.input_params
     assert (params["policy_decision"], params["skip_intent_resolution"]) == (RECLASSIFY, True)
     assert params["pending_action_disambiguation_required"] is True
@@ -496,10 +500,10 @@ def test_DIS_V4_a_key_needs_no_question(fields: Any) -> None:
 def test_DIS_V5_of_many_a_few_are_offered_and_the_rest_can_be_named() -> None:
     session, turn = run_disambiguation(*(make_action(f"A{number}") for number in range(7)))
 
-    told = payload(turn, "DISAMBIGUATION_REQUIRED")
-    assert (len(told["options"]), told["candidateCount"], told["truncated"]) == (5, 7, True)
+    event = payload(turn, "DISAMBIGUATION_REQUIRED")
+    assert (len(event["options"]), event["candidateCount"], event["truncated"]) == (5, 7, True)
     assert session.clarification is not None
-    assert [one.get("offered", True) for one in session.clarification.options] == [True] * 5 + [False] * 2
+    assert [option.get("offered", True) for option in session.clarification.options] == [True] * 5 + [False] * 2
 
 
 @pytest.mark.parametrize("decision", [REJECT, RECLASSIFY])

@@ -40,10 +40,10 @@ def run(text: str | None, *rows: Row, decision: str = RECLASSIFY, **fields: Any)
 
 def is_denied(text: str | None, *rows: Row, **fields: Any) -> bool:
     session, turn = run(text, *rows, **fields)
-    told = [stage for stage in stages(turn) if stage.startswith("GUARDRAIL_")]
-    assert len(told) == 1
-    assert session.input_params["guardrail_blocked"] is (told == ["GUARDRAIL_DENY"])
-    return told == ["GUARDRAIL_DENY"]
+    names = [stage for stage in stages(turn) if stage.startswith("GUARDRAIL_")]
+    assert len(names) == 1
+    assert session.input_params["guardrail_blocked"] is (names == ["GUARDRAIL_DENY"])
+    return names == ["GUARDRAIL_DENY"]
 
 
 def test_GR_V1_without_patterns_everything_is_allowed() -> None:
@@ -107,8 +107,8 @@ def test_GR_V5_a_harmless_turn_is_allowed_and_its_flags_stay_as_they_are() -> No
 def test_GR_V6_sensitive_is_allowed_where_approval_is_not_required() -> None:
     _, turn = run("close my account", PATTERN)
 
-    told = payload(turn, "GUARDRAIL_ALLOW")
-    assert (told["sensitive"], told["approvalRequired"]) == (True, False)
+    event = payload(turn, "GUARDRAIL_ALLOW")
+    assert (event["sensitive"], event["approvalRequired"]) == (True, False)
 
 
 @pytest.mark.parametrize(

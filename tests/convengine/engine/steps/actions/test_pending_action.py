@@ -58,8 +58,8 @@ def list_calls(turn: Turn) -> list[str]:
 
 
 def record(session: Session) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = session.context["pending_action_runtime"]
-    return found
+    runtime: Mapping[str, Any] = session.context["pending_action_runtime"]
+    return runtime
 
 
 def test_P2_2_5_V1_without_a_decision_nothing_happens() -> None:
@@ -72,10 +72,10 @@ def test_P2_2_5_V1_without_a_decision_nothing_happens() -> None:
 def test_P2_2_5_V2_a_confirmed_action_runs_and_leaves_its_result() -> None:
     session, turn = run(ROW)
 
-    found = record(session)
+    runtime = record(session)
     assert list_calls(turn) == ["billing:refund"]
-    assert (found["status"], found["executed_turn"]) == ("EXECUTED", 6)
-    assert found["result"] == {
+    assert (runtime["status"], runtime["executed_turn"]) == ("EXECUTED", 6)
+    assert runtime["result"] == {
         "status": "EXECUTED",
         "values": [{"id": 7}],
         "errorType": None,
@@ -83,9 +83,9 @@ def test_P2_2_5_V2_a_confirmed_action_runs_and_leaves_its_result() -> None:
     }
     params = session.input_params
     assert (params["pending_action_result"], params["pending_action_runtime_status"]) == ("EXECUTED", "EXECUTED")
-    told = dict(payload(turn, "PENDING_ACTION_EXECUTED"))
-    assert told.pop("context") is session.context
-    assert told == {
+    event = dict(payload(turn, "PENDING_ACTION_EXECUTED"))
+    assert event.pop("context") is session.context
+    assert event == {
         "policyDecision": EXECUTE,
         "pendingActionRef": "billing:refund",
         "intent": "ORDER",
@@ -125,8 +125,8 @@ def test_P2_2_5_V5_what_the_guardrail_holds_back_is_skipped() -> None:
     _, turn = run(ROW, late={"params": blocked})
 
     assert get_skip_reason(turn) == "GUARDRAIL"
-    told = payload(turn, "PENDING_ACTION_SKIPPED")
-    assert (told["policyDecision"], told["pendingActionRef"]) == (RECLASSIFY, "billing:refund")
+    event = payload(turn, "PENDING_ACTION_SKIPPED")
+    assert (event["policyDecision"], event["pendingActionRef"]) == (RECLASSIFY, "billing:refund")
 
 
 def test_P2_2_5_V6_a_refused_action_is_rejected_and_not_run() -> None:
@@ -153,8 +153,8 @@ def test_P2_2_5_V7_a_reference_without_a_method_fails(reference: str) -> None:
 def test_P2_2_5_V8_a_task_that_raises_fails_the_action_and_not_the_turn() -> None:
     session, turn = run(ROW, tasks=refunds(TaskAnswer(error_type="ValueError", error_message="no such order")))
 
-    told = payload(turn, "PENDING_ACTION_FAILED")
-    assert (told["reason"], told["errorType"], told["reasonText"]) == ("ValueError", "ValueError", "no such order")
+    event = payload(turn, "PENDING_ACTION_FAILED")
+    assert (event["reason"], event["errorType"], event["reasonText"]) == ("ValueError", "ValueError", "no such order")
     assert (record(session)["status"], record(session)["failed_turn"]) == ("FAILED", 6)
     assert record(session)["result"]["errorType"] == "ValueError"
     assert "no such order" not in str(record(session))
@@ -280,8 +280,8 @@ def test_what_is_held_back_says_why(late: dict[str, Any], reason: str) -> None:
 
 
 def test_a_question_in_this_turn_has_told_it_already() -> None:
-    asked = {"policy_decision": RECLASSIFY, "pending_action_disambiguation_required": True}
-    _, turn = run(ROW, late={"params": asked})
+    params = {"policy_decision": RECLASSIFY, "pending_action_disambiguation_required": True}
+    _, turn = run(ROW, late={"params": params})
 
     assert (stages(turn), list_calls(turn)) == ([], [])
 
@@ -347,10 +347,10 @@ LEFTOVERS = {
 
 @pytest.mark.parametrize("decision", [EXECUTE, REJECT])
 def test_what_proposed_the_action_and_asked_about_it_goes_with_it(decision: str) -> None:
-    asked = Clarification("Which?", "PENDING_ACTION_DISAMBIGUATION", from_previous_turn=True)
+    clarification = Clarification("Which?", "PENDING_ACTION_DISAMBIGUATION", from_previous_turn=True)
     session, _ = run(
         ROW, decision=decision, context={**LEFTOVERS, "qty": 1}, params={"pending_action_key": "CANCEL"},
-        clarification=asked,
+        clarification=clarification,
     )  # fmt: skip
 
     assert set(session.context) == {"qty", "pending_action_runtime", "pending_action_ordinal"}
@@ -384,13 +384,13 @@ def test_a_result_that_is_too_large_is_left_out() -> None:
 def test_a_run_whose_turn_was_lost_is_told_again_and_not_repeated() -> None:
     book = BookOfExecutions()
     tasks = refunds(TaskAnswer({"id": 7}, context={"refund": 7}, input_params={"seen": True}))
-    lost, _ = run(ROW, book=book, tasks=tasks)
+    lost_session, _ = run(ROW, book=book, tasks=tasks)
     session, turn = run(ROW, book=book, tasks=tasks)
 
     assert list_calls(turn) == ["billing:refund"]
-    told = payload(turn, "PENDING_ACTION_EXECUTED")
-    assert (told["reused"], told["sameRequest"]) == (True, True)
-    assert (session.context, session.input_params) == (lost.context, lost.input_params)
+    event = payload(turn, "PENDING_ACTION_EXECUTED")
+    assert (event["reused"], event["sameRequest"]) == (True, True)
+    assert (session.context, session.input_params) == (lost_session.context, lost_session.input_params)
 
 
 def test_a_failure_whose_turn_was_lost_is_told_again_too() -> None:
@@ -400,9 +400,9 @@ def test_a_failure_whose_turn_was_lost_is_told_again_too() -> None:
     session, turn = run(ROW, book=book, tasks=tasks, context={"order": "another"})
 
     assert list_calls(turn) == ["billing:refund"]
-    told = payload(turn, "PENDING_ACTION_FAILED")
-    assert (told["reason"], told["reasonText"], told["reused"]) == ("ValueError", "no such order", True)
-    assert told["sameRequest"] is False
+    event = payload(turn, "PENDING_ACTION_FAILED")
+    assert (event["reason"], event["reasonText"], event["reused"]) == ("ValueError", "no such order", True)
+    assert event["sameRequest"] is False
     assert record(session)["status"] == "FAILED"
 
 

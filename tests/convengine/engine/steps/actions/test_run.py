@@ -80,8 +80,8 @@ def stays_in_confirm() -> None:
 
 
 def events(turn: int, *stages: str) -> list[dict[str, Any]]:
-    found = CeAudit.objects.filter(turn_no=turn, stage__in=stages).order_by("seq")
-    return [{"stage": event.stage, **event.payload_json} for event in found]
+    rows = CeAudit.objects.filter(turn_no=turn, stage__in=stages).order_by("seq")
+    return [{"stage": event.stage, **event.payload_json} for event in rows]
 
 
 def outcome(turn: int) -> tuple[str, str | None]:
@@ -128,10 +128,10 @@ def test_P2_2_5_V10_two_yeses_at_once_run_it_once(caller: Caller, refund: Refund
     gate, answers = threading.Barrier(2), []
 
     def speak() -> None:
-        one = Caller(caller.secret, caller.conversation_id)
+        speaker = Caller(caller.secret, caller.conversation_id)
         try:
             gate.wait()
-            answers.append(one.say("yes")["success"])
+            answers.append(speaker.say("yes")["success"])
         finally:
             connection.close()
 
@@ -159,8 +159,8 @@ def test_a_turn_that_failed_after_the_task_ran_does_not_run_it_again(caller: Cal
     assert failed["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
     assert (answer["state"], answer["context"]["refund"]) == ("DONE", 1)
     assert len(refund.keys) == 1
-    (told,) = events(2, "PENDING_ACTION_EXECUTED")
-    assert (told["reused"], told["sameRequest"]) == (True, True)
+    (event,) = events(2, "PENDING_ACTION_EXECUTED")
+    assert (event["reused"], event["sameRequest"]) == (True, True)
     turns_replay_equal()
     assert len(refund.keys) == 1
 
@@ -238,9 +238,9 @@ def test_no_later_opening_runs_what_a_dead_turn_may_have_done(caller: Caller, re
     assert (outcome(3), len(refund.keys)) == (("SKIPPED", "EXPIRED"), 1)
     # Opened anew, with a nonce of its own; and from then on it waits for the person.
     assert [outcome(turn) for turn in range(4, 8)] == [("SKIPPED", "ALREADY_CLAIMED")] * 4
-    kept = answers[-1]["context"]["pending_action_runtime"]
+    runtime = answers[-1]["context"]["pending_action_runtime"]
     row = CePendingActionExecution.objects.get()
-    assert (row.status, kept["status"], kept["nonce"]) == ("CLAIMED", "IN_PROGRESS", str(row.runtime_nonce))
+    assert (row.status, runtime["status"], runtime["nonce"]) == ("CLAIMED", "IN_PROGRESS", str(row.runtime_nonce))
 
     CePendingActionExecution.objects.update(status="EXECUTED", result_json={"values": ["by hand"]})
     assert caller.say("yes")["state"] == "DONE"
@@ -312,8 +312,8 @@ def test_why_shows_which_action_was_meant(caller: Caller) -> None:
     caller.say("yes")
 
     shown = caller.get("/why", turn=1).json()["decisions"]
-    found = [decision for decision in shown if decision["kind"] == "PENDING_ACTION"]
-    assert [decision["step"] for decision in found] == ["ActionLifecycleStep", "PendingActionStep"]
-    reasons = {row["id"]: row["reason"] for row in found[1]["candidates"]}
+    decisions = [decision for decision in shown if decision["kind"] == "PENDING_ACTION"]
+    assert [decision["step"] for decision in decisions] == ["ActionLifecycleStep", "PendingActionStep"]
+    reasons = {row["id"]: row["reason"] for row in decisions[1]["candidates"]}
     assert (reasons[other.pk], reasons[elsewhere.pk]) == ("LOWER_PRIORITY", "SCOPE_STATE")
-    assert found[1]["winners"] == [min(reasons)]
+    assert decisions[1]["winners"] == [min(reasons)]

@@ -172,7 +172,7 @@ def test_an_address_has_its_own_limits() -> None:
 
     _, _, requests = run(container("LOAN", "IDLE", 1, "a"), container("LOAN", "IDLE", 2, "b"), *limits)
 
-    assert [(one.timeout_ms, one.max_bytes) for one in requests] == [(500, 100), (3000, 100)]
+    assert [(request.timeout_ms, request.max_bytes) for request in requests] == [(500, 100), (3000, 100)]
 
 
 def test_named_params_are_masked_in_the_audit_only() -> None:

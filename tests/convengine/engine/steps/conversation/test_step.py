@@ -164,9 +164,9 @@ def test_RST_V1_the_bare_command_resets() -> None:
     session, turn = run_reset_conversation("  ReSeT ")
 
     assert (session.intent, session.state, session.context) == ("UNKNOWN", "UNKNOWN", {})
-    told = payload(turn, "CONVERSATION_RESET")
-    assert (told["reason"], told["intent"], told["previousIntent"]) == ("USER_TEXT_COMMAND", "UNKNOWN", "ORDER")
-    assert told["previousContext"] == {"qty": 3}
+    event = payload(turn, "CONVERSATION_RESET")
+    assert (event["reason"], event["intent"], event["previousIntent"]) == ("USER_TEXT_COMMAND", "UNKNOWN", "ORDER")
+    assert event["previousContext"] == {"qty": 3}
     assert session.reset_only
 
 

@@ -110,8 +110,8 @@ def test_COR_V3_an_edit_behind_a_preamble_is_applied() -> None:
     assert session.input_params["correction_applied"] is True
     assert session.input_params["correction_target_field"] == "amount"
     assert session.input_params["correction_fields"] == ["amount"]
-    told = payload(turn, "CORRECTION_STEP_CORRECTION_PATCH_APPLIED")
-    assert (told["field"], told["value"], told["previousValue"]) == ("amount", 350000, 35000)
+    event = payload(turn, "CORRECTION_STEP_CORRECTION_PATCH_APPLIED")
+    assert (event["field"], event["value"], event["previousValue"]) == ("amount", 350000, 35000)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def act(text: str | None, *rows: Row, **fields: Any) -> tuple[str, float, str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "confidence"),
+    ("text", "act_name", "confidence"),
     [
         pytest.param("  YES! ", "AFFIRM", 0.95, id="DA_V1"),
         pytest.param("Yes, go ahead.", "AFFIRM", 0.95, id="DA_V2"),
@@ -68,8 +68,8 @@ def act(text: str | None, *rows: Row, **fields: Any) -> tuple[str, float, str]:
         pytest.param(" \u200b ", "NEW_REQUEST", 0.40, id="nothing that shows"),
     ],
 )
-def test_patterns_find_the_act(text: str, found: str, confidence: float) -> None:
-    assert act(text) == (found, confidence, "REGEX")
+def test_patterns_find_the_act(text: str, act_name: str, confidence: float) -> None:
+    assert act(text) == (act_name, confidence, "REGEX")
 
 
 def test_DA_V13_a_short_text_answers_only_while_something_is_asked() -> None:
@@ -149,8 +149,8 @@ def test_DA_V22_an_unknown_mode_is_the_default_one() -> None:
 def test_without_a_model_patterns_alone_decide_whatever_the_mode() -> None:
     _, turn = run("cancel my order", mode="LLM_ONLY")
 
-    told = payload(turn, "DIALOGUE_ACT_CLASSIFIED")
-    assert (told["dialogueActResolveMode"], told["dialogueActSource"]) == ("REGEX_ONLY", "REGEX")
+    event = payload(turn, "DIALOGUE_ACT_CLASSIFIED")
+    assert (event["dialogueActResolveMode"], event["dialogueActSource"]) == ("REGEX_ONLY", "REGEX")
 
 
 def test_everything_that_was_found_is_stored_and_told() -> None:
@@ -244,8 +244,8 @@ OUT = LlmAnswer(error_code="LLM_TIMEOUT", error_message="20 s are over")
 def run_model(
     text: str, answer: Any, *rows: Row, mode: str = "REGEX_THEN_LLM", **fields: Any
 ) -> tuple[Session, Turn, AnsweringModel]:
-    said = answer if isinstance(answer, str | LlmAnswer) else json.dumps(answer)
-    model = AnsweringModel([said])
+    reply = answer if isinstance(answer, str | LlmAnswer) else json.dumps(answer)
+    model = AnsweringModel([reply])
     turn = make_turn(make_snapshot(make_config("DialogueActStep/RESOLUTE", mode), *rows), text=text, model=model)
     session = Session(CONVERSATION, user_text=text, **fields)
     return DialogueActStep().execute(session, turn).session, turn, model
@@ -370,9 +370,9 @@ def test_llm_only_asks_even_where_the_patterns_are_sure() -> None:
 def test_what_is_asked_and_said_stands_in_the_trail() -> None:
     _, turn, model = run_model("walk me through", {"dialogueAct": "QUESTION", "confidence": 0.9})
 
-    told = payload(turn, "DIALOGUE_ACT_LLM_INPUT")
-    assert (told["system_prompt"], told["user_prompt"]) == (model.requests[0].system, model.requests[0].user)
-    assert told["schema"] == model.requests[0].json_schema
+    event = payload(turn, "DIALOGUE_ACT_LLM_INPUT")
+    assert (event["system_prompt"], event["user_prompt"]) == (model.requests[0].system, model.requests[0].user)
+    assert event["schema"] == model.requests[0].json_schema
     assert payload(turn, "DIALOGUE_ACT_LLM_OUTPUT") == {"json": {"dialogueAct": "QUESTION", "confidence": 0.9}}
 
 

@@ -83,33 +83,33 @@ def test_the_facts_of_the_form_are_names_in_the_prompts() -> None:
 
 
 def test_P2_5_6_V15_a_field_that_the_schema_does_not_declare_is_left_out() -> None:
-    (session, found), turn, _ = read('{"intent_lock": {"locked": false}, "amount": 5}')
+    (session, sanitised), turn, _ = read('{"intent_lock": {"locked": false}, "amount": 5}')
 
-    assert found.values == {"amount": 5}
-    assert found.invalid == {}
-    told = payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT")
-    assert told["rejected"] == ["intent_lock"]
-    assert told["rejectedReasons"] == {"intent_lock": "UNDECLARED"}
-    assert told["json"] == session.last_llm_output == {"intent_lock": {"locked": False}, "amount": 5}
+    assert sanitised.values == {"amount": 5}
+    assert sanitised.invalid == {}
+    event = payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT")
+    assert event["rejected"] == ["intent_lock"]
+    assert event["rejectedReasons"] == {"intent_lock": "UNDECLARED"}
+    assert event["json"] == session.last_llm_output == {"intent_lock": {"locked": False}, "amount": 5}
     assert session.last_llm_stage == "SCHEMA_EXTRACTION"
 
 
 def test_a_wrong_value_is_known_as_one() -> None:
-    (_, found), _, _ = read('{"amount": "24", "city": "Paris"}')
+    (_, sanitised), _, _ = read('{"amount": "24", "city": "Paris"}')
 
-    assert found.values == {"amount": 24}
-    assert found.invalid == {"city": "VALUE_VIOLATES_SCHEMA"}
+    assert sanitised.values == {"amount": 24}
+    assert sanitised.invalid == {"city": "VALUE_VIOLATES_SCHEMA"}
 
 
 def test_fences_around_the_answer_are_taken_off() -> None:
-    assert read('Here you are:\n```json\n{"amount": 5}\n```')[0].found.values == {"amount": 5}
+    assert read('Here you are:\n```json\n{"amount": 5}\n```')[0].sanitised.values == {"amount": 5}
 
 
 @pytest.mark.parametrize("answer", ["[1, 2]", '"Dallas"', "I found nothing."])
 def test_an_answer_that_is_no_object_adds_nothing_and_the_turn_goes_on(answer: str) -> None:
-    (_, found), turn, _ = read(answer)
+    (_, sanitised), turn, _ = read(answer)
 
-    assert (found.values, found.fields) == ({}, [])
+    assert (sanitised.values, sanitised.fields) == ({}, [])
     assert "SCHEMA_EXTRACTION_LLM_OUTPUT" in stages(turn)
 
 
@@ -162,11 +162,11 @@ def test_a_model_that_is_out_fails_the_turn_with_its_own_error(answer: Any, code
 
 @pytest.mark.parametrize("answer", [DOWN, LATE, ""])
 def test_or_the_turn_goes_on_with_what_is_known(answer: Any) -> None:
-    (session, found), turn, _ = read(
+    (session, sanitised), turn, _ = read(
         answer, rows=(template(), make_config("SchemaExtractionStep/ON_LLM_ERROR", "CONTINUE"))
     )
 
-    assert found.values == {}
+    assert sanitised.values == {}
     assert session.last_llm_stage is None
     assert stages(turn)[-1] == "SCHEMA_EXTRACTION_LLM_ERROR"
 
@@ -216,7 +216,7 @@ FORM = Form(
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("value", "expected"),
     [
         ({"amount": 24}, {"amount": 24}),
         ({"amount": "24"}, {"amount": 24}),
@@ -237,27 +237,27 @@ FORM = Form(
         ({"free": {"any": 1}}, {"free": {"any": 1}}),
     ],
 )
-def test_what_fits_or_can_be_made_to_fit_is_kept(said: Any, kept: Any) -> None:
-    found = sanitise_values(FORM, said)
+def test_what_fits_or_can_be_made_to_fit_is_kept(value: Any, expected: Any) -> None:
+    sanitised = sanitise_values(FORM, value)
 
-    assert found.values == kept
-    assert type(next(iter(found.values.values()))) is type(next(iter(kept.values())))
-    assert found.rejected == {}
+    assert sanitised.values == expected
+    assert type(next(iter(sanitised.values.values()))) is type(next(iter(expected.values())))
+    assert sanitised.rejected == {}
 
 
 @pytest.mark.parametrize(
-    "said",
+    "value",
     [{"amount": None}, {"name": " "}, {"tags": []}, {"address": {}}, {"note": None}, {"name": "null"}, {}, [], "x", 5,
      None, {"address": {"city": ""}}],
 )  # fmt: skip
-def test_nothing_said_is_no_value_and_no_fault(said: Any) -> None:
-    found = sanitise_values(FORM, said)
+def test_nothing_said_is_no_value_and_no_fault(value: Any) -> None:
+    sanitised = sanitise_values(FORM, value)
 
-    assert (found.values, found.fields) == ({}, [])
+    assert (sanitised.values, sanitised.fields) == ({}, [])
 
 
 @pytest.mark.parametrize(
-    ("said", "rejected"),
+    ("value", "rejected"),
     [
         ({"intent_lock": {"locked": False}}, {"intent_lock": "UNDECLARED"}),
         ({"amount": "much"}, {"amount": "VALUE_INVALID"}),
@@ -274,22 +274,22 @@ def test_nothing_said_is_no_value_and_no_fault(said: Any) -> None:
         ({"items": [{"sku": "a", "x": 1}, "b"]}, {"items.0.x": "UNDECLARED", "items.1": "TYPE_UNSUPPORTED"}),
     ],
 )
-def test_what_does_not_fit_is_left_out_with_the_reason(said: Any, rejected: Any) -> None:
-    assert sanitise_values(FORM, said).rejected == rejected
+def test_what_does_not_fit_is_left_out_with_the_reason(value: Any, rejected: Any) -> None:
+    assert sanitise_values(FORM, value).rejected == rejected
 
 
 def test_what_is_kept_is_named_by_its_path() -> None:
-    found = sanitise_values(FORM, {"address": {"city": "Dallas"}, "amount": 5, "agreed": 7})
+    sanitised = sanitise_values(FORM, {"address": {"city": "Dallas"}, "amount": 5, "agreed": 7})
 
-    assert found.fields == ["address.city", "amount"]
-    assert "agreed" not in found.values
+    assert sanitised.fields == ["address.city", "amount"]
+    assert "agreed" not in sanitised.values
 
 
 def test_an_answer_without_end_is_cut() -> None:
     deep: dict[str, Any] = {"type": "object", "properties": {}}
     deep["properties"]["a"] = deep
-    said: dict[str, Any] = {"a": "x"}
+    value: dict[str, Any] = {"a": "x"}
     for _ in range(200):
-        said = {"a": said}
+        value = {"a": value}
 
-    assert sanitise_values(Form({"type": "object", "properties": {"a": deep}}), said).fields == []
+    assert sanitise_values(Form({"type": "object", "properties": {"a": deep}}), value).fields == []

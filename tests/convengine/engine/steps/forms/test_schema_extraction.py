@@ -57,9 +57,9 @@ def run(
     """`begun`: the turn began in the form already."""
     rows = (*rows, *([schema] if schema else ()))
     turn = make_turn(make_snapshot(make_intent("LOAN"), *rows), text=text, tasks=tasks, model=model)
-    here = {"intent": "LOAN", "state": "GATE", "user_text": text}
+    defaults = {"intent": "LOAN", "state": "GATE", "user_text": text}
     start = {"turn_start_intent": "LOAN", "turn_start_state": "GATE"} if begun else {}
-    session = make_session(**{**here, **start, **fields})
+    session = make_session(**{**defaults, **start, **fields})
     after = SchemaExtractionStep().execute(session, turn).session
     changed = {name for name, value in vars(after).items() if name in vars(session) and vars(session)[name] != value}
     assert changed <= SchemaExtractionStep.writes
@@ -93,9 +93,9 @@ def test_what_is_read_goes_into_the_context_and_the_facts_follow() -> None:
 def test_the_trail_says_what_was_read_and_what_was_not_taken() -> None:
     session, turn = run("customer id: C-7, city: Paris")
 
-    told = payload(turn, "SCHEMA_EXTRACTION_DETERMINISTIC")
-    assert told["extracted"] == [{"field": "customerId", "value": "C-7", "span": [13, 16], "by": "label"}]
-    assert told["rejected"] == [{"field": "city", "value": "Paris", "reason": "VALUE_VIOLATES_SCHEMA"}]
+    event = payload(turn, "SCHEMA_EXTRACTION_DETERMINISTIC")
+    assert event["extracted"] == [{"field": "customerId", "value": "C-7", "span": [13, 16], "by": "label"}]
+    assert event["rejected"] == [{"field": "city", "value": "Paris", "reason": "VALUE_VIOLATES_SCHEMA"}]
     assert session.input_params["schema_invalid_fields"] == {"city": "VALUE_VIOLATES_SCHEMA"}
 
 
@@ -255,7 +255,7 @@ def test_a_schema_switched_off_in_mid_collection_lets_go() -> None:
 
 
 @pytest.mark.parametrize(
-    ("extractor", "asked", "expected"),
+    ("extractor", "question_count", "expected"),
     [
         (None, 1, {"amount": 5}),
         ("LLM", 1, {"amount": 5}),
@@ -264,19 +264,24 @@ def test_a_schema_switched_off_in_mid_collection_lets_go() -> None:
     ],
     ids=str,
 )
-def test_with_a_model_the_setting_says_who_reads(extractor: str | None, asked: int, expected: dict[str, Any]) -> None:
+def test_with_a_model_the_setting_says_who_reads(
+    extractor: str | None, question_count: int, expected: dict[str, Any]
+) -> None:
     rows = (make_config("SchemaExtractionStep/EXTRACTOR", extractor),) if extractor else ()
     model = AnsweringModel(['{"amount": 5}'])
 
     session, turn = run("Dallas", TEMPLATE, *rows, model=model)
 
-    assert (len(model.requests), session.context) == (asked, expected)
+    assert (len(model.requests), session.context) == (question_count, expected)
     read = [stage for stage in stages(turn) if stage.startswith("SCHEMA_EXTRACTION_")]
-    here, there = ["SCHEMA_EXTRACTION_DETERMINISTIC"], ["SCHEMA_EXTRACTION_LLM_INPUT", "SCHEMA_EXTRACTION_LLM_OUTPUT"]
+    engine_stages, model_stages = (
+        ["SCHEMA_EXTRACTION_DETERMINISTIC"],
+        ["SCHEMA_EXTRACTION_LLM_INPUT", "SCHEMA_EXTRACTION_LLM_OUTPUT"],
+    )
     assert read == [
         "SCHEMA_EXTRACTION_START",
-        *(here if "city" in expected else []),
-        *(there if asked else []),
+        *(engine_stages if "city" in expected else []),
+        *(model_stages if question_count else []),
     ]
     assert session.input_params["schema_extracted_fields"] == list(expected)
 
@@ -298,8 +303,8 @@ def test_what_the_engine_read_in_a_message_stands_against_the_model() -> None:
     session, turn = run("Dallas", TEMPLATE, mode, model=model)
 
     assert session.context == {"city": "Dallas", "amount": 5}
-    told = payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT")
-    assert told["rejectedReasons"] == {"city": "ALREADY_READ"}
+    event = payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT")
+    assert event["rejectedReasons"] == {"city": "ALREADY_READ"}
     assert session.input_params["schema_invalid_fields"] == {}
 
 
@@ -366,8 +371,8 @@ def run_auto_advance(schema: OutputSchema | None, context: dict[str, Any], **fie
 
 
 def facts(turn: Turn) -> tuple[bool, bool]:
-    told = payload(turn, "AUTO_ADVANCE_FACTS")
-    return told["schemaComplete"], told["hasAnySchemaValue"]
+    event = payload(turn, "AUTO_ADVANCE_FACTS")
+    return event["schemaComplete"], event["hasAnySchemaValue"]
 
 
 def test_P2_6_V1_without_a_schema_there_is_nothing_to_publish() -> None:

@@ -34,8 +34,8 @@ TWO = (make_classifier("FAQ", "fee"), make_classifier("BILLING", "invoice"))
 def run(
     answer: Any, *rows: Row, text: str | None = "well", intents: tuple[Row, ...] = INTENTS, **fields: Any
 ) -> tuple[Session, Turn, AnsweringModel]:
-    said = answer if isinstance(answer, str | LlmAnswer) else json.dumps(answer)
-    model = AnsweringModel([said])
+    reply = answer if isinstance(answer, str | LlmAnswer) else json.dumps(answer)
+    model = AnsweringModel([reply])
     turn = make_turn(make_snapshot(*intents, GAP, *rows), text=text, model=model)
     session = Session(CONVERSATION, user_text=text, **fields)
     return IntentResolutionStep().execute(session, turn).session, turn, model
@@ -57,10 +57,13 @@ def rejection(turn: Turn) -> str:
 def test_IR_V2_the_agent_is_told_what_the_classifiers_could_not_decide() -> None:
     session, turn, model = run(make_answer(BILLING=0.9, FAQ=0.2), *TWO, text="the fee on my invoice")
 
-    told = stages(turn)
-    assert told.index("INTENT_CLASSIFIER_COLLISION") < told.index("INTENT_AGENT_LLM_INPUT")
+    stage_names = stages(turn)
+    assert stage_names.index("INTENT_CLASSIFIER_COLLISION") < stage_names.index("INTENT_AGENT_LLM_INPUT")
     assert '"code":"FAQ"' in model.requests[0].user.replace('": "', '":"')
-    assert [one["code"] for one in session.input_params["intent_collision_candidates"]] == ["FAQ", "BILLING"]
+    assert [candidate["code"] for candidate in session.input_params["intent_collision_candidates"]] == [
+        "FAQ",
+        "BILLING",
+    ]
     assert session.intent == "BILLING"
 
 
@@ -193,9 +196,9 @@ def test_A2_nothing_of_an_earlier_answer_is_left() -> None:
     params = session.input_params
     assert (params["intent_scores"], params["intent_top3"], params["followups"]) == ([], [], [])
     assert params["agentResolver"] is False
-    told = payload(turn, "INTENT_AGENT_LLM_INPUT")
-    assert (told["systemPrompt"], told["userPrompt"]) == (model.requests[0].system, model.requests[0].user)
-    assert (told["system_prompt"], told["user_prompt"]) == (model.requests[0].system, model.requests[0].user)
+    event = payload(turn, "INTENT_AGENT_LLM_INPUT")
+    assert (event["systemPrompt"], event["userPrompt"]) == (model.requests[0].system, model.requests[0].user)
+    assert (event["system_prompt"], event["user_prompt"]) == (model.requests[0].system, model.requests[0].user)
     assert model.requests[0].json_schema["additionalProperties"] is False
 
 
@@ -344,18 +347,18 @@ def test_A15_rules_after_the_agent_have_the_last_word() -> None:
     session, turn, _ = run({"intent": "FAQ", "confidence": 0.9}, rule)
 
     assert session.state == "START"
-    told = stages(turn)
-    assert told.index("RULE_APPLIED (AgentIntentResolver)") < told.index("INTENT_AGENT_ACCEPTED")
+    stage_names = stages(turn)
+    assert stage_names.index("RULE_APPLIED (AgentIntentResolver)") < stage_names.index("INTENT_AGENT_ACCEPTED")
     assert payload(turn, "INTENT_AGENT_ACCEPTED")["state"] == "START"
 
 
 @pytest.mark.parametrize(
-    ("said", "state", "noted"),
+    ("raw_state", "state", "noted"),
     [("START", "START", False), ("NOWHERE", "IDLE", True), ("", "IDLE", False), (None, "IDLE", False)],
 )
-def test_a_state_that_no_row_knows_is_none(said: Any, state: str, noted: bool) -> None:
+def test_a_state_that_no_row_knows_is_none(raw_state: Any, state: str, noted: bool) -> None:
     known = make_classifier("FAQ", "zzz", state_code="START")
-    session, turn, _ = run({"intent": "FAQ", "state": said, "confidence": 0.9}, known)
+    session, turn, _ = run({"intent": "FAQ", "state": raw_state, "confidence": 0.9}, known)
 
     assert session.state == state
     assert ("unknownState" in payload(turn, "INTENT_AGENT_ACCEPTED")) is noted

@@ -49,9 +49,9 @@ def test_a_text_means_what_the_most_alike_example_means() -> None:
     assert (session.intent, session.intent_source) == ("REFUND", "CLASSIFIER")
     assert payload(turn, "INTENT_CLASSIFICATION_MATCHED")["matchedByRule"] == {"1": "REFUND"}
     assert port.calls == [("pay me back please", 3)]
-    told = payload(turn, "DECISION")
-    assert told["winner"] == 1
-    assert told["candidates"] == [
+    event = payload(turn, "DECISION")
+    assert event["winner"] == 1
+    assert event["candidates"] == [
         {"id": 1, "matched": True, "operands": [{"example": "give me a refund", "score": 0.8, "minScore": 0.7}]},
         {
             "id": 2,
@@ -95,9 +95,9 @@ def test_a_pattern_that_hits_is_not_disputed() -> None:
 def test_without_the_extra_a_row_says_why_it_is_inactive() -> None:
     session, turn, _ = run(None, REFUND)
 
-    told = payload(turn, "CONFIG_ROW_INVALID")
-    assert (told["rowId"], told["field"], told["reason"]) == (1, "rule_type", "not installed")
-    assert "convengine[semantic]" in told["remedy"]
+    event = payload(turn, "CONFIG_ROW_INVALID")
+    assert (event["rowId"], event["field"], event["reason"]) == (1, "rule_type", "not installed")
+    assert "convengine[semantic]" in event["remedy"]
     assert payload(turn, "DECISION")["cut"] == {"SEMANTIC_UNAVAILABLE": 1}
     assert session.intent == "UNKNOWN"
 
@@ -197,7 +197,7 @@ def test_what_a_reader_derives_is_what_was_counted(scores: dict[str, float] | No
         _, turn, _ = run(scores, *rows)
         decision = payload(turn, "DECISION")
 
-        derived = Counter(one.reason for one in explain(turn.snapshot, decision, "pay me back please") if one.derived)
+        derived = Counter(row.reason for row in explain(turn.snapshot, decision, "pay me back please") if row.derived)
         assert derived == Counter(decision["cut"])
 
 

@@ -36,8 +36,8 @@ def run_reset_resolved_intent(intent: str | None, codes: str | None = None, **fi
 def test_RRI_V1_the_conventional_intent_resets() -> None:
     _, turn = run_reset_resolved_intent("RESET_SESSION")
 
-    told = payload(turn, "CONVERSATION_RESET")
-    assert (told["reason"], told["matchedIntent"]) == ("INTENT_RESOLVED_RESET", "RESET_SESSION")
+    event = payload(turn, "CONVERSATION_RESET")
+    assert (event["reason"], event["matchedIntent"]) == ("INTENT_RESOLVED_RESET", "RESET_SESSION")
 
 
 def test_RRI_V2_the_list_is_a_setting_in_any_case() -> None:
@@ -93,9 +93,9 @@ def run(text: str | None, *rows: Row, intents: tuple[Row, ...] = INTENTS, **fiel
     turn = make_turn(make_snapshot(*intents, *rows), text=text)
     session = Session(CONVERSATION, user_text=text, **{"turn_no": 1, **fields})
     session = IntentResolutionStep().execute(session, turn).session
-    told = [stage for stage in stages(turn) if stage in CLOSING]
+    closing = [stage for stage in stages(turn) if stage in CLOSING]
     assert stages(turn)[0] == "INTENT_RESOLVE_START"
-    assert len(told) == 1, told
+    assert len(closing) == 1, closing
     return session, turn
 
 
@@ -298,9 +298,9 @@ def test_two_intents_without_a_model_are_asked_back() -> None:
 
 def ask_between_orders() -> Clarification:
     session, _ = run("the invoice of my order", *ORDER_OR_BILLING)
-    found = session.clarification
-    assert found is not None
-    return Clarification(found.question, found.reason, found.options, from_previous_turn=True)
+    clarification = session.clarification
+    assert clarification is not None
+    return Clarification(clarification.question, clarification.reason, clarification.options, from_previous_turn=True)
 
 
 @pytest.mark.parametrize(

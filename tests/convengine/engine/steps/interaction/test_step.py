@@ -35,9 +35,9 @@ def run(act: str, *rows: Row, text: str = "", **fields: Any) -> tuple[Session, T
     values = {"intent": "ORDER", "state": "CONFIRM", "user_text": text, **fields}
     session = Session(CONVERSATION, input_params={"dialogue_act": act, **params}, **values)
     session = InteractionPolicyStep().execute(session, turn).session
-    told = payload(turn, "INTERACTION_POLICY_DECIDED")
-    assert told["policyDecision"] == session.input_params["policy_decision"] == session.interaction_decision
-    assert told["skipIntentResolution"] is session.input_params["skip_intent_resolution"]
+    event = payload(turn, "INTERACTION_POLICY_DECIDED")
+    assert event["policyDecision"] == session.input_params["policy_decision"] == session.interaction_decision
+    assert event["skipIntentResolution"] is session.input_params["skip_intent_resolution"]
     return session, turn
 
 

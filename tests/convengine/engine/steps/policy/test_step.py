@@ -32,8 +32,8 @@ def test_POL_V1_a_pattern_that_is_found_blocks() -> None:
     assert outcome.session.status == "BLOCKED"
     assert outcome.result.payload.value == "I cannot help with that."
     assert (outcome.result.intent, outcome.result.state) == ("FAQ", "IDLE")
-    told = payload(turn, "POLICY_BLOCK")
-    assert (told["policyId"], told["ruleType"], told["matchedExcerpt"]) == (7, "REGEX", "SSN")
+    event = payload(turn, "POLICY_BLOCK")
+    assert (event["policyId"], event["ruleType"], event["matchedExcerpt"]) == (7, "REGEX", "SSN")
     assert payload(turn, "DECISION")["winner"] == 7
 
 
@@ -74,8 +74,8 @@ def test_POL_V8_a_broken_pattern_is_inactive_and_told() -> None:
     outcome, turn = run("hello", make_policy("REGEX", "([", policy_id=3))
 
     assert isinstance(outcome, Continue)
-    told = payload(turn, "CONFIG_ROW_INVALID")
-    assert (told["table"], told["rowId"]) == ("ce_policy", 3)
+    event = payload(turn, "CONFIG_ROW_INVALID")
+    assert (event["table"], event["rowId"]) == ("ce_policy", 3)
 
 
 def test_POL_V9_no_text_is_nothing_to_test() -> None:
@@ -125,9 +125,9 @@ def test_rows_that_were_not_met_are_counted_not_listed() -> None:
         "hello", make_policy("EXACT", "a"), make_policy("EXACT", "b"), make_policy("EXACT", "hello", enabled=False)
     )
 
-    told = payload(turn, "DECISION")
-    assert (told["winner"], told["candidates"]) == (None, [])
-    assert told["cut"] == {"DISABLED": 1, "PATTERN": 2}
+    event = payload(turn, "DECISION")
+    assert (event["winner"], event["candidates"]) == (None, [])
+    assert event["cut"] == {"DISABLED": 1, "PATTERN": 2}
 
 
 @pytest.mark.parametrize(("mode", "blocks"), [("OPEN", False), ("CLOSED", True)])
@@ -176,7 +176,7 @@ YES = {"violates": True, "confidence": 0.9}
 def run_model_judge(
     answers: list[Any], *rows: Row, text: str = "my head hurts"
 ) -> tuple[Outcome, Turn, AnsweringModel]:
-    model = AnsweringModel([one if isinstance(one, str | LlmAnswer) else json.dumps(one) for one in answers])
+    model = AnsweringModel([reply if isinstance(reply, str | LlmAnswer) else json.dumps(reply) for reply in answers])
     turn = make_turn(make_snapshot(ON, *rows), text=text, model=model)
     session = Session(CONVERSATION, user_text=text, intent="FAQ", state="IDLE")
     return PolicyEnforcementStep().execute(session, turn), turn, model
@@ -214,7 +214,7 @@ def test_rows_are_asked_in_order_until_one_holds() -> None:
 
     assert isinstance(outcome, Stop)
     assert payload(turn, "POLICY_BLOCK")["policyId"] == 5
-    assert [one["id"] for one in payload(turn, "DECISION")["candidates"]] == [4, 5]
+    assert [candidate["id"] for candidate in payload(turn, "DECISION")["candidates"]] == [4, 5]
     assert len(model.requests) == 2
 
 
@@ -230,8 +230,8 @@ def test_a_model_that_is_out_is_told_once_and_lets_pass() -> None:
 
     assert not isinstance(outcome, Stop)
     assert (stages(turn).count("POLICY_LLM_ERROR"), len(model.requests)) == (1, 1)
-    told = payload(turn, "POLICY_LLM_ERROR")
-    assert (told["policyId"], told["exception"], told["errorCode"]) == (4, "LlmCallFailed", "LLM_CALL_FAILED")
+    event = payload(turn, "POLICY_LLM_ERROR")
+    assert (event["policyId"], event["exception"], event["errorCode"]) == (4, "LlmCallFailed", "LLM_CALL_FAILED")
 
 
 def test_where_failing_means_closed_it_blocks() -> None:

@@ -52,13 +52,13 @@ def test_the_question_is_the_answer_of_a_collecting_state_without_one() -> None:
 
 
 def test_what_was_read_is_acknowledged() -> None:
-    read = FieldsRead(read=("name",), asked="name")
+    read = FieldsRead(read=("name",), asked_field="name")
 
     assert get_answer(ASKS, context={"name": "Al"}, fields_read=read) == TextPayload("Hi Al. What is your amount?")
 
 
 def test_a_refused_value_is_named_with_its_bounds() -> None:
-    read = FieldsRead(refused=(RefusedValue("amount", "12", "OUT_OF_BOUNDS"),), asked="amount")
+    read = FieldsRead(refused=(RefusedValue("amount", "12", "OUT_OF_BOUNDS"),), asked_field="amount")
     context = {"name": "Al", "dialogue": {"asked_field": "amount", "misses": 1}}
 
     assert get_answer(ASKS, context=context, fields_read=read) == TextPayload("12? At most 9.")
@@ -83,7 +83,7 @@ def test_all_missing_fields_can_be_asked_for_at_once() -> None:
 
 def test_a_complete_form_asks_nothing_and_forgets() -> None:
     context = {"name": "Al", "amount": 1, "dialogue": {"asked_field": "amount"}}
-    read = FieldsRead(read=("amount",), asked="amount")
+    read = FieldsRead(read=("amount",), asked_field="amount")
     session, _ = run(make_response("done"), context=context, schema_complete=True, fields_read=read)
 
     assert session.payload == TextPayload("done")

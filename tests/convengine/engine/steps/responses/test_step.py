@@ -88,8 +88,8 @@ def test_P2_9_8_V6_a_broken_template_falls_back_to_a_final_answer() -> None:
     session, turn = run(make_response("{{ 1 / 0 }}"), context={"mcp": {"finalAnswer": "safe"}})
 
     assert session.payload == TextPayload("safe")
-    told = payload(turn, "EXACT_RESPONSE_RENDERING")
-    assert (told["fallbackUsed"], told["templatePreview"]) == ("context.mcp.finalAnswer", "{{ 1 / 0 }}")
+    event = payload(turn, "EXACT_RESPONSE_RENDERING")
+    assert (event["fallbackUsed"], event["templatePreview"]) == ("context.mcp.finalAnswer", "{{ 1 / 0 }}")
 
 
 def test_P2_9_8_V7_json_is_a_document() -> None:
@@ -130,14 +130,14 @@ def test_the_decision_tells_who_was_outranked_and_why() -> None:
         make_response("e", response_id=5, enabled=False),
     )
 
-    told = payload(turn, "DECISION")
-    assert told["winner"] == 1
-    assert told["candidates"] == [
+    event = payload(turn, "DECISION")
+    assert event["winner"] == 1
+    assert event["candidates"] == [
         {"id": 1, "matched": True},
         {"id": 2, "matched": False, "reason": "LOWER_PRIORITY"},
         {"id": 3, "matched": False, "reason": "LESS_SPECIFIC"},
     ]
-    assert told["cut"] == {"DISABLED": 1, "INTENT_DISABLED": 1}
+    assert event["cut"] == {"DISABLED": 1, "INTENT_DISABLED": 1}
 
 
 def test_the_trail_of_an_exact_answer() -> None:
@@ -248,8 +248,8 @@ def test_P2_9_8_V11_a_state_in_the_answer_moves_nothing() -> None:
     assert (session.last_llm_stage, session.last_llm_output) == ("RESPONSE_JSON", {"state": "DONE"})
     assert session.last_assistant == {"state": "DONE"}
     assert "RESPONSE_STATE_OVERRIDE" not in stages(turn)
-    told = payload(turn, "ASSISTANT_OUTPUT")
-    assert (told["responseType"], told["outputFormat"], told["responseId"]) == ("DERIVED", "JSON", 8)
+    event = payload(turn, "ASSISTANT_OUTPUT")
+    assert (event["responseType"], event["outputFormat"], event["responseId"]) == ("DERIVED", "JSON", 8)
 
 
 def test_unless_a_setting_lets_it() -> None:
@@ -262,14 +262,14 @@ def test_unless_a_setting_lets_it() -> None:
 
 
 def test_P2_9_8_V15_a_collision_is_asked_about_in_the_words_of_the_model() -> None:
-    asked = Clarification("A or B?", "AGENT", ({"intent": "LOAN"},))
-    session, turn = write_answer("Is it about your loan?", state="INTENT_COLLISION", clarification=asked)
+    clarification = Clarification("A or B?", "AGENT", ({"intent": "LOAN"},))
+    session, turn = write_answer("Is it about your loan?", state="INTENT_COLLISION", clarification=clarification)
 
     assert session.payload == TextPayload("Is it about your loan?")
     assert session.clarification is not None
     assert session.clarification.question == "Is it about your loan?"
-    told = [stage for stage in stages(turn) if not stage.startswith(("PROMPT", "RESOLVE"))]
-    assert told == ["INTENT_COLLISION_DETECTED", "INTENT_COLLISION_RESOLVED", "ASSISTANT_OUTPUT"]
+    names = [stage for stage in stages(turn) if not stage.startswith(("PROMPT", "RESOLVE"))]
+    assert names == ["INTENT_COLLISION_DETECTED", "INTENT_COLLISION_RESOLVED", "ASSISTANT_OUTPUT"]
 
 
 def test_a_text_to_fall_back_to_answers_for_a_model_that_is_out() -> None:
@@ -350,8 +350,8 @@ def test_P2_9_8_V8_the_best_template_writes_with_the_hint_behind_it() -> None:
         "Q: how much?\n\nTo LOAN.",
     )
     assert (request.temperature, request.json_schema) == (0.3, None)
-    told = payload(turn, "RESOLVE_RESPONSE_LLM_INPUT")
-    assert (told["user_prompt"], told["derivation_hint"]) == ("Q: how much?", "To LOAN.")
+    event = payload(turn, "RESOLVE_RESPONSE_LLM_INPUT")
+    assert (event["user_prompt"], event["derivation_hint"]) == ("Q: how much?", "To LOAN.")
     assert payload(turn, "RESOLVE_RESPONSE_LLM_OUTPUT") == {"output": "Ten.\n"}
 
 
@@ -456,12 +456,12 @@ def test_one_that_breaks_it_is_repaired_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("text", "code"),
     [('{"n": "x"}', "LLM_SCHEMA_VIOLATION"), ("sorry", "LLM_INVALID_RESPONSE"), ("", "LLM_EMPTY_RESPONSE")],
 )
-def test_and_then_fails_the_turn(said: str, code: str) -> None:
+def test_and_then_fails_the_turn(text: str, code: str) -> None:
     with pytest.raises(ConvEngineError) as caught:
-        write(said, rows=(JSON,), response=row(output_format="JSON", json_schema=SHAPE))
+        write(text, rows=(JSON,), response=row(output_format="JSON", json_schema=SHAPE))
 
     assert (caught.value.code, caught.value.recoverable) == (code, False)
 

@@ -25,8 +25,8 @@ def run(*all_rows: rows.Row, moves: tuple[str, ...] = (), start: str = "IDLE", *
 
 def verdict(*all_rows: rows.Row, **world: Any) -> bool | None:
     """What the flag says: true, false, or null when it was not set."""
-    found: bool | None = run(*all_rows, **world)[0].input_params.get("state_graph_valid")
-    return found
+    valid: bool | None = run(*all_rows, **world)[0].input_params.get("state_graph_valid")
+    return valid
 
 
 def test_P2_8_3_V1_a_state_that_stays_is_nothing_to_tell() -> None:
@@ -40,8 +40,13 @@ def test_P2_8_3_V2_an_intent_without_a_graph_may_move_as_it_likes() -> None:
     session, turn = run(moves=("DONE",))
 
     assert session.input_params["state_graph_valid"] is True
-    told = payload(turn, "STATE_GRAPH_VALID")
-    assert (told["fromState"], told["toState"], told["allowed"], told["validateOnly"]) == ("IDLE", "DONE", True, True)
+    event = payload(turn, "STATE_GRAPH_VALID")
+    assert (event["fromState"], event["toState"], event["allowed"], event["validateOnly"]) == (
+        "IDLE",
+        "DONE",
+        True,
+        True,
+    )
 
 
 def test_P2_8_3_V3_a_move_with_an_edge_is_valid() -> None:
@@ -53,8 +58,8 @@ def test_P2_8_3_V4_a_move_without_an_edge_is_reported_and_stands() -> None:
 
     assert session.input_params == {"state_graph_valid": False, "state_graph_reason": "NO_EDGE:IDLE->CANCELLED"}
     assert session.state == "CANCELLED"
-    told = payload(turn, "STATE_GRAPH_VIOLATION")
-    assert (told["allowed"], told["softBlock"], told["validateOnly"]) == (False, False, True)
+    event = payload(turn, "STATE_GRAPH_VIOLATION")
+    assert (event["allowed"], event["softBlock"], event["validateOnly"]) == (False, False, True)
     assert "STATE_GRAPH_VALID" not in stages(turn)
 
 

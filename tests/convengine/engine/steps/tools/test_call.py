@@ -28,7 +28,7 @@ SCHEMA = {
 class Telling:
     """Tools that tell the audit of what they did."""
 
-    def run(self, *asked: Any) -> ToolAnswer:
+    def run(self, *request: Any) -> ToolAnswer:
         return ToolAnswer(1, stage_payloads={"MCP_DB_SQL_EXECUTION": {"sql": "SELECT 1"}})
 
 
@@ -69,15 +69,15 @@ def test_defaults_are_filled_in_and_texts_read_as_what_the_schema_wants() -> Non
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "problem"),
     [
         ({}, "'orderId' is a required property"),
         ({"orderId": "1", "count": "many"}, "count: 'many' is not of type 'integer'"),
         ({"orderId": "1", "conut": 1}, "conut is not an argument; known: orderId, count, price, open."),
     ],
 )
-def test_each_fault_is_named(given: Any, said: str) -> None:
-    assert check_arguments(SCHEMA, given)[1] == [said]
+def test_each_fault_is_named(given: Any, problem: str) -> None:
+    assert check_arguments(SCHEMA, given)[1] == [problem]
 
 
 def test_a_schema_may_take_unknown_names_and_a_group_may_know_more() -> None:

@@ -22,20 +22,20 @@ def test_a_result_is_kept_as_json_text() -> None:
 
 
 def test_a_large_result_is_kept_as_its_beginning() -> None:
-    kept = loads(build_observation("a", {"text": "é" * 5000}, 2048)["json"])
+    document = loads(build_observation("a", {"text": "é" * 5000}, 2048)["json"])
 
-    assert (kept["truncated"], kept["bytes"]) == (True, 10_011)
-    assert kept["preview"].startswith('{"text":"é')
-    assert len(dumps(kept)) < 2048
+    assert (document["truncated"], document["bytes"]) == (True, 10_011)
+    assert document["preview"].startswith('{"text":"é')
+    assert len(dumps(document)) < 2048
 
 
 def test_the_oldest_give_way_when_all_together_are_too_large() -> None:
     results = [build_observation("a", {"n": n, "t": "y" * 800}, 10_000) for n in range(3)]
 
-    kept = bound_observations(results, 1800)
+    bounded = bound_observations(results, 1800)
 
-    assert loads(kept[0]["json"])["omitted"] is True
-    assert kept[1:] == results[1:]
+    assert loads(bounded[0]["json"])["omitted"] is True
+    assert bounded[1:] == results[1:]
 
 
 def test_small_results_are_shown_whole() -> None:
@@ -49,29 +49,29 @@ def test_small_results_are_shown_whole() -> None:
 def test_of_large_objects_the_telling_fields_and_two_rows_are_shown() -> None:
     rows = [{"n": n, "t": LONG} for n in range(5)]
 
-    (one,) = show_observations({"status": "OK", "noise": LONG, "rows": rows}, chars=100_000)
+    (shown,) = show_observations({"status": "OK", "noise": LONG, "rows": rows}, chars=100_000)
 
-    assert one["json"]["status"] == "OK"
-    assert one["json"]["rowCount"] == 5
-    assert [row["n"] for row in one["json"]["rows"]] == [0, 1]
-    assert len(one["json"]["rows"][0]["t"]) == 2000
-    assert "noise" not in one["json"]
+    assert shown["json"]["status"] == "OK"
+    assert shown["json"]["rowCount"] == 5
+    assert [row["n"] for row in shown["json"]["rows"]] == [0, 1]
+    assert len(shown["json"]["rows"][0]["t"]) == 2000
+    assert "noise" not in shown["json"]
 
 
 def test_of_large_objects_without_them_twenty_keys_are_shown() -> None:
-    (one,) = show_observations({f"k{n}": "z" * 100 for n in range(40)}, chars=100_000)
+    (shown,) = show_observations({f"k{n}": "z" * 100 for n in range(40)}, chars=100_000)
 
-    assert list(one["json"]) == [f"k{n}" for n in range(20)]
+    assert list(shown["json"]) == [f"k{n}" for n in range(20)]
 
 
 def test_of_large_lists_the_count_and_two_entries_are_shown() -> None:
-    (one,) = show_observations([{"n": n, "t": "z" * 100} for n in range(50)])
+    (shown,) = show_observations([{"n": n, "t": "z" * 100} for n in range(50)])
 
-    assert (one["json"]["rowCount"], len(one["json"]["rowsPreview"])) == (50, 2)
+    assert (shown["json"]["rowCount"], len(shown["json"]["rowsPreview"])) == (50, 2)
 
 
 def test_the_newest_are_shown_each_once() -> None:
-    assert [one["json"] for one in show_observations(1, 2, 3, 3, count=3)] == [2, 3]
+    assert [observation["json"] for observation in show_observations(1, 2, 3, 3, count=3)] == [2, 3]
 
 
 def test_what_is_shown_has_a_length() -> None:

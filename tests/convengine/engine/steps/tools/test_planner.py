@@ -26,14 +26,14 @@ def planner(planner_id: int, intent: str, state: str, user: str = "{{ mcp_tools 
 
 
 def test_the_most_specific_row_is_the_planner_and_of_these_the_newest() -> None:
-    found = [
+    planner_rows = [
         planner(1, "ANY", "ANY"),
         planner(2, "LOAN", "ANY"),
         planner(3, "LOAN", "READY"),
         planner(4, "LOAN", "READY"),
         planner(9, "OTHER", "READY"),
     ]
-    turn = make_turn(make_snapshot(make_intent("LOAN"), make_intent("OTHER"), *found))
+    turn = make_turn(make_snapshot(make_intent("LOAN"), make_intent("OTHER"), *planner_rows))
 
     assert choose_prompts(make_session(intent="LOAN", state="READY"), turn).system == "P4"
     assert choose_prompts(make_session(intent="LOAN", state="X"), turn).system == "P2"
@@ -70,12 +70,12 @@ def test_codes_in_back_ticks_narrow_the_list_unless_none_is_there() -> None:
 def test_the_trail_has_what_the_planner_saw_and_said() -> None:
     done = run([call("a"), answer("x")], [Stub("a", result={"n": 1})])
 
-    told = payload(done.turn, "MCP_PLAN_LLM_INPUT", 1)
-    assert told["mcp_observations_compacted"] == [{"toolCode": "a", "json": {"n": 1}}]
-    assert told["mcp_observations_raw_chars"] > 0
-    assert told["mcp_observations_final_chars"] > 0
-    assert told["schema"]["additionalProperties"] is False
-    assert "{{ mcp_tools }}" in told["templateFromCeConfig (McpPlanner)"]
+    event = payload(done.turn, "MCP_PLAN_LLM_INPUT", 1)
+    assert event["mcp_observations_compacted"] == [{"toolCode": "a", "json": {"n": 1}}]
+    assert event["mcp_observations_raw_chars"] > 0
+    assert event["mcp_observations_final_chars"] > 0
+    assert event["schema"]["additionalProperties"] is False
+    assert "{{ mcp_tools }}" in event["templateFromCeConfig (McpPlanner)"]
     assert payload(done.turn, "MCP_PLAN_LLM_OUTPUT", 1)["json"]["answer"] == "x"
 
 
@@ -128,14 +128,14 @@ def test_every_reply_comes_down_to_a_plan(reply: Any, action: str, tool: Any, ar
     assert (plan.fallback is None) == (reason is None)
 
 
-@pytest.mark.parametrize(("given", "said"), [("yes", "yes"), (None, ""), (7, "7"), ({"a": 1}, '{"a":1}')])
-def test_an_answer_is_a_text(given: Any, said: str) -> None:
-    assert read_plan({"action": "ANSWER", "answer": given}).answer == said
+@pytest.mark.parametrize(("given", "text"), [("yes", "yes"), (None, ""), (7, "7"), ({"a": 1}, '{"a":1}')])
+def test_an_answer_is_a_text(given: Any, text: str) -> None:
+    assert read_plan({"action": "ANSWER", "answer": given}).answer == text
 
 
 def test_two_calls_are_the_same_whatever_the_order_of_their_names() -> None:
-    one = Plan(CALL_TOOL, "Order.Status", {"a": {"x": 1, "y": [{"k": 1, "l": 2}]}, "b": 2})
+    plan = Plan(CALL_TOOL, "Order.Status", {"a": {"x": 1, "y": [{"k": 1, "l": 2}]}, "b": 2})
     other = Plan(CALL_TOOL, "order.status", {"b": 2, "a": {"y": [{"l": 2, "k": 1}], "x": 1}})
 
-    assert one.call == other.call
-    assert one.call != Plan(CALL_TOOL, "order.status", {"b": 3}).call
+    assert plan.call == other.call
+    assert plan.call != Plan(CALL_TOOL, "order.status", {"b": 3}).call

@@ -54,8 +54,8 @@ def test_P2_4_11_V4_the_same_call_is_not_made_twice() -> None:
 
     assert len(done.tools.calls) == 1
     assert (done.status, done.mcp["finalAnswer"]) == ("ANSWER", "It is on its way.")
-    told = payload(done.turn, "MCP_DUPLICATE_TOOL_CALL_SUPPRESSED")
-    assert (told["tool_code"], told["answer"]) == ("a", "It is on its way.")
+    event = payload(done.turn, "MCP_DUPLICATE_TOOL_CALL_SUPPRESSED")
+    assert (event["tool_code"], event["answer"]) == ("a", "It is on its way.")
 
 
 def test_the_same_call_without_a_summary_is_answered_with_the_safe_text() -> None:
@@ -140,8 +140,8 @@ def test_P2_4_11_V8_a_tool_that_may_not_come_next_is_not_called() -> None:
 
 
 def test_P2_4_11_V9_V11_a_shut_gate_asks_no_planner_and_leaves_nothing_of_the_last_answer() -> None:
-    left = {"mcp": {"finalAnswer": "old", "lifecycle": {"status": "ANSWER", "outcome": "ANSWERED", "turnId": "t"}}}
-    done = run([answer("x")], context=left, input_params={"dialogue_act": "NEGATE", "mcp_final_answer": "old"})
+    context = {"mcp": {"finalAnswer": "old", "lifecycle": {"status": "ANSWER", "outcome": "ANSWERED", "turnId": "t"}}}
+    done = run([answer("x")], context=context, input_params={"dialogue_act": "NEGATE", "mcp_final_answer": "old"})
 
     assert done.status == "SKIPPED_DIALOGUE_ACT"
     assert "finalAnswer" not in done.mcp
@@ -172,7 +172,7 @@ def test_arguments_that_do_not_fit_are_shown_to_the_planner_and_nothing_is_calle
 
     assert '"error":"INVALID_ARGS"' in done.mcp["observations"][0]["json"]
     assert "order is not an argument" in payload(done.turn, "MCP_TOOL_ERROR")["error_message"]
-    assert [one.args for one in done.tools.calls] == [{"id": 7}]
+    assert [call.args for call in done.tools.calls] == [{"id": 7}]
 
 
 def planner_fails(*more: rows.Row) -> Planned:
@@ -285,7 +285,7 @@ def test_confirmed_it_runs_once_and_is_noted_before(params: dict[str, Any]) -> N
         turn={"executions": book},
     )
 
-    assert [one.args for one in done.tools.calls] == [{"id": 1}]
+    assert [call.args for call in done.tools.calls] == [{"id": 1}]
     assert '"error":"ALREADY_RAN"' in done.mcp["observations"][1]["json"]
     assert [status for status, _, _ in book.claims.values()] == ["EXECUTED"]
 

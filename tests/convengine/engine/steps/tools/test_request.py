@@ -83,9 +83,9 @@ def test_a_tool_is_found_where_it_may_be_used_in_any_case() -> None:
         make_snapshot(ORDER, make_tool("order.status", tool_id=4), make_tool("other", intent_code="BILLING"))
     )
 
-    found = find_tool_in_scope(SESSION, turn, " Order.STATUS ")
-    assert found is not None
-    assert found.tool_id == 4
+    tool = find_tool_in_scope(SESSION, turn, " Order.STATUS ")
+    assert tool is not None
+    assert tool.tool_id == 4
     assert find_tool_in_scope(SESSION, turn, "other") is None
     assert find_tool_in_scope(SESSION, turn, "gone") is None
 
@@ -106,17 +106,17 @@ def test_the_most_specific_row_wins_and_the_decision_tells_the_others() -> None:
     )
     turn = make_turn(make_snapshot(ORDER, *rows))
 
-    found = choose_direct_row(SESSION, turn)
+    chosen = choose_direct_row(SESSION, turn)
 
-    assert found is not None
-    assert found.ce_tool_id == 3
-    told = payload(turn, "DECISION")
-    assert [(one["id"], one.get("reason")) for one in told["candidates"]] == [
+    assert chosen is not None
+    assert chosen.ce_tool_id == 3
+    event = payload(turn, "DECISION")
+    assert [(candidate["id"], candidate.get("reason")) for candidate in event["candidates"]] == [
         (3, None),
         (2, "LOWER_PRIORITY"),
         (1, "LESS_SPECIFIC"),
     ]
-    assert told["cut"] == {"DISABLED": 1}
+    assert event["cut"] == {"DISABLED": 1}
     assert DecidingRow("ce_tool", "3", "TOOL") in turn.decided_rows
 
 

@@ -30,7 +30,7 @@ def test_tools_of_a_server_are_planned_with_like_any_other() -> None:
 
     assert done.status == "ANSWER"
     assert payload(done.turn, "MCP_TOOL_RESULT")["tool_group"] == "MCP_SERVER"
-    assert [one.tool_code for one in done.tools.calls] == ["mcp.oms.get.order"]
+    assert [call.tool_code for call in done.tools.calls] == ["mcp.oms.get.order"]
     assert '"tool_code":"mcp.oms.get.order"' in payload(done.turn, "MCP_PLAN_LLM_INPUT")["system_prompt"]
 
 
@@ -115,8 +115,8 @@ def test_a_listed_tool_says_what_it_takes_and_whether_it_changes_something() -> 
     server = make_server("oms")
     turn = make_turn(make_snapshot(server), servers=Listing(cancel, odd, {"description": "nameless"}))
 
-    found = {tool.tool_code: tool for tool in list_tools_in_scope(make_session(), turn)}
+    tools = {tool.tool_code: tool for tool in list_tools_in_scope(make_session(), turn)}
 
-    assert found.keys() == {"mcp.oms.cancel", "mcp.oms.odd"}
-    assert (found["mcp.oms.cancel"].read_only, found["mcp.oms.cancel"].input_schema) == (False, {"type": "object"})
-    assert (found["mcp.oms.odd"].read_only, found["mcp.oms.odd"].input_schema) == (True, None)
+    assert tools.keys() == {"mcp.oms.cancel", "mcp.oms.odd"}
+    assert (tools["mcp.oms.cancel"].read_only, tools["mcp.oms.cancel"].input_schema) == (False, {"type": "object"})
+    assert (tools["mcp.oms.odd"].read_only, tools["mcp.oms.odd"].input_schema) == (True, None)

@@ -135,10 +135,10 @@ def test_P2_3_4_V9_what_an_earlier_turn_asked_for_is_not_asked_again() -> None:
 def test_P2_3_4_V10_a_large_result_is_kept_as_a_preview() -> None:
     session, turn, _ = run(STATUS, request=REQUEST, stubs=[Stub("order.status", result="x" * 100_000)])
 
-    kept = session.context["mcp"]["toolExecution"]["result"]
-    assert (kept["truncated"], kept["bytes"]) == (True, 100_002)
-    assert len(kept["preview"]) == 1000
-    assert payload(turn, "TOOL_ORCHESTRATION_RESULT")["result"] == kept
+    result = session.context["mcp"]["toolExecution"]["result"]
+    assert (result["truncated"], result["bytes"]) == (True, 100_002)
+    assert len(result["preview"]) == 1000
+    assert payload(turn, "TOOL_ORCHESTRATION_RESULT")["result"] == result
 
 
 def test_no_executor_is_an_error_of_the_tool_step() -> None:
@@ -148,8 +148,8 @@ def test_no_executor_is_an_error_of_the_tool_step() -> None:
         make_session(intent="LOAN", state="IDLE", input_params={"tool_request": REQUEST}), turn
     )
 
-    told = payload(turn, "TOOL_ORCHESTRATION_ERROR")["error"]
-    assert told == "No executor is installed for tool order.status of group HTTP_API. Registered: none."
+    error = payload(turn, "TOOL_ORCHESTRATION_ERROR")["error"]
+    assert error == "No executor is installed for tool order.status of group HTTP_API. Registered: none."
     assert session.input_params["tool_status"] == "ERROR"
 
 

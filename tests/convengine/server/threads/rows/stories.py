@@ -53,9 +53,9 @@ class Story:
     @property
     def events(self) -> list[dict[str, Any]]:
         """All its moves, as the trail tells them."""
-        found = CeAudit.objects.filter(conversation_id=self.session_id, stage="SESSION_LIFECYCLE")
-        told = ("from", "to", "reason", "turn_no")
-        return [{name: event.payload_json[name] for name in told} for event in found.order_by("audit_id")]
+        events = CeAudit.objects.filter(conversation_id=self.session_id, stage="SESSION_LIFECYCLE")
+        keys = ("from", "to", "reason", "turn_no")
+        return [{name: event.payload_json[name] for name in keys} for event in events.order_by("audit_id")]
 
     def _interrupt(self, text: str) -> None:
         setting("ON_CONCURRENT_TURN", "interrupt")
@@ -74,5 +74,5 @@ def row_behind(caller: Caller) -> CeConversation:
 
 def payloads(caller: Caller, stage: str, turn: int) -> list[Any]:
     """What a turn's trail says under a stage."""
-    found = caller.get(turn=turn, stage=stage).json()["results"]
-    return [event["payload"] for event in found]
+    results = caller.get(turn=turn, stage=stage).json()["results"]
+    return [event["payload"] for event in results]

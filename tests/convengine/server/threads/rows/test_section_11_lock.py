@@ -22,8 +22,8 @@ PARAMS = ("force_intent_resolution", "resolve_intent", "switch_intent", "switch_
 
 
 def lock(caller: Caller) -> tuple[bool, str | None]:
-    found = row_behind(caller).context_json["intent_lock"]
-    return found["locked"], found["reason"]
+    intent_lock = row_behind(caller).context_json["intent_lock"]
+    return intent_lock["locked"], intent_lock["reason"]
 
 
 def test_S11_lock_is_set_while_required_fields_are_incomplete(caller: Caller) -> None:
@@ -139,8 +139,8 @@ def test_S11_signal_of_one_request_is_none_of_the_next(caller: Caller) -> None:
 @pytest.mark.parametrize("texts", [("switch to a trip, or the hours?", "the hours")], ids=["S11-signal-clarification"])
 def test_an_active_clarification_has_the_intent_resolved(caller: Caller, texts: Sequence[str]) -> None:
     caller.say("a visa")
-    asked = caller.say(texts[0])
-    assert asked["stateReport"]["pendingClarification"]
+    question = caller.say(texts[0])
+    assert question["stateReport"]["pendingClarification"]
 
     answer = caller.say(texts[1])
 

@@ -125,18 +125,18 @@ def test_S11_reset_3_on_a_thread_opens_a_new_session(caller: Caller, story: Stor
 
 
 @pytest.mark.parametrize(
-    ("said", "params"),
+    ("message", "params"),
     [
         pytest.param("hello", {"reset": True}, id="S11-reset-2-on-a-thread"),
         pytest.param(BEGINNING, {"switch_intent": True}, id="S11-reset-4-on-a-thread"),
     ],
 )
 def test_any_other_trigger_wipes_the_session_of_a_thread_in_place(
-    caller: Caller, story: Story, said: str, params: Mapping[str, Any]
+    caller: Caller, story: Story, message: str, params: Mapping[str, Any]
 ) -> None:
     story.play("a visa, ann@example.com")
 
-    answer = story.guest.say(said, input_params=params)
+    answer = story.guest.say(message, input_params=params)
 
     assert (answer["reason"], answer["session_id"]) == ("within_timeout", story.session_id)
     row = story.row

@@ -52,8 +52,8 @@ def test_a_move_of_the_table_is_made_and_told(story: Story, start: str, end: str
     script, reason, turn_no = MOVES[start, end]
     story.play(*script)
 
-    told = {"from": start, "to": end, "reason": reason, "turn_no": turn_no}
-    assert [event for event in story.events if (event["from"], event["to"]) == (start, end)] == [told]
+    expected = {"from": start, "to": end, "reason": reason, "turn_no": turn_no}
+    assert [event for event in story.events if (event["from"], event["to"]) == (start, end)] == [expected]
 
 
 class Moves(Step):
@@ -90,20 +90,20 @@ def test_a_move_that_is_not_in_the_table_is_refused_and_changes_nothing(
     story: Story, monkeypatch: pytest.MonkeyPatch, start: str, end: str
 ) -> None:
     story.play(*STANDS[start])
-    before, told = read_stable_columns(story), story.events
+    before, earlier = read_stable_columns(story), story.events
     step = Moves()
     step.start, step.end = start, end
-    place = "PersistConversationStep" if start in SAID else "LoadOrCreateConversationStep"
-    there = next(number for number, one in enumerate(wiring.steps(), 1) if one.name == place)
+    step_name = "PersistConversationStep" if start in SAID else "LoadOrCreateConversationStep"
+    step_index = next(number for number, candidate in enumerate(wiring.steps(), 1) if candidate.name == step_name)
     steps = wiring.steps()
-    monkeypatch.setattr(wiring, "engine", lambda: Engine([*steps[:there], step, *steps[there:]]))
+    monkeypatch.setattr(wiring, "engine", lambda: Engine([*steps[:step_index], step, *steps[step_index:]]))
 
     answer = story.play(SAID.get(start, "hours"))
 
     assert (answer["errorCode"], answer["turn"]["success"]) == ("SESSION_TRANSITION_INVALID", False)
     assert answer["session_id"] == story.session_id
     assert read_stable_columns(story) == before
-    assert [event for event in story.events if event not in told and event["from"] == start] == []
+    assert [event for event in story.events if event not in earlier and event["from"] == start] == []
     record = CeConversationHistory.objects.get(turn_no=story.row.last_turn_no)
     assert (record.status, record.error_code) == ("FAILED", "SESSION_TRANSITION_INVALID")
 

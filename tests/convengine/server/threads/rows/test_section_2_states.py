@@ -44,7 +44,7 @@ def of_the_mode(mode: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("arranged", "said", "question"),
+    ("arranged", "message", "question"),
     [
         pytest.param(None, "a visa for the trip", None, id="S2-AWAITING_USER-pending-clarification"),
         pytest.param(a_form, "the form", "Which city?", id="S2-AWAITING_USER-missing-required-fields"),
@@ -56,11 +56,11 @@ def of_the_mode(mode: str) -> Any:
     ],
 )
 def test_AWAITING_USER_carries_the_question_and_when_it_was_asked(
-    guest: Participant, arranged: Any, said: str, question: str | None
+    guest: Participant, arranged: Any, message: str, question: str | None
 ) -> None:
     if arranged:
         arranged()
-    answer = guest.say(said)
+    answer = guest.say(message)
 
     row = row_of(answer)
     assert (row.lifecycle, row.lifecycle_detail) == (
@@ -80,7 +80,7 @@ def test_S2_INTERRUPTED_carries_the_newer_message_the_time_and_the_turn(story: S
 
 
 @pytest.mark.parametrize(
-    ("mode", "rule", "said"),
+    ("mode", "rule", "message"),
     [
         pytest.param("FINAL", False, "a trip", id="S2-PENDING_COMPLETE-mode-FINAL"),
         pytest.param("REVIEW", False, "a trip", id="S2-PENDING_COMPLETE-mode-REVIEW"),
@@ -88,12 +88,12 @@ def test_S2_INTERRUPTED_carries_the_newer_message_the_time_and_the_turn(story: S
     ],
 )
 def test_PENDING_COMPLETE_carries_the_summary_and_since_when(
-    guest: Participant, mode: str, rule: bool, said: str
+    guest: Participant, mode: str, rule: bool, message: str
 ) -> None:
     CePromptTemplate.objects.filter(intent_code="TRIP").update(interaction_mode=mode)
     if rule:
         set_rule("HOURS", "SET_INPUT_PARAM", "session_complete_proposed:true")
-    answer = guest.say(said)
+    answer = guest.say(message)
 
     row = row_of(answer)
     assert (row.lifecycle, row.lifecycle_detail) == (

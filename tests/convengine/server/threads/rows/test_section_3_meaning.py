@@ -25,9 +25,9 @@ STANDS = {
 def get_meaning(story: Story, answer: Any) -> str:
     """The meaning: the same in the answer, in the trail, and in the input params of the turn's record."""
     meaning = answer["message_intent"]
-    told = [event["messageIntent"] for event in story.guest.stages(answer, "MESSAGE_INTENT_CLASSIFIED")]
+    intents = [event["messageIntent"] for event in story.guest.stages(answer, "MESSAGE_INTENT_CLASSIFIED")]
     record = row_of(answer).turns.get(turn_no=answer["turn"]["turnNo"])
-    assert (told[-1], record.facts["message_intent"]) == (meaning, meaning)
+    assert (intents[-1], record.facts["message_intent"]) == (meaning, meaning)
     return str(meaning)
 
 
@@ -99,9 +99,9 @@ def left_of(story: Story) -> tuple[str, str, int]:
     """What the job makes of the first session: outcome, reason, last turn."""
     for _ in compact_ended_sessions():
         pass
-    kept = CeMemory.objects.get(conversation_id=story.session_id, memory_type="COMPACTED")
-    assert kept.summary_text == story.row.context_summary
-    return kept.detail_json["outcome"], kept.detail_json["reason"], kept.to_turn
+    memory_row = CeMemory.objects.get(conversation_id=story.session_id, memory_type="COMPACTED")
+    assert memory_row.summary_text == story.row.context_summary
+    return memory_row.detail_json["outcome"], memory_row.detail_json["reason"], memory_row.to_turn
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_a_model_settles_what_the_table_leaves_unclear_when_it_is_sure(
 ) -> None:
     setting("CLASSIFY_WITH_LLM", "true")
     story.play("a trip")
-    said = f'{{"messageIntent": "MODIFICATION", "confidence": {confidence}}}'
+    reply = f'{{"messageIntent": "MODIFICATION", "confidence": {confidence}}}'
 
     with wiring.replace_outside_world(
-        wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("DIALOGUE_ACT",), said, None, ("Task so far",))]))
+        wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("DIALOGUE_ACT",), reply, None, ("Task so far",))]))
     ):
         answer = story.play("bananas")
 

@@ -195,12 +195,12 @@ def test_S4_5_stale_answers_so_also_when_the_job_was_there_before(story: Story, 
 
     answers = [story.guest.say("hours") for _ in range(2)]
 
-    assert [one["reason"] for one in answers] == ["session_closed", "within_timeout"]
-    assert [one["reply"] for one in answers] == ["That was long ago.\n\nNine to five.", "Nine to five."]
+    assert [answer["reason"] for answer in answers] == ["session_closed", "within_timeout"]
+    assert [answer["reply"] for answer in answers] == ["That was long ago.\n\nNine to five.", "Nine to five."]
 
 
 @pytest.mark.parametrize(
-    ("enabled", "said", "then"),
+    ("enabled", "reply", "then"),
     [
         pytest.param(True, '{"otherTopic": true, "confidence": 0.8}', "topic_drift", id="S4-8-topic_drift-at-0.80"),
         pytest.param(True, '{"otherTopic": true, "confidence": 0.79}', "within_timeout", id="S4-8-not-below-0.80"),
@@ -210,12 +210,12 @@ def test_S4_5_stale_answers_so_also_when_the_job_was_there_before(story: Story, 
     ],
 )
 def test_a_model_that_is_sure_of_another_topic_opens_a_session(
-    story: Story, enabled: bool, said: str, then: str
+    story: Story, enabled: bool, reply: str, then: str
 ) -> None:
     setting("ENABLE_DRIFT_CLASSIFIER", str(enabled).lower())
     story.play("a visa")
 
-    with wiring.replace_outside_world(wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("DRIFT",), said)] * 2))):
+    with wiring.replace_outside_world(wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("DRIFT",), reply)] * 2))):
         answer = story.play("my roof leaks")
 
     assert answer["reason"] == then

@@ -27,7 +27,7 @@ FOUND = [
         "Welcome back. So far: {shown} Shall we continue, or start fresh?", id="S5-INTERRUPTED",
     ),
 ]  # fmt: skip
-found = pytest.mark.parametrize(("state", "script", "key", "variable", "words"), FOUND)
+in_each_state = pytest.mark.parametrize(("state", "script", "key", "variable", "words"), FOUND)
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def away(story: Story, settings: Any, script: Sequence[str]) -> dict[str, str]:
     }
 
 
-@found
+@in_each_state
 def test_where_things_stood_is_presented_before_anything_else(
     story: Story, settings: Any, state: str, script: Sequence[str], key: str, variable: str, words: str
 ) -> None:
@@ -67,7 +67,7 @@ def test_where_things_stood_is_presented_before_anything_else(
     assert not story.guest.stages(answer, "MESSAGE_INTENT_CLASSIFIED")
 
 
-@found
+@in_each_state
 def test_the_texts_are_rows_rendered_as_templates(
     story: Story, settings: Any, state: str, script: Sequence[str], key: str, variable: str, words: str
 ) -> None:
@@ -77,24 +77,24 @@ def test_the_texts_are_rows_rendered_as_templates(
     assert story.play("hello")["reply"] == f"Again! {shown}"
 
 
-@found
+@in_each_state
 def test_continue_resumes_where_things_stood(
     story: Story, settings: Any, state: str, script: Sequence[str], key: str, variable: str, words: str
 ) -> None:
     away(story, settings, script)
-    said = story.row.last_assistant_json["value"]
+    last_words = story.row.last_assistant_json["value"]
     detail = story.row.lifecycle_detail
 
     answer = story.play("hello", "continue")
 
-    assert (answer["reason"], answer["session_id"], answer["reply"]) == ("within_timeout", story.session_id, said)
+    assert (answer["reason"], answer["session_id"], answer["reply"]) == ("within_timeout", story.session_id, last_words)
     row = story.row
     assert row.lifecycle == ("RUNNING" if state == "INTERRUPTED" else state)
     if state in ("AWAITING_USER", "PENDING_COMPLETE"):
         assert row.lifecycle_detail == detail
 
 
-@found
+@in_each_state
 @pytest.mark.parametrize("phrase", ["start fresh", "new task"])
 def test_start_fresh_or_a_reset_phrase_aborts_and_opens_a_new_session(
     story: Story, settings: Any, state: str, script: Sequence[str], key: str, variable: str, words: str, phrase: str

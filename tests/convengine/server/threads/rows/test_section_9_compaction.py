@@ -94,8 +94,8 @@ def test_S9_explainability_is_trimmed(story: Story) -> None:
 
     turns = CeConversationHistory.objects.order_by("turn_no").values_list("trace_graph", "request_meta")
     assert list(turns) == [(None, None), *[({"nodes": []}, {"worker": "w"})] * 2]
-    told = story.guest.call("get", f"/{story.session_id}/explainability").json()["turns"]
-    assert [turn["turn_no"] for turn in told] == [3, 2]
+    explained = story.guest.call("get", f"/{story.session_id}/explainability").json()["turns"]
+    assert [turn["turn_no"] for turn in explained] == [3, 2]
 
 
 def test_S9_open_action_is_EXPIRED(story: Story) -> None:

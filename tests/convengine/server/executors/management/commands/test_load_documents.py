@@ -29,14 +29,14 @@ def pages(tmp_path: Path) -> Path:
 
 
 def test_a_page_is_loaded_by_its_sections_and_found(pages: Path) -> None:
-    said = load("handbook", str(pages))
+    output = load("handbook", str(pages))
 
-    assert said.strip() == "handbook: 4 documents, 4 new or changed, 0 removed."
+    assert output.strip() == "handbook: 4 documents, 4 new or changed, 0 removed."
     assert sorted(CeDocument.objects.values_list("title", flat=True)) == [
         "orders", "orders — Delivery", "orders — Returns", "plain",
     ]  # fmt: skip
-    found = search("returns", "default")[0].document
-    assert (found.body, found.metadata) == ("Thirty days.", {"source": "orders.md"})
+    document = search("returns", "default")[0].document
+    assert (document.body, document.metadata) == ("Thirty days.", {"source": "orders.md"})
 
 
 def test_loading_again_changes_what_changed_and_takes_out_what_is_gone(pages: Path) -> None:
@@ -51,10 +51,10 @@ def test_a_long_section_is_cut_between_paragraphs(tmp_path: Path) -> None:
     page = tmp_path / "long.md"
     page.write_text("# One\n\n" + "\n\n".join("x" * 1500 for _ in range(5)) + "\n\n# One\n\nAgain.")
 
-    found = list(sections(page))
+    parts = list(sections(page))
 
-    assert [title for title, _ in found] == ["long — One", "long — One (2)", "long — One (3)", "long — One ·"]
-    assert max(len(body) for _, body in found) <= 4000
+    assert [title for title, _ in parts] == ["long — One", "long — One (2)", "long — One (3)", "long — One ·"]
+    assert max(len(body) for _, body in parts) <= 4000
 
 
 def test_what_cannot_be_loaded_is_told(tmp_path: Path) -> None:
