@@ -311,8 +311,8 @@ def count_row_usage(rows: Sequence[tuple[str, str]], since: datetime) -> dict[tu
             f"WITH wanted(one, other) AS (VALUES {values}) {_SQL}",
             [*(part for row in rows for part in row), sql_dialect.time_param(since), MOST],
         )
-        found = cursor.fetchall()
+        usages = cursor.fetchall()
     return {
         (table, pk): RowUsage(count, sql_dialect.read_time(last) if last is not None else None)
-        for table, pk, count, last in found
+        for table, pk, count, last in usages
     }

@@ -232,7 +232,7 @@ def list_error_codes() -> Sequence[str]:
 
 
 def _codes_of(error: type[ConvEngineError]) -> set[str]:
-    return {error.code, *(name for one in error.__subclasses__() for name in _codes_of(one))}
+    return {error.code, *(name for subclass in error.__subclasses__() for name in _codes_of(subclass))}
 
 
 #: Maximum searches of each kind.

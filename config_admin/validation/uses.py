@@ -263,9 +263,9 @@ def list_row_texts(snapshot: Snapshot, row_type: type[Row]) -> Sequence[RowTexts
 
 
 def _read_row_texts(row: Row) -> RowTexts:
-    found = {name: text for name in rows.columns(type(row)) if (text := _format_value(getattr(row, name)))}
-    found.setdefault(row.key, str(row.pk))
-    return RowTexts(row, found, "\n".join(found.values()).lower())
+    texts = {name: text for name in rows.columns(type(row)) if (text := _format_value(getattr(row, name)))}
+    texts.setdefault(row.key, str(row.pk))
+    return RowTexts(row, texts, "\n".join(texts.values()).lower())
 
 
 def _format_value(value: Any) -> str:

@@ -108,7 +108,7 @@ def _sort_topologically(by_name: dict[str, Step], earlier: dict[str, set[str]]) 
     while remaining:
         ready = [name for name, waits in remaining.items() if not waits]
         if not ready:
-            raise errors.MissingDagCycle(f"These steps depend on each other: {', '.join(sorted(left))}.")
+            raise errors.MissingDagCycle(f"These steps depend on each other: {', '.join(sorted(remaining))}.")
         name = min(ready, key=lambda name: (by_name[name].rank, name))
         done.append(name)
         del remaining[name]

@@ -92,11 +92,11 @@ def read_words(contract: object, part: str) -> frozenset[str] | None:
 
 def find_capabilities(template: PromptTemplate) -> frozenset[str]:
     """The effective words of ALLOWS and EXPECTS: those of the contract's list, or of the mode if the list is absent."""
-    default, found = words_of_mode(template.interaction_mode), set[str]()
+    default, capabilities = words_of_mode(template.interaction_mode), set[str]()
     for part, words in (("allows", ALLOWS), ("expects", EXPECTS)):
         listed = read_words(template.interaction_contract, part)
-        found |= (default if listed is None else listed) & set(words)
-    return frozenset(found)
+        capabilities |= (default if listed is None else listed) & set(words)
+    return frozenset(capabilities)
 
 
 def choose_interaction(snapshot: Snapshot, intent: str | None, state: str | None) -> Choice[PromptTemplate]:

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 Json = Any
 
 
-def equal_json(one: Json, other: Json) -> bool:
+def equal_json(value: Json, other: Json) -> bool:
     """Equality of JSON values: numbers by value, texts exactly; true is not 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(equal_json(one[key], other[key]) for key in one)
-    if _is_list(one) and _is_list(other):
-        return len(one) == len(other) and all(map(equal_json, one, other))
-    return bool(one == other)
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        return value.keys() == other.keys() and all(equal_json(value[key], other[key]) for key in value)
+    if _is_list(value) and _is_list(other):
+        return len(value) == len(other) and all(map(equal_json, value, other))
+    return bool(value == other)
 
 
 def contains_json(part: Json, whole: Json) -> bool:

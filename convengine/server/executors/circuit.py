@@ -55,9 +55,9 @@ class Circuit:
         with self._lock:
             if self._open_until is None:
                 return False
-            left = self._open_until - self._clock()
-            if left > 0 or self._probing:
-                wait = f"for {max(left, 0):.0f} s more" if left > 0 else "while another call tries"
+            remaining = self._open_until - self._clock()
+            if remaining > 0 or self._probing:
+                wait = f"for {max(remaining, 0):.0f} s more" if remaining > 0 else "while another call tries"
                 raise ToolFault("CIRCUIT_OPEN", f"This tool failed too often. It is not called {wait}.")
             self._probing = True
             return True

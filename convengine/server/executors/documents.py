@@ -62,4 +62,4 @@ def _collections(job: Job) -> tuple[str, ...]:
     refused = [name for name in requested if known and name not in known]
     if refused:
         raise ToolFault("COLLECTION_REFUSED", f"This tool may search only {', '.join(known)}, not {refused[0]}.")
-    return asked or tuple(known)
+    return requested or tuple(known)

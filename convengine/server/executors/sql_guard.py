@@ -300,12 +300,12 @@ def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
     except SqlglotError as error:
         text = re.sub(r"\x1b\[\d*m", "", str(error)).split("\n")[0]
         raise SqlRefused(f"The statement is not valid SQL: {text}") from None
-    found = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
-    if not found:
+    statements = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
+    if not statements:
         raise SqlRefused("The statement is empty. Write one that begins with SELECT or WITH.")
-    if len(found) > 1:
+    if len(statements) > 1:
         raise SqlRefused("Only one statement is allowed. Remove the text after the semicolon.")
-    return found[0]
+    return statements[0]
 
 
 def _write_sql(tree: "exp.Expr", dialect: str) -> Readable:

@@ -265,7 +265,7 @@ class RegisteredTools:
     def no_executor(self, tool_code: str, tool_group: str) -> ToolAnswer:
         """The answer without an executor."""
         named = f"tool {tool_code} of group {tool_group}" if tool_code else f"group {tool_group}"
-        known = join_names(f"{code} ({one.group})" for code, one in self._registry.tools.items())
+        known = join_names(f"{code} ({tool.group})" for code, tool in self._registry.tools.items())
         message = f"No executor is installed for {named}. Registered: {known}."
         return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
 

@@ -77,8 +77,8 @@ _OTHER_NUMBERS = {
     "year": "year",
 }
 _NAMED = {
-    word: re.compile(rf"\b(?:{said})(?:\s+(?:number|no|nr|code|id)\.?)?\s*(?:[:=#]|(?:is|was)\b)?\s*$")
-    for word, said in _OTHER_NUMBERS.items()
+    word: re.compile(rf"\b(?:{noun})(?:\s+(?:number|no|nr|code|id)\.?)?\s*(?:[:=#]|(?:is|was)\b)?\s*$")
+    for word, noun in _OTHER_NUMBERS.items()
 }
 _LIVES_IN = re.compile(
     r"\b(?:lives?|living|lived|reside|based|located|deliver(?:ed)?|ship(?:ped)?|moved?|moving)\s+(?:in|at|to)\s*$"
@@ -96,7 +96,7 @@ def is_of_other_subject(reading: Reading, field: Field, start: int, end: int) ->
     """True when the words around an unlabelled value assign it to something else."""
     before = reading.before(start)
     if field.format in ("date", "date-time"):
-        return any(said.search(before) and own.isdisjoint(field.words) for said, own in _EVENTS)
+        return any(pattern.search(before) and own.isdisjoint(field.words) for pattern, own in _EVENTS)
     if field.format in ("email", "phone"):
         return _YOURS.search(before) is not None or _DID.match(reading.text, end) is not None
     if list_spellings(field):
@@ -115,7 +115,7 @@ def _is_already_had(reading: Reading, field: Field, before: str, end: int) -> bo
 
 
 def _is_other_number(reading: Reading, field: Field, before: str, end: int) -> bool:
-    if any(said.search(before) and word not in field.words for word, said in _NAMED.items()):
+    if any(pattern.search(before) and word not in field.words for word, pattern in _NAMED.items()):
         return True
     unit = reading.word_after(end)
     measured = unit is not None and singularize(unit.group(1)) in _MEASURED

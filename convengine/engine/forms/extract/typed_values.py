@@ -94,11 +94,11 @@ def find_numbers(reading: Reading) -> Iterator[CountedNumber]:
     """All separate numbers of the text."""
     position = 0
     while match := _START.search(reading.text, position):
-        found = read_number_at(reading, match.start())
-        if found:
-            yield found
+        counted = read_number_at(reading, match.start())
+        if counted:
+            yield counted
         run = _RUN.match(reading.text, match.end() - 1)
-        position = max(found.end if found else 0, run.end() if run else 0, match.end())
+        position = max(counted.end if counted else 0, run.end() if run else 0, match.end())
 
 
 def singularize(word: str) -> str:
@@ -111,12 +111,12 @@ def list_units(field: Field) -> frozenset[str]:
     """The units that the field counts, from its names and its description: `tenureMonths`, `ticketCount`, "number of
     guests".
     """
-    found = {unit for label in field.labels if (unit := _find_head_noun(label))}
-    found |= {singularize(word) for word in field.description if singularize(word) in UNITS}
+    units = {unit for label in field.labels if (unit := _find_head_noun(label))}
+    units |= {singularize(word) for word in field.description if singularize(word) in UNITS}
     for before, word in zip(field.description, field.description[1:], strict=False):
         if before in _ANNOUNCES and word not in FILLERS:
-            found.add(singularize(word))
-    return frozenset(found)
+            units.add(singularize(word))
+    return frozenset(units)
 
 
 def _find_head_noun(label: Words) -> str | None:

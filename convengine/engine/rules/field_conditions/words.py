@@ -33,8 +33,8 @@ CLAIMS: Mapping[str, tuple[str, str]] = {
 
 def act_words(act: str) -> str | None:
     """The user's act in words, such as "the user says yes"; null for no act."""
-    found = DialogueAct.read(act)
-    return f"the user {found.help[:1].lower()}{found.help[1:].rstrip('.')}" if found else None
+    dialogue_act = DialogueAct.read(act)
+    return f"the user {dialogue_act.help[:1].lower()}{dialogue_act.help[1:].rstrip('.')}" if dialogue_act else None
 
 
 Json = Any

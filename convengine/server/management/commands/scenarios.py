@@ -55,7 +55,7 @@ def _choose_files(paths: list[Path], only: list[str]) -> list[Path]:
     unknown = sorted(set(only) - {file.stem for file in available})
     if unknown:
         raise CommandError(f"The scenario {', '.join(unknown)} does not exist in {', '.join(map(str, paths))}.")
-    chosen = [file for file in found if not only or file.stem in only]
+    chosen = [file for file in available if not only or file.stem in only]
     if not chosen:
         raise CommandError(f"{', '.join(map(str, paths))} contains no scenario.")
     return chosen
