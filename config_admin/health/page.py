@@ -23,8 +23,16 @@ from convengine.engine.turn.snapshot import Snapshot
 SHOWN = 100
 #: Parts of codes that are abbreviations, in words.
 _CODE_WORDS = {
-    "VAR": "variable", "PARAM": "parameter", "ARGS": "arguments", "DB": "database", "LLM": "language model",
-    "JSONPATH": "JSON path", "JSON": "JSON", "SQL": "SQL", "HTTP": "HTTP", "ASCII": "ASCII",
+    "VAR": "variable",
+    "PARAM": "parameter",
+    "ARGS": "arguments",
+    "DB": "database",
+    "LLM": "language model",
+    "JSONPATH": "JSON path",
+    "JSON": "JSON",
+    "SQL": "SQL",
+    "HTTP": "HTTP",
+    "ASCII": "ASCII",
 }
 
 
