@@ -19,7 +19,7 @@ def session_id(server: Server) -> str:
     for text in ("move my electricity", "my meter number is 87654321"):
         server.say_as(PARTICIPANT, text)
     for _ in range(TURNS - 4):
-        server.say_as(PARTICIPANT, "hm")
+        server.say_as(PARTICIPANT, "my meter number is 87654321")
     answer = server.say_as(PARTICIPANT, "well")
     assert answer["session"]["turn_count"] == TURNS
     return str(answer["session_id"])
@@ -39,7 +39,7 @@ def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     follow(ada, PARTICIPANT)
     sessions = tab.get_by_role("row").filter(has=tab.get_by_role("rowheader"))
     expect(sessions).to_have_count(2)
-    expect(sessions.last).to_contain_text("explicit_reset")
+    expect(sessions.last).to_contain_text("the user wants to start over")
     assert ada.fits
     follow(ada, session_id[:8])
 
@@ -60,7 +60,7 @@ def test_from_a_participant_to_the_oldest_turn_by_keyboard(
 
     follow(ada, "Older »")
     expect(turns).to_have_count(TURNS - 50)
-    expect(line.first).to_contain_text("begun")
+    expect(line.first).to_contain_text("the conversation started")
     follow(ada, "« Newest")
     expect(turns).to_have_count(50)
 
@@ -76,7 +76,7 @@ def test_a_turn_leads_to_the_rows_that_decided_it_and_a_session_to_the_one_befor
     ada.go(f"/admin/ce_sessions/ceconversation/{session_id}/change/")
     with ada.page.expect_navigation():
         ada.page.locator("dd a").nth(1).click()
-    expect(ada.page.locator(".ce-moves li").last).to_contain_text("explicit_reset")
+    expect(ada.page.locator(".ce-moves li").last).to_contain_text("the user wants to start over")
     expect(ada.page.locator("dd a").last).to_have_text(session_id)
 
 

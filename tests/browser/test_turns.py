@@ -61,7 +61,8 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     no_violations(tab)
 
     card.get_by_role("link", name="Turn 2", exact=True).click()
-    decision = tab.locator("details.ce-decision").filter(has=tab.get_by_text("Intent", exact=True))
+    decisions = tab.get_by_role("region", name="Decisions").locator("details.ce-decision")
+    decision = decisions.filter(has=tab.get_by_text("Intent", exact=True))
     decision.locator("summary").click()
     expect(decision.locator(".ce-won")).to_contain_text("chosen")
     picture(tab, "reading/decision", decision)
