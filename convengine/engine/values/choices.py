@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from convengine.engine.values.field_spec import FieldSpec
-from convengine.engine.values.language import Language, PhraseSet
+from convengine.engine.values.language import Language, PhraseSet, is_question
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.templates import fold_keys
 from convengine.engine.values.tokens import TokenText, fold_text
@@ -61,7 +61,10 @@ def read_choice(
         return _offer_options(spec, indexes)
     if not denied and (indexes := _find_similar(answers, spellings)):
         return _offer_options(spec, indexes)
-    if denied or len(tokens.tokens) > _MAX_REFUSED_WORDS or text.rstrip().endswith("?") or not situation.is_asked:
+    if not denied and (indexes := _find_each(answers, spellings, language)):
+        return _offer_options(spec, indexes)
+    is_other = is_question(text, tokens, language) or language.is_in("no_text", tokens.text)
+    if denied or is_other or len(tokens.tokens) > _MAX_REFUSED_WORDS or not situation.is_asked:
         return NOTHING
     return refuse(Reason.NOT_AN_OPTION, options=[option.label for option in spec.options])
 
@@ -183,10 +186,40 @@ def _find_contained(answers: dict[str, None], spellings: tuple[Spelling, ...], l
         if indexes := _find_options_among_fillers(words, stems, spellings, fillers):
             return indexes
         content = tuple(stem for stem, word in zip(stems, words, strict=True) if word not in fillers)
-        if sum(map(len, content)) >= _MIN_FUZZY:
-            partial = {spelling.index for spelling in spellings if _find_sequence(content, spelling.stems) is not None}
+        for part in (stems, content):
+            if sum(map(len, part)) < _MIN_FUZZY:
+                continue
+            partial = {
+                spelling.index
+                for spelling in spellings
+                if _find_sequence(part, spelling.stems) is not None or _begins_spelling(part, spelling)
+            }
             if partial:
                 return sorted(partial)
+    return []
+
+
+def _begins_spelling(part: tuple[str, ...], spelling: Spelling) -> bool:
+    """True for "pickup" and "Pick up in store"."""
+    joined = "".join(part)
+    return len(joined) > _MIN_FUZZY and any(
+        joined == "".join(spelling.stems[:size]) for size in range(1, len(spelling.stems))
+    )
+
+
+def _find_each(answers: dict[str, None], spellings: tuple[Spelling, ...], language: Language) -> list[int]:
+    """The options of "express or standard", each named by a part of its label."""
+    conjunctions = {fold_text(word) for word in language.words["conjunctions"]}
+    for answer in answers:
+        parts: list[list[str]] = [[]]
+        for word in answer.split(" "):
+            if word in conjunctions:
+                parts.append([])
+            else:
+                parts[-1].append(word)
+        named = [_find_contained({" ".join(part): None}, spellings, language) for part in parts if part]
+        if len(named) > 1 and all(named):
+            return sorted({index for indexes in named for index in indexes})
     return []
 
 
@@ -244,19 +277,28 @@ def _find_similar(answers: dict[str, None], spellings: tuple[Spelling, ...]) -> 
     points: dict[int, float] = {}
     for answer in answers:
         compact = answer.replace(" ", "")
-        for spelling in spellings:
-            if min(len(compact), len(spelling.joined)) < _MIN_FUZZY or _get_digits(compact) != _get_digits(
-                spelling.text
-            ):
+        for spelled, index in _list_fuzzy_spellings(spellings):
+            if min(len(compact), len(spelled)) < _MIN_FUZZY or _get_digits(compact) != _get_digits(spelled):
                 continue
-            ratio = fuzz.ratio(compact, spelling.joined)
-            if ratio < _MIN_RATIO and _swaps_letters(compact, spelling.joined):
+            ratio = fuzz.ratio(compact, spelled)
+            if ratio < _MIN_RATIO and _swaps_letters(compact, spelled):
                 ratio = _MIN_RATIO
-            points[spelling.index] = max(points.get(spelling.index, 0.0), ratio)
+            points[index] = max(points.get(index, 0.0), ratio)
     best = max(points.values(), default=0.0)
     if best < _MIN_RATIO:
         return []
     return sorted(index for index, ratio in points.items() if ratio > best - _MARGIN and ratio >= _MIN_RATIO - _MARGIN)
+
+
+@lru_cache(maxsize=1024)
+def _list_fuzzy_spellings(spellings: tuple[Spelling, ...]) -> tuple[tuple[str, int], ...]:
+    """The spellings without blanks, and the longer words that only one option has."""
+    owners: dict[str, set[int]] = {}
+    for spelling in spellings:
+        for word in spelling.text.split(" "):
+            owners.setdefault(word, set()).add(spelling.index)
+    words = [(word, min(indexes)) for word, indexes in owners.items() if len(indexes) == 1 and len(word) > _MIN_FUZZY]
+    return (*((spelling.joined, spelling.index) for spelling in spellings), *words)
 
 
 def _get_digits(text: str) -> str:

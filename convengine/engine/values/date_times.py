@@ -87,7 +87,7 @@ def match_moments(text: str, start: int, language: Language, context: MomentCont
     for day in {start: 0, begin: 0}:
         for matched_date in match_dates(text, day, language, context.date):
             yield Moment(start, matched_date.end, date=matched_date)
-            if not matched_date.is_bare:
+            if not matched_date.is_bare and not matched_date.is_cut:
                 yield from _match_times_after(text, start, matched_date, language, context)
     for clock in match_times(text, start, language, context.now, takes_bare=context.is_asked):
         yield Moment(start, clock.end, time=clock)
@@ -96,6 +96,8 @@ def match_moments(text: str, start: int, language: Language, context: MomentCont
                 yield Moment(start, matched_date.end, date=matched_date, time=clock)
             elif any(char.isdigit() for char in text[matched_date.start : matched_date.end]):
                 continue  # "5 Dec 4pm" is no "5 … pm".
+            elif context.is_asked:
+                yield Moment(start, matched_date.end, date=matched_date, time=clock)
             for part in match_parts(text, matched_date.end, language):
                 yield Moment(start, part.end, date=matched_date, time=clock, part=part)
     for part in match_parts(text, start, language, is_first=True):
@@ -109,8 +111,10 @@ def match_moments(text: str, start: int, language: Language, context: MomentCont
 def _match_times_after(
     text: str, start: int, matched_date: DateMatch, language: Language, context: MomentContext
 ) -> Iterator[Moment]:
+    # After "tomorrow" a number is an hour; after "Friday" it may be the day of the month.
+    takes_bare = context.is_asked and matched_date.is_relative
     for begin in {matched_date.end: 0, matched_date.end + language.between.match_start(text, matched_date.end): 0}:
-        for clock in match_times(text, begin, language, context.now, takes_bare=False):
+        for clock in match_times(text, begin, language, context.now, takes_bare=takes_bare):
             yield Moment(start, clock.end, date=matched_date, time=clock)
         for part in match_parts(text, begin, language):
             yield Moment(start, part.end, date=matched_date, part=part)
@@ -180,9 +184,10 @@ def choose_moment(
     if not values:
         refused = [pair for pair in readings if pair[1] is not NOTHING]
         return max(refused, key=lambda pair: pair[0])[1] if refused else NOTHING
-    best = max(rank for rank, _ in values)
+    # A day and a time say more than a day; but a day is asked back if the words may mean two.
+    best = max(rank for rank, _ in values) if spec.kind is Kind.DATE_TIME else 0
     listed = dict.fromkeys(
-        value for rank, reading in values if rank == best for value in (reading.candidates or (reading.value,))
+        value for rank, reading in values if rank >= best for value in (reading.candidates or (reading.value,))
     )
     return accept(next(iter(listed))) if len(listed) == 1 else offer(list(listed))
 
@@ -225,6 +230,8 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext) -> Readi
     times = moment.times
     if times.refusal:
         return times.refusal
+    if times.moment and times.moment.date() != context.now.date():
+        return NOTHING  # "In 24 hours" is another day.
     if times.moment:
         minutes: tuple[int, ...] = (times.moment.hour * 60 + times.moment.minute,)
     elif times.minutes:

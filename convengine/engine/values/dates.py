@@ -62,6 +62,10 @@ class DateMatch:
     is_bare: bool = False
     #: The phrase needs a preposition when it stands in a sentence: "the 5th", "may 5".
     is_weak: bool = False
+    #: "Tomorrow".
+    is_relative: bool = False
+    #: "15." may be the beginning of "15.30".
+    is_cut: bool = False
 
 
 def match_dates(text: str, start: int, language: Language, context: DateContext) -> Iterator[DateMatch]:
@@ -83,7 +87,17 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
             or (phrase.means == "numeric" and "/" in words and words.count("/") < 2)
             or words.split(" ", 1)[0] in language.ambiguous
         )
-        yield DateMatch(start, match.end(), days, is_bare, is_weak)
+        yield DateMatch(
+            start,
+            match.end(),
+            days,
+            is_bare=is_bare,
+            is_weak=is_weak,
+            is_relative=phrase.means == "relative_day",
+            is_cut=phrase.means == "day_only"
+            and words.endswith(" . ")
+            and text[match.end() : match.end() + 1].isdigit(),
+        )
 
 
 def _read_relative_day(slots: Slots, context: DateContext) -> Days:
@@ -110,8 +124,9 @@ def _read_weekday_this(slots: Slots, context: DateContext) -> Days:
 def _read_weekday_next(slots: Slots, context: DateContext) -> Days:
     """ "Next Friday" on a Tuesday: this week's for some people, next week's for others."""
     day = find_weekday_after(context.today, slots["weekday"])
-    is_this_week = find_monday(day) == find_monday(context.today)
-    return (day, day + timedelta(days=7)) if is_this_week else (day,)
+    # Tomorrow is hardly ever called so either: on a Sunday, "next Monday" may be the one after.
+    is_near = find_monday(day) == find_monday(context.today) or day - context.today == timedelta(days=1)
+    return (day, day + timedelta(days=7)) if is_near else (day,)
 
 
 def _read_weekday_of_week(slots: Slots, context: DateContext) -> Days:
@@ -187,8 +202,11 @@ def _read_weekday_of_month(slots: Slots, context: DateContext) -> Days:
         months = [date(year, slots["month"], 1) for year in years]
     days = []
     for month in months:
-        first = find_weekday_after(month - timedelta(days=1), slots["weekday"])
-        day = first + timedelta(days=7 * (slots["ordinal"] - 1))
+        if slots["ordinal"] < 0:
+            day = find_weekday_before(find_month_end(month) + timedelta(days=1), slots["weekday"])
+        else:
+            first = find_weekday_after(month - timedelta(days=1), slots["weekday"])
+            day = first + timedelta(days=7 * (slots["ordinal"] - 1))
         if day.month == month.month:
             days.append(day)
     return context.choose(days) if days else refuse(Reason.INVALID_DATE)

@@ -48,6 +48,8 @@ _REPORTED = frozenset(
 
 #: How many words a denial covers.
 _DENIAL_REACH = 4
+#: How many words a verb in the past covers.
+_SUBJECT_REACH = 6
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,10 @@ def _find_moments(
             continue
         moment, reading = best
         position = moment.end
-        if not _is_limited(tokens, start, moment.end, language):
-            begin, end = _find_part(spec, moment)
-            yield _Found(*tokens.position(begin, end), spec.name, reading, 2)
+        if _is_reported(reading, moment, tokens, context, language) and not (
+            _is_limited(tokens, start, moment.end, language) or _is_other_subject(tokens, start, language)
+        ):
+            yield _Found(*_find_part(spec, moment, tokens), spec.name, reading, 2)
 
 
 def _match_longest_moment(
@@ -152,8 +155,7 @@ def _match_longest_moment(
         }
         if len(readings) != 1:
             continue
-        reading = next(iter(readings.values()))
-        return (moment, reading) if _is_reported(reading, moment, context) else None
+        return moment, next(iter(readings.values()))
     return None
 
 
@@ -182,20 +184,22 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
         words = text[moment.date.start : moment.date.end].split()
         if moment.date.is_weak or not language.ambiguous.isdisjoint(words):
             return False
-    if moment.time and moment.date is None:
-        if not moment.time.is_marked:
-            return False
-        if moment.time.is_weak:
-            lead = text[
-                moment.time.start : moment.time.start + language.before_time.match_start(text, moment.time.start)
-            ]
-            return lead.strip() in language.before_time_in_sentence and is_clause_end
+    if (
+        moment.time
+        and moment.date is None
+        and not (moment.time.is_marked and (is_clause_end or not moment.time.is_weak))
+    ):
+        return False
+    if moment.time and moment.time.is_weak and moment.part is None:
+        lead = language.before_time.match_start(text, moment.time.start)
+        return language.is_in("before_time_in_sentence", text[moment.time.start : moment.time.start + lead])
     return True
 
 
 def _has_strong_lead(moment: Moment, text: str, language: Language) -> bool:
     """True when "on" or "am" stands before the day."""
-    return moment.date is not None and language.before_date.match_start(text, moment.start) > 0
+    lead = language.before_date.match_start(text, moment.start)
+    return language.is_in("before_date_in_sentence", text[moment.start : moment.start + lead])
 
 
 def _ends_clause(tokens: TokenText, end: int) -> bool:
@@ -204,24 +208,50 @@ def _ends_clause(tokens: TokenText, end: int) -> bool:
     return tokens.tokens[index].start - tokens.tokens[index - 1].end > 1
 
 
-def _is_reported(reading: Reading, moment: Moment, context: MomentContext) -> bool:
+def _is_reported(
+    reading: Reading, moment: Moment, tokens: TokenText, context: MomentContext, language: Language
+) -> bool:
     """False for refusals that nobody waits for, and for days that are told and not wanted: "it hurt yesterday"."""
     if reading.outcome is Outcome.REFUSED and reading.reason not in _REPORTED:
         return False
     days = moment.date.days if moment.date else ()
-    is_past = isinstance(days, tuple) and days and all(day < context.now.date() for day in days)
-    return not is_past or context.date.past
+    days = days if isinstance(days, tuple) else ()
+    if days and all(day < context.now.date() for day in days) and not context.date.past:
+        return False
+    is_now = days == (context.now.date(),) or (moment.time is not None and moment.time.times.moment == context.now)
+    return not (is_now and _asks_question(tokens, language))
 
 
-def _find_part(spec: FieldSpec, moment: Moment) -> tuple[int, int]:
+def _asks_question(tokens: TokenText, language: Language) -> bool:
+    """True for "what day is it today", and not for "how about today" and "can I come today"."""
+    is_offer = language.before.match_start(tokens.text, 0) > 0
+    return not is_offer and language.is_in("question_words", tokens.tokens[0].text)
+
+
+def _is_other_subject(tokens: TokenText, start: int, language: Language) -> bool:
+    """True when a word of the same clause says that the time is told, or of something else: "I was there on Monday"."""
+    index = tokens.offsets.index(start)
+    for position in range(index - 1, max(-1, index - 1 - _SUBJECT_REACH), -1):
+        token, following = tokens.tokens[position], tokens.tokens[position + 1]
+        if following.start - token.end > 1:
+            return False
+        if language.is_in("other_subject", token.text):
+            return True
+    return False
+
+
+def _find_part(spec: FieldSpec, moment: Moment, tokens: TokenText) -> tuple[int, int]:
     """The words that the field takes: of "tomorrow at 3pm" a day takes "tomorrow", a time "at 3pm"."""
     if spec.kind is Kind.DATE and moment.date:
-        return moment.date.start, moment.date.end
+        return tokens.position(moment.date.start, moment.date.end)
     if spec.kind is Kind.TIME and moment.time and moment.date:
-        if moment.time.start >= moment.date.end:
-            return moment.time.start, moment.end
-        return moment.start, moment.time.end
-    return moment.start, moment.end
+        if moment.time.start < moment.date.end:
+            return tokens.position(moment.start, moment.time.end)
+        start, end = tokens.position(moment.time.start, moment.end)
+        # "Tonight" is a day and a part of it.
+        first = max(start, tokens.position(moment.date.start, moment.date.end)[1])
+        return next(token.start for token in tokens.tokens if token.start >= first), end
+    return tokens.position(moment.start, moment.end)
 
 
 def _is_glued(text: str, tokens: TokenText, start: int) -> bool:
@@ -266,7 +296,9 @@ def _is_range(text: str, start: int, end: int, language: Language) -> bool:
 def _starts_value(word: str, language: Language, *, is_end: bool = False) -> bool:
     if word.isdigit() or word in language.number_words or word in (language.slots["weekday"].values or {}):
         return True
-    return word in (language.slots["relative_day"].values or {}) or (is_end and word in ("am", "pm", "uhr", "o'clock"))
+    if is_end and (word in (language.slots["month"].values or {}) or word in ("am", "pm", "uhr", "o'clock")):
+        return True
+    return word in (language.slots["relative_day"].values or {})
 
 
 # --- the other kinds ----------------------------------------------------------------------------------------------
@@ -364,10 +396,13 @@ def _find_durations(
         position, parts = max(matches, key=lambda match: match[0])
         following = tokens.text[position:].split(" ", 1)[0]
         before = tokens.text[:start].split(" ")[-2:-1]
-        is_distance = following in language.distances or (before[:1] and before[0] in language.distances)
-        if tokens.text[:position].split(" ")[-2] in language.ambiguous:
-            continue  # "a second opinion"
-        if not is_distance and not _is_limited(tokens, start, position, language):
+        if not any(language.is_in("before_duration_in_sentence", word) for word in (*before, following) if word):
+            continue  # "Give me 5 minutes"
+        if following in language.distances or tokens.text[:position].split(" ")[-2] in language.ambiguous:
+            continue  # "Two weeks ago", "a second opinion"
+        if _asks_question(tokens, language):
+            continue  # "What kind of a day"
+        if not _is_limited(tokens, start, position, language) and not _is_other_subject(tokens, start, language):
             yield _Found(*tokens.position(start, position), spec.name, take_duration(spec, parts), 5)
 
 

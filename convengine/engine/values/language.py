@@ -101,11 +101,11 @@ class Language:
         return start, end
 
     def is_in(self, table: str, words: str) -> bool:
-        """True when a list of words.toml has the folded words."""
-        return words.strip() in self._sets(table)
-
-    def _sets(self, table: str) -> frozenset[str]:
-        return self._folded_sets.setdefault(table, frozenset(fold_text(word) or word for word in self.words[table]))
+        """True when a list of words.toml or calendar.toml has the folded words."""
+        if table not in self._folded_sets:
+            listed = self.words[table] if table in self.words else self.calendar[table]
+            self._folded_sets[table] = frozenset(fold_text(word) or word for word in listed)
+        return words.strip() in self._folded_sets[table]
 
     @cached_property
     def _folded_sets(self) -> dict[str, frozenset[str]]:
@@ -219,10 +219,6 @@ class Language:
         return PhraseSet(self.calendar["denials_after"])
 
     @cached_property
-    def before_time_in_sentence(self) -> frozenset[str]:
-        return frozenset(fold_text(phrase) for phrase in self.calendar["before_time_in_sentence"])
-
-    @cached_property
     def ranges(self) -> frozenset[str]:
         return frozenset(fold_text(word) or word for word in self.calendar["ranges"])
 
@@ -240,6 +236,13 @@ class Language:
             words |= set(list_first_words(phrase.template, self.slots))
         words |= {part.split(" ")[0] for part in self.slots["part"].values or {}}
         return frozenset(words)
+
+    @cached_property
+    def questions(self) -> "PhraseSet":
+        words = self.words
+        pairs = [f"{word} {verb}" for word in words["question_words"] for verb in words["question_verbs"]]
+        contracted = [f"{word}'s" for word in words["question_words"]]
+        return PhraseSet([*words["questions"], *pairs, *contracted])
 
     @cached_property
     def articles(self) -> "PhraseSet":
@@ -285,6 +288,11 @@ class PhraseSet:
             if size <= len(words) and " ".join(words[-size:]) in self.phrases:
                 return len(" ".join(words[-size:])) + 1
         return 0
+
+
+def is_question(text: str, tokens: TokenText, language: Language) -> bool:
+    """True for a text that ends with a question mark, or that begins as questions do."""
+    return text.rstrip().endswith("?") or language.questions.match_start(tokens.text, 0) > 0
 
 
 def _index(groups: Iterable[Iterable[str]]) -> dict[str, int]:

@@ -97,7 +97,9 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
     if number is None:
         return None
     values, position = number
-    values, position = _apply_times(text, values, position, tables)
+    values, position = _apply_times(
+        text, values, position, tables, is_money=bool(currencies) or spec.kind is Kind.MONEY
+    )
     if minus:
         values = tuple(-value for value in values)
     return _match_unit(text, Amount(values, position, currencies), tables, spec)
@@ -158,10 +160,10 @@ def _may_be_number(phrase: str, language: Language) -> bool:
 
 
 def _apply_times(
-    text: str, values: tuple[Decimal, ...], position: int, tables: NumberTables
+    text: str, values: tuple[Decimal, ...], position: int, tables: NumberTables, *, is_money: bool
 ) -> tuple[tuple[Decimal, ...], int]:
     word = text[position:].split(" ", 1)[0]
-    if word in tables.times and not (word == "m" and len(values) > 1):
+    if word in tables.times and (is_money or word != "m"):  # Else "2 m" are two metres.
         if len(values) > 1:  # "1.500k" is no usual way to write either.
             return values, position
         return (values[0] * tables.times[word],), position + len(word) + 1

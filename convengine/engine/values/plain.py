@@ -9,9 +9,9 @@ from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.values.field_spec import FieldSpec
-from convengine.engine.values.language import Language, PhraseSet
+from convengine.engine.values.language import Language, PhraseSet, is_question
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, refuse
-from convengine.engine.values.tokens import TokenText, fold_text
+from convengine.engine.values.tokens import TokenText
 
 Json = Any
 _QUOTED = re.compile(r"\"(.+)\"|“(.+)”|„(.+)[“”]|«(.+)»|»(.+)«|'(.+)'")
@@ -30,17 +30,13 @@ def read_text(
     answer = text.strip()
     if len(answer) > MAX_LONG or not any(char.isalnum() for char in answer):
         return NOTHING
-    if tokens.text.strip() in _get_no_text(language):
+    if language.is_in("no_text", tokens.text):
         return NOTHING
-    if not spec.long and (len(answer) > MAX_LENGTH or _is_question(answer, tokens, language)):
+    if not spec.long and (len(answer) > MAX_LENGTH or is_question(answer, tokens, language)):
         return NOTHING
     if not spec.long:
         answer = _strip_lead(spec, answer, tokens, language)
     return _check_length(spec, answer)
-
-
-def _is_question(answer: str, tokens: TokenText, language: Language) -> bool:
-    return answer.endswith("?") or _get_questions(language).match_start(tokens.text, 0) > 0
 
 
 def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Language) -> str:
@@ -71,19 +67,6 @@ def _check_length(spec: FieldSpec, answer: str) -> Reading:
     if spec.max_length is not None and len(answer) > spec.max_length:
         return refuse(Reason.TOO_LONG, max=spec.max_length)
     return accept(answer)
-
-
-@lru_cache(maxsize=16)
-def _get_no_text(language: Language) -> frozenset[str]:
-    return frozenset(fold_text(phrase) for phrase in language.words["no_text"])
-
-
-@lru_cache(maxsize=16)
-def _get_questions(language: Language) -> PhraseSet:
-    words = language.words
-    pairs = [f"{word} {verb}" for word in words["question_words"] for verb in words["question_verbs"]]
-    contracted = [f"{word}'s" for word in words["question_words"]]
-    return PhraseSet([*words["questions"], *pairs, *contracted])
 
 
 @lru_cache(maxsize=64)

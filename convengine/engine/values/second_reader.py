@@ -37,7 +37,15 @@ def passes_guard(words: list[str], language: Language) -> bool:
     )
     kinds = [anchors[word] for word in words if word in anchors and word not in language.ambiguous]
     single = all(kinds.count(kind) < 2 for kind in ("weekday", "month", "relative_day"))
-    return known and bool(kinds) and single
+    return known and bool(kinds) and single and _is_whole(words, set(kinds), language)
+
+
+def _is_whole(words: list[str], kinds: set[str], language: Language) -> bool:
+    """False for "5 days" and for "November", which are no days."""
+    if "unit" in kinds and not any(fold_text(word) in words for word in language.calendar["directions"]):
+        return False
+    ordinals = fold_keys(language.numbers["ordinals"])
+    return "month" not in kinds or any(word in ordinals or (word.isdigit() and len(word) < 3) for word in words)
 
 
 @lru_cache(maxsize=16)

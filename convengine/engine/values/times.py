@@ -66,8 +66,7 @@ def match_times(text: str, start: int, language: Language, now: datetime, *, tak
                 is_weak=not clock.is_marked and part is None,
             )
             if part:
-                yield _narrow_match(match, match.end, part)
-                continue
+                match = _narrow_match(match, match.end, part)
             yield match
             for later in match_parts(text, match.end, language):
                 yield _narrow_match(match, later.end, later)
@@ -113,6 +112,8 @@ def narrow_times(times: Times, hours: tuple[int, int]) -> Times:
     kept_minutes = tuple(
         minute for minute in (*times.minutes, *times.unlikely) if _is_within(minute // 60 % 24, first, last)
     )
+    if not kept_minutes and _DAY in times.minutes:
+        kept_minutes = (_DAY,)  # "Midnight tonight" is the end of the day.
     return replace(times, minutes=kept_minutes) if kept_minutes else Times(refusal=refuse(Reason.INVALID_TIME))
 
 

@@ -11,7 +11,7 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 _DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-"})
 #: Signs that never say anything.
-_SILENT = frozenset("!?()[]{}\"'`´“”„‚‘’«»…*_;|~^<>\\")
+_SILENT = frozenset("!?()[]{}\"'`´“”„‚‘’«»…*_;|~^\\")
 _BETWEEN_DIGITS = frozenset(".,:/-")
 
 
@@ -91,7 +91,10 @@ class Spelling:
         index = 0
         while index < len(tokens):
             size, words = self._find(tokens, index)
-            corrected += (Token(word, tokens[index].start, tokens[index + size - 1].end) for word in words)
+            whole = tokens[index].start, tokens[index + size - 1].end
+            for offset, word in enumerate(words):
+                own = tokens[index + offset] if len(words) == size else None
+                corrected.append(Token(word, own.start, own.end) if own else Token(word, *whole))
             index += size
         return corrected
 

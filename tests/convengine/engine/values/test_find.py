@@ -64,6 +64,13 @@ def find(text: str, locale: str = "en-GB") -> dict[str, Any]:
         ("send it to anna@example.org, SW1A 1AA", {"email": "anna@example.org", "postcode": "SW1A 1AA"}),
         ("my iban is DE89 3704 0044 0532 0130 00", {"iban": "DE89370400440532013000"}),
         ("I have a toothache", {"reason": "PAIN"}),
+        ("a cleaning next monday at 10 if possible", {"reason": "CLEAN", "date": "2026-11-30", "time": "10:00"}),
+        ("for 2 people tomorrow night at 6pm", {"guests": 2, "date": "2026-11-25", "time": "18:00"}),
+        ("reservation for two tomorrow", {"date": "2026-11-25"}),
+        ("can you fit me in today?", {"date": "2026-11-24"}),
+        ("how about today", {"date": "2026-11-24"}),
+        ("tonight at 6 please", {"date": "2026-11-24", "time": "18:00"}),
+        ("change the date to the 5th", {"date": "2026-12-05"}),
     ],
 )
 def test_values_are_found_in_a_sentence(text: str, values: dict[str, Any]) -> None:
@@ -102,6 +109,11 @@ def test_values_are_found_in_a_german_sentence(text: str, values: dict[str, Any]
         "the second one", "see invoice INV-2024-35000", "my order X94678", "version 1.5", "20% off", "I have no pain",
         "I don't want a cleaning", "two weeks ago it broke", "I have 2 kids and 3 dogs", "call 112", "room 101",
         "I bought it two weeks ago", "a second opinion", "march on", "so what", "yes", "John Smith", "3 March Street",
+        "my tooth broke this morning", "I was there on monday", "last monday I called you",
+        "wait a minute", "give me 5 minutes", "one day", "20 minutes late", "what day is it today",
+        "every second friday",
+        "what time is it now", "I missed my appointment on friday", "my birthday is on 3 March", "see you tomorrow",
+        "version 2.1.27", "thanks, see you friday", "good morning", "have a nice weekend", "unless friday",
         "that was on 3 March", "I am 35", "12345", "it is 1,200 km", "in a while", "Flight BA 1630", "24/7", "1/2",
     ],
 )  # fmt: skip
@@ -112,6 +124,11 @@ def test_what_is_no_value_is_not_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "guten Morgen", "guten Abend", "schönen Tag noch", "bis morgen", "letzten Montag",
+        "am Montag war ich schon da", "mir geht es heute schlecht", "heute ist ein schöner Tag",
+        "wie spät ist es jetzt",
+        "was ist heute für ein Tag", "ich kann erst ab 16 Uhr", "zwischen 9 und 11", "der erste",
+        "jeden zweiten Freitag",
         "wie geht es Ihnen heute?", "ich so: na gut", "bis Freitag", "von Montag bis Freitag", "am Freitag geht nicht",
         "ich habe seit gestern nichts gegessen", "nicht vor dem 5. Dezember", "Freitag oder Samstag", "Mai Ling",
         "die zweite", "im 5. Stock", "ich kann am Freitag nicht", "jeden Montag", "vor zwei Wochen", "das do it",
