@@ -1,13 +1,10 @@
 """The rows of a new flow, as the document of an import."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.rules.patterns import PatternError, compile_pattern
-from convengine.engine.text.words import split_list
 from convengine.engine.turn.enums import Word
 
 Json = Any
@@ -93,9 +90,8 @@ def _phrases(wanted: FlowRequest) -> Iterator[Values]:
         yield {
             "intent_code": wanted.code,
             "state_code": begins,
-            "rule_type": "REGEX",
-            "pattern": make_pattern(phrase),
-            "description": phrase,
+            "rule_type": "PHRASE",
+            "pattern": phrase,
         }
 
 
@@ -212,47 +208,3 @@ def _rule(
         "priority": priority,
         "description": why,
     }
-
-
-#: Words that anybody uses in any sentence.
-_COMMON_WORDS = split_list(
-    "a an the my our i we to of for is it me can could you would like want id please with some do get"
-)
-#: Letters with combining marks of some scripts.
-_WORD = re.compile(r"[\w'’\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff-]+")
-
-
-def make_pattern(phrase: str) -> str:
-    """A regular expression for the important words of a sentence, in order, with anything between.
-
-    A sentence without words, or without important ones, is searched for as it is.
-    """
-    words = [word for expression in _WORD.findall(phrase.lower()) if (word := expression.strip("'’-"))]
-    if not words:
-        return re.escape(phrase)
-    expression = _join_words([word for word in words if word not in _COMMON_WORDS] or words)
-    try:
-        return expression if compile_pattern(expression).occurs_in(phrase) else re.escape(phrase)
-    except PatternError:
-        # It is too long; the save checks report that.
-        return expression
-
-
-def _join_words(words: Sequence[str]) -> str:
-    r"""The words, each as a whole word. RE2's `\b` knows ASCII only: other letters need a non-letter beside them."""
-    pattern = ""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        pattern += "" if pattern else _get_boundary(word[0], r"(?:^|\W)")
-        pattern += re.escape(word)
-        ends = _get_boundary(word[-1], r"\W")
-        if not following:
-            pattern += _get_boundary(word[-1], r"(?:\W|$)")
-        elif (begins := _get_boundary(following[0], r"\W")) == ends == r"\W":
-            pattern += r"\W(?:.*\W)?"
-        else:
-            pattern += f"{ends}.*{begins}"
-    return pattern
-
-
-def _get_boundary(letter: str, otherwise: str) -> str:
-    return r"\b" if letter.isascii() else otherwise

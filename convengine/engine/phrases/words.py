@@ -10,7 +10,8 @@ import snowballstemmer
 from convengine.engine.phrases.languages import LANGUAGES, Language
 from convengine.engine.text.words import fold
 
-_WORD = re.compile(r"[^\W_]+")
+#: Letters and digits, with the vowel signs of Indic, Thai and Lao letters.
+_WORD = re.compile(r"(?:[^\W_]|[\u0900-\u0dff\u0e00-\u0eff])+")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 #: Longer texts are read up to this length, so that no text makes a turn slow.
 MAX_CHARS = 2000

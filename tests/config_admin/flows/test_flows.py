@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from config_admin.flows.flows import Flow, FlowRequest, RequestedField, document, make_pattern
+from config_admin.flows.flows import Flow, FlowRequest, RequestedField, document
 from config_admin.models import CeMcpTool
 from config_admin.releases.change_set import change_set
 from config_admin.transfer.apply_import import add_rows
-from convengine.engine.rules.patterns import compile_pattern
 from tests.api import Caller
 
 pytestmark = pytest.mark.django_db
@@ -89,30 +88,3 @@ def test_what_a_tool_finds_is_told() -> None:
 
     assert says(caller, "please work out")[0] == "COLLECT"
     assert says(caller, "the sum: 2+3") == ("DONE", "It is 5.")
-
-
-@pytest.mark.parametrize(
-    ("phrase", "expected"),
-    [
-        ("I want to book a table", r"\bbook\b.*\btable\b"),
-        ("What's it?", r"\bwhat's\b"),
-        ("is it you", r"\bis\b.*\bit\b.*\byou\b"),
-        ("c++ (help)", r"\bc\b.*\bhelp\b"),
-        ("ça va très bien", r"(?:^|\W)ça\b.*\bva\b.*\btrès\b.*\bbien\b"),
-        ("été à öl", r"(?:^|\W)été\W(?:.*\W)?à\W(?:.*\W)?öl\b"),
-        ("*", r"\*"),
-        ("😀", "😀"),
-    ],
-)
-def test_a_phrase_is_known_by_its_telling_words(phrase: str, expected: str) -> None:
-    assert make_pattern(phrase) == expected
-
-
-@pytest.mark.parametrize(
-    "phrase", ["ça va", "été foo", "foo été", "отменить мой заказ", "नमस्ते मित्र", "取消 订单", "öl über", "مُحَمَّد"]
-)
-def test_a_phrase_is_found_in_a_message_with_it_whatever_its_letters(phrase: str) -> None:
-    pattern = compile_pattern(make_pattern(phrase))
-    assert pattern.occurs_in(phrase)
-    assert pattern.occurs_in(f"so: {phrase}!")
-    assert not pattern.occurs_in("something else")
