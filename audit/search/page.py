@@ -20,7 +20,7 @@ from audit.search.results import build_lines
 from audit.search.walk import Cursor, TurnPage, find_turns
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.audit_settings import RETENTION_DAYS
+from convengine.engine.turn.audit_settings import LEVEL, RETENTION_DAYS
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import configuration
@@ -205,9 +205,9 @@ def _iterate_hints(search: SearchQuery, snapshot: Snapshot) -> Iterator[str]:
     if search.text:
         yield "The search finds whole words and ignores case and accents. Use begin* for word beginnings."
     if search.stage:
-        yield "Events that AUDIT/LEVEL or stage filters exclude cannot be found by stage."
+        yield f"Events that “{LEVEL.label}” or other audit settings exclude cannot be found by stage."
     if days := live_settings.read(snapshot, RETENTION_DAYS).value:
-        yield f"Turns older than {days} days are removed (AUDIT/RETENTION_DAYS)."
+        yield f"Turns older than {days} days are removed, as set in “{RETENTION_DAYS.label}”."
 
 
 def _is_known_participant(participant: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 
 class ConvEngineError(Exception):
-    """Something went wrong inside the engine."""
+    """The engine has an internal error."""
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     #: HTTP status of the turn API's answer.
@@ -26,25 +26,25 @@ class ConvEngineError(Exception):
 
 
 class TurnInProgress(ConvEngineError):
-    """Another turn of this conversation is running; try again shortly."""
+    """Another turn of this conversation is running. Try again shortly."""
 
     code, status, recoverable = "TURN_IN_PROGRESS", 409, True
 
 
 class TurnConflict(ConvEngineError):
-    """The conversation changed while this turn ran; nothing was stored, send the message again."""
+    """The conversation changed during this turn. Nothing was stored. Send the message again."""
 
     code, status, recoverable = "TURN_CONFLICT", 409, True
 
 
 class TurnInterrupted(ConvEngineError):
-    """A newer message interrupted this turn; nothing was stored."""
+    """A newer message interrupted this turn. Nothing was stored."""
 
     code, status, recoverable = "TURN_INTERRUPTED", 409, True
 
 
 class TurnTimeout(ConvEngineError):
-    """The turn took longer than its time limit; nothing was stored."""
+    """The turn took longer than its time limit. Nothing was stored."""
 
     code, status, recoverable = "TURN_TIMEOUT", 504, True
 
@@ -56,7 +56,7 @@ class ConversationClosed(ConvEngineError):
 
 
 class SessionTransitionInvalid(ConvEngineError):
-    """A session cannot go there from where it stands."""
+    """The session cannot change to this lifecycle."""
 
     code, status = "SESSION_TRANSITION_INVALID", 409
 
@@ -68,13 +68,13 @@ class ConversationNotFound(ConvEngineError):
 
 
 class ConversationPersistFailed(ConvEngineError):
-    """The database failed; nothing was stored, try again."""
+    """The database failed. Nothing was stored. Try again."""
 
     code, status, recoverable = "CONVERSATION_PERSIST_FAILED", 503, True
 
 
 class IdempotencyKeyReused(ConvEngineError):
-    """This Idempotency-Key was used with another body; use a new key for a new message."""
+    """This Idempotency-Key was used with another body. Use a new key for a new message."""
 
     code, status = "IDEMPOTENCY_KEY_REUSED", 422
 
@@ -94,7 +94,7 @@ class RequestInvalid(ConvEngineError):
 
 
 class TooLarge(RequestInvalid):
-    """What was sent is too large."""
+    """The request contains too much data."""
 
     status = 413
 
@@ -136,7 +136,7 @@ class PipelineStepFailed(ConvEngineError):
 
 
 class PipelineConstraintViolation(ConvEngineError):
-    """The declared order of the steps cannot be kept."""
+    """The declared order of the steps is not possible."""
 
     code = "PIPELINE_CONSTRAINT_VIOLATION"
 
@@ -160,13 +160,13 @@ class MissingTerminalStep(PipelineConstraintViolation):
 
 
 class MissingDependentStep(PipelineConstraintViolation):
-    """A step names another one that is not registered."""
+    """A step names another step that is not registered."""
 
     code = "MISSING_DEPENDENT_STEP"
 
 
 class MissingDagCycle(PipelineConstraintViolation):
-    """The declared order of the steps goes in a circle."""
+    """The declared order of the steps has a cycle."""
 
     code = "MISSING_DAG_CYCLE"
 
@@ -187,25 +187,25 @@ class PipelineNoResponsePayload(ConvEngineError):
 
 
 class InvalidContainerInterceptor(ConvEngineError):
-    """A class is registered as a container interceptor and cannot be one."""
+    """A class that is registered as a container interceptor is not one."""
 
     code = "INVALID_CONTAINER_INTERCEPTOR"
 
 
 class InvalidContainerTransformer(ConvEngineError):
-    """A class is registered as a container transformer and cannot be one."""
+    """A class that is registered as a container transformer is not one."""
 
     code = "INVALID_CONTAINER_TRANSFORMER"
 
 
 class InvalidResponseTransformer(ConvEngineError):
-    """A class is registered as a response transformer and cannot be one."""
+    """A class that is registered as a response transformer is not one."""
 
     code = "INVALID_RESPONSE_TRANSFORMER"
 
 
 class InvalidMemoryStore(ConvEngineError):
-    """A class is registered as a memory store and cannot be one."""
+    """A class that is registered as a memory store is not one."""
 
     code = "INVALID_MEMORY_STORE"
 
@@ -214,37 +214,37 @@ class InvalidMemoryStore(ConvEngineError):
 
 
 class ConfigInvalid(ConvEngineError):
-    """A configuration row that this turn needs is unusable."""
+    """A configuration row that this turn needs is not valid."""
 
     code = "CONFIG_INVALID"
 
 
 class ResponseMappingNotFound(ConvEngineError):
-    """No response is configured for this intent and state."""
+    """No answer is configured for this intent and state."""
 
     code = "RESPONSE_MAPPING_NOT_FOUND"
 
 
 class NoResponseConfigured(ConvEngineError):
-    """The response row has a type or format that nothing can produce."""
+    """The answer has an unknown type or format."""
 
     code = "NO_RESPONSE_CONFIGURED"
 
 
 class LlmNotConfigured(ConvEngineError):
-    """This answer is written by a model, and no model is configured."""
+    """A model must write this answer, but no model is configured."""
 
     code = "LLM_NOT_CONFIGURED"
 
 
 class PromptContextMissing(ConvEngineError):
-    """No prompt template is configured for what the model is to do here."""
+    """No prompt template is configured for this use of the model."""
 
     code = "PROMPT_CONTEXT_MISSING"
 
 
 class PromptRenderFailed(ConvEngineError):
-    """A prompt could not be rendered."""
+    """A prompt cannot be rendered."""
 
     code, recoverable = "PROMPT_RENDER_FAILED", True
 
@@ -259,13 +259,13 @@ class UnresolvedPromptVariable(ConvEngineError):
 
 
 class TooManyStreams(ConvEngineError):
-    """This process serves as many event streams as it may; come again in a while."""
+    """This process already serves its maximum number of event streams. Try again later."""
 
     code, status, recoverable = "TOO_MANY_STREAMS", 429, True
 
 
 class StreamsElsewhere(ConvEngineError):
-    """Event streams are not served here; CE_STREAMS_URL names no place."""
+    """This server does not serve event streams. Set CE_STREAMS_URL to the address of one that does."""
 
     code, status = "STREAMS_NOT_SERVED", 404
 
@@ -274,18 +274,18 @@ class StreamsElsewhere(ConvEngineError):
 
 
 class ReplayNotOffered(RequestInvalid):
-    """Replays of this kind are not run here."""
+    """This server does not run replays of this kind."""
 
     code = "REPLAY_NOT_OFFERED"
 
 
 class ReplayBusy(ConvEngineError):
-    """A replay of this caller is under way; come again when it is done."""
+    """A replay of this caller is running. Try again when it has finished."""
 
     code, status, recoverable = "REPLAY_BUSY", 429, True
 
 
 class ReplayMismatch(ConvEngineError):
-    """The replayed turn asked something that the recording does not answer."""
+    """The replayed turn asked a question without a recorded answer."""
 
     code = "REPLAY_MISMATCH"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from config_admin.validation import programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from convengine.engine.steps.policy.settings import ENABLE_LLM
+from convengine.engine.steps.policy.settings import ENABLE_LLM, LLM_FAIL_MODE
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PolicyType
@@ -47,19 +47,13 @@ def _check_model(draft: Policy) -> Iterator[Finding]:
         yield draft.warning(
             "LLM_NOT_CONFIGURED",
             "rule_type",
-            (
-                "No model is configured to check this policy. The setting PolicyEnforcementStep / LLM_FAIL_MODE "
-                "decides what happens."
-            ),
+            f"No model is configured to check this policy. The setting “{LLM_FAIL_MODE.label}” decides what happens.",
         )
     elif not live_settings.read(draft.snapshot, ENABLE_LLM).value:
         yield draft.warning(
             "LLM_NOT_CONFIGURED",
             "rule_type",
-            (
-                "Policies of type LLM are disabled by the setting PolicyEnforcementStep / ENABLE_LLM, so this "
-                "policy is ignored."
-            ),
+            f"The setting “{ENABLE_LLM.label}” is off, so this policy is ignored.",
         )
 
 

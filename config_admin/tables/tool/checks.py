@@ -24,10 +24,7 @@ def _check_tool(draft: DirectTool) -> Iterator[Finding]:
             yield draft.error(
                 "CONFLICT",
                 "tool_code",
-                (
-                    "Choose a tool. A group without a tool is only called when ToolOrchestrationStep / "
-                    "ALLOW_GROUP_ONLY is on."
-                ),
+                f"Choose a tool. A group alone is only called if “{ALLOW_GROUP_ONLY.label}” is on in the settings.",
             )
         return
     tool = relations.find_tool(draft.snapshot, row.tool_code)

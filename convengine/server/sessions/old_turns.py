@@ -109,7 +109,7 @@ SHORT_LIVED = Job(
 TURNS = Job(
     "old_turns",
     "Remove old turns and sessions",
-    "Removes turns and unused sessions that are older than AUDIT/RETENTION_DAYS (0 keeps all).",
+    "Removes turns and unused sessions that are older than “Retention of turns (days)” in the settings.",
     Nightly(3),
     remove_old_turns,
 )

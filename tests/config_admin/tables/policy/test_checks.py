@@ -48,10 +48,7 @@ def test_a_row_for_the_model_needs_a_model_that_is_switched_on() -> None:
     assert list_messages(JUDGED, model_configured=False) == [
         (
             "LLM_NOT_CONFIGURED",
-            (
-                "No model is configured to check this policy. The setting PolicyEnforcementStep / LLM_FAIL_MODE "
-                "decides what happens."
-            ),
+            "No model is configured to check this policy. The setting “If no model can check” decides what happens.",
         )
     ]
     assert codes(JUDGED) == ["LLM_NOT_CONFIGURED"]

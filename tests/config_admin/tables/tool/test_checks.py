@@ -36,7 +36,7 @@ def test_a_group_without_a_tool_needs_the_switch() -> None:
     assert list_messages(replace(DIRECT, tool_code=None)) == [
         (
             "CONFLICT",
-            "Choose a tool. A group without a tool is only called when ToolOrchestrationStep / ALLOW_GROUP_ONLY is on.",
+            "Choose a tool. A group alone is only called if “Accept requests without a tool” is on in the settings.",
         )
     ]
     switch = rows.Config(
