@@ -1,13 +1,17 @@
 """Admin of `ce_rule` (tables 2.3)."""
 
+import json
 from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Case, Value, When
+from django.http import HttpRequest
 from django.urls import path
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from config_admin.editing.condition_fields import describe_operators, list_condition_fields
+from config_admin.editing.context import get_editor_context
 from config_admin.health.page import health
 from config_admin.snapshot.compile import row_of
 from config_admin.tables.base_admin import ScopedAdmin, any_last
@@ -50,9 +54,20 @@ class RuleAdmin(ScopedAdmin):
         return [path("health/", view, name="config_admin_cerule_health"), *super().get_urls()]
 
     class Media:
-        """The editor of the chosen action's value."""
+        """The editors of the condition and of the chosen action's value."""
 
-        js = ("convengine/value.js",)
+        js = ("convengine/condition.js", "convengine/value.js")
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """The condition has an editor of rows."""
+        found = super().formfield_for_dbfield(db_field, request, **options)
+        if db_field.name == "match_pattern":
+            offered = {
+                "operators": describe_operators(),
+                "fields": list_condition_fields(get_editor_context(request)),
+            }
+            found.widget.attrs["data-condition"] = json.dumps(offered)
+        return found
 
     @admin.display(description="rule", ordering="rule_id")
     def rule(self, row: CeRule) -> str:

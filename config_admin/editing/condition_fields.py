@@ -1,0 +1,98 @@
+"""What the form of a condition offers: operators, and the fields with their kinds and known values (R116)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from config_admin.editing.context import EditorContext
+from config_admin.editing.pickers import params
+from config_admin.validation.relations import get_properties
+from convengine.engine.rules.fact_words import NOUNS
+from convengine.engine.rules.field_conditions.operators import OPERATORS, FieldKind
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DialogueAct, Lifecycle
+from convengine.engine.turn.local_time import WEEKDAYS
+
+Json = Any
+#: A field: its name, and where known its label, kind, intent and values.
+Field = Mapping[str, Json]
+_TIME_FORMATS = frozenset({"date", "time", "date-time"})
+_FACTS: tuple[Field, ...] = (
+    {"name": "message", "kind": FieldKind.TEXT, "label": "the message"},
+    {
+        "name": "act",
+        "kind": FieldKind.CHOICE,
+        "label": "the dialogue act",
+        "values": [act.value for act in DialogueAct],
+    },
+    {"name": "intent", "kind": FieldKind.CHOICE, "label": "the intent", "list": "id_intent_code_options"},
+    {"name": "state", "kind": FieldKind.CHOICE, "label": "the state", "list": "id_state_code_options"},
+    {"name": "clock.today", "kind": FieldKind.TIME, "label": "the day"},
+    {"name": "clock.now", "kind": FieldKind.TIME, "label": "the time"},
+    {"name": "clock.weekday", "kind": FieldKind.CHOICE, "label": "the weekday", "values": list(WEEKDAYS)},
+    {"name": "clock.hour", "kind": FieldKind.NUMBER, "label": "the hour, from 0 to 23"},
+    {"name": "schemaComplete", "kind": FieldKind.YES_NO, "label": "the form is complete"},
+    {"name": "hasAnySchemaValue", "kind": FieldKind.YES_NO, "label": "some fields are filled in"},
+    {"name": "missingRequiredFields", "kind": FieldKind.LIST, "label": NOUNS["missingRequiredFields"]},
+    {"name": "memory", "kind": FieldKind.TEXT, "label": "the summary of the conversation"},
+    {"name": "turnNo", "kind": FieldKind.NUMBER, "label": NOUNS["turnNo"]},
+    {
+        "name": "lifecycle",
+        "kind": FieldKind.CHOICE,
+        "label": NOUNS["lifecycle"],
+        "values": [one.value for one in Lifecycle],
+    },
+)
+
+
+def describe_operators() -> list[Json]:
+    """The operators for the form, in its order."""
+    return [
+        {"name": one.name, "label": one.label, "needs": one.needs.name, "kinds": list(one.kinds)}
+        for one in OPERATORS.values()
+    ]
+
+
+def list_condition_fields(editor: EditorContext) -> list[Field]:
+    """The fields of all forms with their intent, then the facts, then the input params."""
+    return [*_list_form_fields(editor), *_FACTS, *({"name": f"params.{option.value}"} for option in params(editor))]
+
+
+def _list_form_fields(editor: EditorContext) -> Iterator[Field]:
+    known = {fact["name"] for fact in _FACTS}
+    for schema in editor.snapshot.enabled_rows(rows.OutputSchema):
+        for name, declared in get_properties(schema.json_schema).items():
+            if isinstance(declared, Mapping):
+                # A short name of a fact means the fact.
+                shown = f"context.{name}" if name in known else name
+                yield {"name": shown, "intent": code(schema.intent_code), **_describe_field(declared)}
+
+
+def _describe_field(declared: Mapping[str, Json]) -> Field:
+    kind = find_kind(declared)
+    values = _list_values(declared)
+    described = {"kind": kind, "label": str(declared.get("title") or ""), "values": values}
+    return {key: value for key, value in described.items() if value}
+
+
+def _list_values(declared: Mapping[str, Json]) -> list[str]:
+    options = declared.get("x-options")
+    if isinstance(options, list):
+        return [str(option["value"]) for option in options if isinstance(option, Mapping) and "value" in option]
+    choices = declared.get("enum")
+    return [str(choice) for choice in choices if choice is not None] if isinstance(choices, list) else []
+
+
+def find_kind(declared: Mapping[str, Json]) -> FieldKind:
+    """The kind of a field by its JSON schema."""
+    types = declared.get("type")
+    named = next((one for one in types if one != "null"), "") if isinstance(types, list) else types
+    if "enum" in declared or "x-options" in declared:
+        return FieldKind.CHOICE
+    if declared.get("format") in _TIME_FORMATS or declared.get("x-kind") in ("date", "time", "datetime"):
+        return FieldKind.TIME
+    if named in ("number", "integer"):
+        return FieldKind.NUMBER
+    if named == "array":
+        return FieldKind.LIST
+    return FieldKind.YES_NO if named == "boolean" else FieldKind.TEXT
