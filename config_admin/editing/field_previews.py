@@ -16,6 +16,7 @@ from convengine.engine.rules.actions import set_json
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.conditions import evaluate_rule
 from convengine.engine.rules.explain import find_row_fault
+from convengine.engine.rules.field_conditions.operators import OPERATORS, describe_comparison
 from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import TextBank
@@ -24,7 +25,7 @@ from convengine.engine.steps.tools.request import InvalidToolRequest, build_row_
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import PolicyType, PromptUse, RuleAction, StepMatch
+from convengine.engine.turn.enums import PolicyType, PromptUse, RuleAction, RuleType, StepMatch
 from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.scope import code_matches
 from convengine.engine.turn.snapshot import Snapshot, Table
@@ -89,11 +90,27 @@ def condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
     verdict = evaluate_rule(rule, moment.session)
     notes = _Notes().scope(rule, moment).lines
     operands = [
-        {**operand, **{name: _json(operand.get(name)) for name in ("value", "literal")}} for operand in verdict.operands
+        {
+            **operand,
+            **{name: _json(operand.get(name)) for name in ("value", "literal")},
+            "phrase": _describe_row(rule, operand),
+        }
+        for operand in verdict.operands
     ]
     return PreviewResult(
         "The condition is met." if verdict.matched else "No match.", verdict.matched, operands, notes=notes
     )
+
+
+def _describe_row(rule: rows.Rule, operand: Mapping[str, Json]) -> str:
+    """A row of a condition after the name of its field, in words; blank for other comparisons."""
+    if code(rule.rule_type) != RuleType.CONDITION:
+        return ""
+    words = describe_comparison(
+        OPERATORS[str(operand["op"])], operand.get("literal"), field=operand.get("literalPath") or None
+    )
+    value = operand.get("literal") if "literalPath" in operand else operand.get("literalValue")
+    return f"{words} ({_json(value)})" if value is not None else words
 
 
 def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:

@@ -93,7 +93,7 @@ class LiveChecksAdmin(ModelAdmin):
             return sample_turns.load_stored_turn(turn_id, phase=phase, step=step)
         where = (getattr(row, "intent_code", None), getattr(row, "state_code", None))
         return sample_turns.sample_typed_message(
-            request.POST.get("_text", ""), get_editor_context(request).snapshot, *where
+            request.POST.get("_text", ""), get_editor_context(request).snapshot, *where, request.POST.get("_values", "")
         )
 
     def _form(self, request: HttpRequest) -> Any:

@@ -1,10 +1,11 @@
 """What a row is tried on: a typed text, or a moment of a stored turn."""
 
+import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, Never
+from typing import Any, NamedTuple, Never
 
 from django.utils import formats, timezone
 
@@ -22,6 +23,8 @@ from convengine.server.app_interfaces import turn_reader
 from convengine.server.database.sql import TurnClock
 from convengine.server.sessions.models import CeConversationHistory
 
+Json = Any
+_PARAM = "params."
 #: How many of the newest turns are examined, and how many of them are offered.
 LOOKED_AT, OFFERED = 300, 40
 #: The right to try rows on turns.
@@ -57,9 +60,15 @@ class _NoConversation:
         """Nothing is written."""
 
 
-def sample_typed_message(text: str, snapshot: Snapshot, intent: str | None, state: str | None) -> SampleTurn:
-    """A first message, in a conversation in the row's scope."""
-    params = {"dialogue_act": code(text)}
+def sample_typed_message(
+    text: str, snapshot: Snapshot, intent: str | None, state: str | None, values: str = ""
+) -> SampleTurn:
+    """A first message, in a conversation in the row's scope. `values`: `name=value; params.name=value`."""
+    typed = read_values(values)
+    params = {
+        "dialogue_act": code(text),
+        **{name.removeprefix(_PARAM): value for name, value in typed.items() if name.startswith(_PARAM)},
+    }
     where = (UNKNOWN if code(value) in ("", ANY) else code(value) for value in (intent, state))
     clock = TurnClock(timezone.now())
     ports = wiring.ports(clock, _NoConversation(), Playback([]), snapshot)
@@ -72,8 +81,22 @@ def sample_typed_message(text: str, snapshot: Snapshot, intent: str | None, stat
         intent=next(where),
         state=next(where),
         input_params=params,
+        context={name: value for name, value in typed.items() if not name.startswith(_PARAM)},
     )
     return SampleTurn(session, turn)
+
+
+def read_values(text: str) -> dict[str, Json]:
+    """Typed values, one per line or separated by semicolons. What is valid JSON is read as JSON, the rest as a text."""
+    found: dict[str, Json] = {}
+    for part in text.replace("\n", ";").split(";"):
+        name, sign, value = part.partition("=")
+        if sign and name.strip():
+            try:
+                found[name.strip()] = json.loads(value)
+            except ValueError:
+                found[name.strip()] = value.strip()
+    return found
 
 
 def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None = None) -> SampleTurn:

@@ -251,7 +251,7 @@
                 input.setAttribute("list", list());
                 this.write();
             });
-            place.replaceChildren(...this.datalist(place), other, input);
+            place.replaceChildren(...this.datalist(place), input, other);
             return () => (other.value === "field" ? {value: input.value.trim(), valueSource: "field"} : {value: needs === "TEXT" ? typed(input.value, field?.kind) : input.value.trim()});
         }
 

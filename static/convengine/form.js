@@ -94,6 +94,8 @@
             this.result.setAttribute("aria-live", "polite");
             const button = element("button", {type: "button", className: "ce-button"}, "Try");
             const fields = element("div", {className: "ce-try-fields"}, element("label", {htmlFor: this.text.id}, "Message"), this.text);
+            this.values = element("input", {type: "text", id: `${id}_values`, placeholder: "date=2026-12-05; guests=4; params.vip=true"});
+            if ("condition" in input.dataset) fields.append(element("label", {htmlFor: this.values.id}, "Values"), this.values);
             if (judge.asked.dataset.turns) fields.append(element("label", {htmlFor: this.turn.id}, "or a stored turn"), this.turn);
             fields.append(button);
             const box = element("details", {className: "ce-try"}, element("summary", {}, "Preview"), fields, this.result);
@@ -108,11 +110,13 @@
             (input.closest(".ce-picker") || editor || input).after(box);
             box.addEventListener("toggle", () => box.open && this.opened());
             button.addEventListener("click", () => this.run());
-            this.text.addEventListener("keydown", (event) => {
-                if (event.key !== "Enter") return;
-                event.preventDefault();
-                this.run();
-            });
+            for (const typed of [this.text, this.values]) {
+                typed.addEventListener("keydown", (event) => {
+                    if (event.key !== "Enter") return;
+                    event.preventDefault();
+                    this.run();
+                });
+            }
         }
 
         async opened() {
@@ -133,6 +137,7 @@
             shared.turn = this.turn.value;
             data.set("_field", this.input.name);
             data.set("_text", this.text.value);
+            data.set("_values", this.values.value);
             data.set("_turn", this.turn.value);
             this.result.setAttribute("aria-busy", "true");
             const response = await fetch(this.judge.asked.dataset.tryUrl, {method: "POST", body: data, redirect: "manual"}).catch(() => null);

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -83,6 +84,27 @@ def test_the_values_that_were_compared_are_shown() -> None:
         "bye",
         False,
     )
+
+
+def test_a_condition_is_tried_on_typed_values_and_shows_each_row_in_words() -> None:
+    document = {
+        "combinator": "and",
+        "rules": [
+            {"field": "date", "operator": "before", "value": "2026-12-05"},
+            {"field": "guests", "operator": "<=", "value": "params.limit", "valueSource": "field"},
+            {"field": "clock.now", "operator": "after", "value": "today-1d"},
+        ],
+    }
+    row = make_rule(rule_type="CONDITION", match_pattern=json.dumps(document))
+    moment = sample_typed_message("hi", SNAPSHOT, "ANY", "ANY", "date=2026-12-04; guests = 4\nparams.limit=4;nothing")
+
+    outcome = FIELD_PREVIEWS[row.table, "match_pattern"].run(row, "match_pattern", moment)
+
+    assert outcome.holds
+    first, second, third = outcome.operands
+    assert (first["phrase"], first["value"]) == ("is before 2026-12-05", "2026-12-04")
+    assert (second["phrase"], second["value"]) == ("is at most params.limit (4)", "4")
+    assert third["phrase"].startswith("is after today minus 1 day (2")
 
 
 def test_a_phrase_tells_which_other_intents_it_would_collide_with() -> None:
