@@ -35,6 +35,12 @@ def test_a_missing_page_says_so_with_the_reason_but_without_the_patterns(client:
     assert (answer.status_code, "The intent NOPE does not exist." in answer.content.decode()) == (404, True)
 
 
+def test_a_stranger_sees_a_plain_page() -> None:
+    answer = Client().get("/nothing")
+
+    assert (answer.status_code, "Page not found" in answer.content.decode()) == (404, True)
+
+
 def test_an_expired_form_says_what_to_do() -> None:
     answer = Client(enforce_csrf_checks=True).post("/admin/login/", {"username": "ben"})
 
