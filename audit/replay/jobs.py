@@ -7,7 +7,6 @@ and failures.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -24,8 +23,8 @@ from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.server.database.sql import database_time
-from convengine.server.deployment import conf
 from convengine.server.jobs.background import Background
+from convengine.server.jobs.running import get_lease_end
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.waiting import release_connection
 
@@ -49,7 +48,7 @@ def start_job(job: CeReplayJob) -> None:
     """
     mark_lost_jobs()
     job.created_at = database_time()
-    job.lease_expires_at = _lease_end(job.created_at)
+    job.lease_expires_at = get_lease_end(job.created_at)
     try:
         with transaction.atomic():
             job.save(force_insert=True)
@@ -80,7 +79,7 @@ def run_job(key: uuid.UUID) -> None:
     try:
         now = database_time()
         if not _select_job(key, Status.PENDING).update(
-            status=Status.RUNNING, started_at=now, lease_expires_at=_lease_end(now)
+            status=Status.RUNNING, started_at=now, lease_expires_at=get_lease_end(now)
         ):
             return
         job = CeReplayJob.objects.filter(pk=key).first()
@@ -101,7 +100,7 @@ def run_job(key: uuid.UUID) -> None:
 def _renew_leases(key: uuid.UUID) -> None:
     """Report that this process is alive, for all its jobs. Raises _Gone."""
     held = CeReplayJob.objects.filter(pk__in=list(_held), status__in=_OPEN)
-    held.update(lease_expires_at=_lease_end(database_time()))
+    held.update(lease_expires_at=get_lease_end(database_time()))
     if not _select_job(key, Status.RUNNING).exists():
         raise _JobGone
     release_connection()
@@ -109,10 +108,6 @@ def _renew_leases(key: uuid.UUID) -> None:
 
 def _select_job(key: uuid.UUID, status: CeReplayJob.Status) -> QuerySet[CeReplayJob]:
     return CeReplayJob.objects.filter(pk=key, status=status)
-
-
-def _lease_end(now: datetime) -> datetime:
-    return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS"))
 
 
 Json = Any

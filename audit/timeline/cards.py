@@ -20,7 +20,7 @@ from audit.timeline.read_turn import LARGE_COLUMNS
 from audit.timeline.warnings import TurnWarning, count_stages, list_warnings
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
-from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.labels import code_label, lifecycle_label
 from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name
 from convengine.server.app_interfaces import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
@@ -210,12 +210,7 @@ def _build_move_divider(moves: Sequence[LifecycleMove]) -> Iterator[Divider]:
     telling = [move for move in moves if move.reason not in _ROUTINE_MOVES]
     if telling:
         labels = [
-            MoveLabel(_lifecycle_label(move.end), find_phrase("lifecycle", move.reason), badge_class(move.end))
+            MoveLabel(lifecycle_label(move.end), find_phrase("lifecycle", move.reason), badge_class(move.end))
             for move in telling
         ]
         yield Divider("move", "", telling[-1].at, labels=labels)
-
-
-def _lifecycle_label(word: str) -> str:
-    lifecycle = Lifecycle.read(word)
-    return lifecycle.label if lifecycle else word

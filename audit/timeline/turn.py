@@ -316,11 +316,6 @@ def build_waterfall(events: Sequence[Event]) -> list[Bar]:
     ]
 
 
-def list_unclosed_steps(events: Sequence[Event]) -> list[str]:
-    """Steps without an end: the process died, or the end was filtered out."""
-    return [frame.step for frame in build_frames(events) if frame.status == "RUNNING"]
-
-
 def _build_timed_bars(
     timing: Mapping[str, Json], frames: Sequence[Frame], counts: Counter[str | None]
 ) -> Iterator[Bar]:

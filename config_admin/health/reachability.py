@@ -4,10 +4,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from config_admin.validation import relations
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buckets
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buckets, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 
 #: The reachable states of each intent.
@@ -57,7 +56,7 @@ class _Search:
         for rule in snapshot.enabled_rows(rows.Rule):
             action, target = code(rule.action), code(rule.action_value)
             if action in ("SET_STATE", "SET_INTENT") and target not in ("", ANY):
-                self._moves.setdefault(relations.scope_key(rule), set()).add((action, target))
+                self._moves.setdefault(scope_key(rule), set()).add((action, target))
         #: Intents that a phrase sets without changing the state.
         self._keeping = {
             code(row.intent_code) for row in snapshot.enabled_rows(rows.Classifier) if code(row.state_code) == ANY

@@ -19,7 +19,7 @@ import yaml
 from config_admin.transfer.document import Document, FileRefused, FileRow, locate_row
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows
-from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP
+from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any
@@ -44,19 +44,13 @@ _Dumper.add_representer(str, _represent_text)
 def write_bundle(contents: Contents, tables: Collection[str], *, as_yaml: bool) -> str:
     """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted."""
     shown = {
-        table: [{name: _sort_keys(value) for name, value in row.items() if value is not None} for row in rows]
+        table: [{name: sort_keys(value) for name, value in row.items() if value is not None} for row in rows]
         for table, rows in ((table, list_file_rows(contents, table)) for table in contents if table in tables)
     }
     document = {"format": FORMAT, "version": VERSION, "tables": shown}
     if not as_yaml:
         return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
-
-
-def _sort_keys(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _sort_keys(value[key]) for key in sorted(value)}
-    return [_sort_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def read_bundle(text: str) -> Document:

@@ -10,7 +10,7 @@ from config_admin.validation.findings import Finding
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
-from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.scope import ANY, UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 
 CODE = re.compile(r"[A-Z][A-Z0-9_]{0,119}")
@@ -130,7 +130,7 @@ def make_any_scope_check(finding_code: str, text: str) -> Check:
     """The row is used for every intent and state."""
 
     def check_any_scope(draft: Draft[Any]) -> Iterator[Finding]:
-        if relations.scope_key(draft.row) == (ANY, ANY):
+        if scope_key(draft.row) == (ANY, ANY):
             yield draft.warning(finding_code, "intent_code", text)
 
     return check_any_scope
@@ -173,7 +173,7 @@ def is_last_fallback(snapshot: Snapshot, row: rows.Response) -> bool:
 
 def find_fallbacks(snapshot: Snapshot) -> Sequence[rows.Response]:
     """The enabled answers for UNKNOWN / UNKNOWN."""
-    return snapshot.index(rows.Response, relations.scope_key, relations.rank).get((UNKNOWN, UNKNOWN), ())
+    return snapshot.index(rows.Response, scope_key, relations.rank).get((UNKNOWN, UNKNOWN), ())
 
 
 def report_last_fallback(draft: Draft[rows.Response]) -> Finding:

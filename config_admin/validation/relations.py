@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.scope import ANY, intent_key, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 
 R = TypeVar("R", bound=Row)
@@ -20,16 +20,6 @@ R = TypeVar("R", bound=Row)
 _ORDER_COLUMNS = frozenset({"priority", "enabled", "description", "created_at"})
 #: Stands for a text that is not JSON.
 UNREADABLE = object()
-
-
-def scope_key(row: Any) -> tuple[str, str]:
-    """Intent and state of a row, normalised."""
-    return code(row.intent_code), code(row.state_code)
-
-
-def intent_key(row: Any) -> str:
-    """The intent of a row, normalised."""
-    return code(row.intent_code)
 
 
 def tool_code_key(row: Any) -> str:

@@ -15,7 +15,7 @@ from convengine.engine.steps.tools.settings import ALLOWED_NEXT
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.scope import ANY, UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 
 #: Columns for people only.
@@ -225,7 +225,7 @@ def format_references(references: tuple[Row, ...]) -> str:
 def _find_references_to_intent(snapshot: Snapshot, intent: str) -> Iterator[Row]:
     for row_type in rows.ROW_TYPES:
         if row_type is not rows.Intent and "intent_code" in rows.columns(row_type):
-            yield from relations.index_rows(snapshot, row_type, relations.intent_key).get(intent, ())
+            yield from relations.index_rows(snapshot, row_type, intent_key).get(intent, ())
     for rule in relations.index_rows(snapshot, rows.Rule, _get_target_intent).get(intent, ()):
         if code(rule.intent_code) != intent:
             yield rule

@@ -14,7 +14,7 @@ from config_admin.validation import relations
 from config_admin.workplace.favourites import find_saved_rows
 from convengine.engine.rules.explain import list_faults
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.scope import UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -94,7 +94,7 @@ def _list_intent_concerns(snapshot: Snapshot) -> Iterator[Concern]:
 def _count_rows_of_inactive_intents(snapshot: Snapshot) -> dict[str, int]:
     counts: dict[str, int] = {}
     for row_type in _list_scoped_types():
-        for intent, members in snapshot.index(row_type, relations.intent_key, relations.rank).items():
+        for intent, members in snapshot.index(row_type, intent_key, relations.rank).items():
             if not snapshot.is_active(intent):
                 counts[intent] = counts.get(intent, 0) + len(members)
     return counts

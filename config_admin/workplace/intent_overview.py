@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from config_admin.validation.relations import get_properties, index_rows, intent_key
+from config_admin.validation.relations import get_properties, index_rows
 from convengine.engine.prompts.select import order_newest_first
 from convengine.engine.rules.row_names import strip_statements
 from convengine.engine.rules.sentence import describe_rule
@@ -13,7 +13,7 @@ from convengine.engine.text.compare import code, shorten, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, PromptUse, RulePhase, read_phase
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 
 #: How many rows of the intent itself, and how many of every intent, one group shows.

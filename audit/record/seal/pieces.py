@@ -63,11 +63,6 @@ def encode_calls(rows: Iterable[Mapping[str, Any]]) -> list[bytes]:
     return list(dump_in_order([[_encode_value(name, row[name]) for name in CALL] for row in rows])[1])
 
 
-def join_pieces(*all_of: Pieces) -> Pieces:
-    """Pieces of several kinds in one mapping."""
-    return {group: pieces for groups in all_of for group, pieces in groups.items() if pieces}
-
-
 def _encode_value(name: str, value: Any) -> Any:
     """A value of a model call, the same from every database."""
     if value is None:

@@ -14,7 +14,6 @@ from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.rules.simulator import AppliedRule, TurnSimulator, simulate_phase
 from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
 from config_admin.health.survey import Survey
-from config_admin.validation import relations
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.rules.actions.contract import COMPUTED
@@ -22,7 +21,7 @@ from convengine.engine.rules.listing import tests_user_text
 from convengine.engine.text.json_diff import equal_json
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
-from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity
+from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity, scope_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -162,7 +161,7 @@ def _group_rules(snapshot: Snapshot) -> _Groups:
     groups: dict[_Group, dict[tuple[str, str], list[rows.Rule]]] = {}
     for rule in snapshot.enabled_rows(rows.Rule):
         for group in _get_groups(rule):
-            groups.setdefault(group, {}).setdefault(relations.scope_key(rule), []).append(rule)
+            groups.setdefault(group, {}).setdefault(scope_key(rule), []).append(rule)
     return groups
 
 
@@ -174,7 +173,7 @@ def _get_groups(rule: rows.Rule) -> set[_Group]:
 
 def _list_neighbours(groups: _Groups, rule: rows.Rule) -> Iterator[rows.Rule]:
     """The rules of its groups with overlapping scopes, those of the same scope first."""
-    intent, state = relations.scope_key(rule)
+    intent, state = scope_key(rule)
     for group in sorted(_get_groups(rule)):
         scopes = groups.get(group, {})
         if ANY in (intent, state):

@@ -12,11 +12,11 @@ from config_admin.health.rules.simulator import SimulatedPhase, simulate_phase
 from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Severity
-from config_admin.validation.relations import scope_fits, scope_key
+from config_admin.validation.relations import scope_fits
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase, read_phase
-from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.scope import ANY, scope_key
 from convengine.engine.turn.session import Session
 
 #: Maximum rules of a circle, circles to try, and turns to simulate for each.

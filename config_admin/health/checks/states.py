@@ -20,7 +20,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import RuleAction, read_phase
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, INTENT_COLLISION, UNKNOWN
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, INTENT_COLLISION, UNKNOWN, scope_key
 
 #: Maximum rules that lead to a state to examine, and turns to simulate for each.
 MAX_LEADING, MAX_PLAYED = 10, 6
@@ -40,7 +40,7 @@ def find_unreachable_states(survey: Survey) -> Iterator[Diagnosis]:
     waiting: dict[tuple[str, str], list[Row]] = {}
     for row_type in _SCOPED:
         for row in survey.snapshot.enabled_rows(row_type):
-            scope = relations.scope_key(row)
+            scope = scope_key(row)
             if (
                 survey.is_near(scope[0])
                 and survey.snapshot.is_active(scope[0])
@@ -134,7 +134,7 @@ def find_unused_responses(survey: Survey) -> Iterator[Diagnosis]:
     """Every answer that a closer one replaces in each state."""
     reachable = find_reachable_states(survey.snapshot)
     for row in survey.of(rows.Response):
-        scope = relations.scope_key(row)
+        scope = scope_key(row)
         if not survey.snapshot.is_active(scope[0]) or not is_reachable(survey.snapshot, *scope):
             continue
         covering = _find_covering(survey, row, reachable)
@@ -155,7 +155,7 @@ def find_unused_responses(survey: Survey) -> Iterator[Diagnosis]:
 
 def _find_covering(survey: Survey, row: rows.Response, reachable: ReachableStates) -> list[rows.Response]:
     """The rows that win instead; none if it wins somewhere."""
-    intent, state = relations.scope_key(row)
+    intent, state = scope_key(row)
     winners: dict[int, rows.Response] = {}
     for intent_code in [intent] if intent != ANY else sorted(reachable):
         for where in [state] if state != ANY else sorted(reachable.get(intent_code, ())):

@@ -15,7 +15,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, InteractionMode, MatchTarget
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.scope import UNKNOWN, intent_key, scope_key
 
 
 def check_fallback(survey: Survey) -> Iterator[Diagnosis]:
@@ -53,7 +53,7 @@ def find_rows_of_inactive_intents(survey: Survey) -> Iterator[Diagnosis]:
     for row_type in rows.ROW_TYPES:
         if row_type is rows.Intent or "intent_code" not in rows.columns(row_type):
             continue
-        for intent, members in snapshot.index(row_type, relations.intent_key, relations.rank).items():
+        for intent, members in snapshot.index(row_type, intent_key, relations.rank).items():
             if not snapshot.is_active(intent) and survey.is_near(intent):
                 waiting.setdefault(intent, []).extend(members)
     for intent, rows_of_intent in sorted(waiting.items()):
@@ -76,7 +76,7 @@ def find_unanswered_confirmations(survey: Survey) -> Iterator[Diagnosis]:
     for template in survey.of(rows.PromptTemplate):
         if InteractionMode.read(template.interaction_mode) is not InteractionMode.CONFIRM:
             continue
-        intent, state = relations.scope_key(template)
+        intent, state = scope_key(template)
         if not survey.snapshot.is_active(intent) or _has_reaction(survey, intent, state):
             continue
         yield make_diagnosis(
@@ -133,7 +133,7 @@ def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
             tool,
             (
                 f"No planner prompt, direct tool call or rule uses {tool.tool_code} in its scope "
-                f"({scope_name(*relations.scope_key(tool))})."
+                f"({scope_name(*scope_key(tool))})."
             ),
             "It is only called if a caller requests it with tool_request or the built-in planner chooses it.",
         )

@@ -28,7 +28,7 @@ from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, RuleType, read_phase
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.ports import Ports
-from convengine.engine.turn.scope import INTENT_COLLISION
+from convengine.engine.turn.scope import INTENT_COLLISION, intent_key
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.trail import Trail
@@ -309,7 +309,7 @@ def _is_sound(snapshot: Snapshot, session: Session, schema: rows.OutputSchema) -
 def _leads_to_intent(snapshot: Snapshot, session: Session) -> bool:
     """Whether the text matches phrases of this intent and of no other."""
     by_pk = snapshot.table(rows.Classifier).by_pk
-    hits = {relations.intent_key(by_pk[pk]) for pk in get_classifier_bank(snapshot).hits(session.user_text)}
+    hits = {intent_key(by_pk[pk]) for pk in get_classifier_bank(snapshot).hits(session.user_text)}
     active = {intent for intent in hits if snapshot.is_active(intent)}
     if active:
         return active == {code(session.intent)}

@@ -13,10 +13,9 @@ from config_admin.tables.response.model import CeResponse
 from config_admin.validation.common import report_last_fallback
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
-from config_admin.validation.relations import scope_key
 from config_admin.validation.world import World
 from convengine.engine.turn import rows
-from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.scope import UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import turn_reader
 

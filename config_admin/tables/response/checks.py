@@ -14,7 +14,7 @@ from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import OutputFormat, ResponseType
-from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.scope import UNKNOWN, scope_key
 
 Response = Draft[rows.Response]
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -74,7 +74,7 @@ def _check_schema(draft: Response) -> Iterator[Finding]:
 
 
 def _is_fallback(row: rows.Response) -> bool:
-    return row.enabled and relations.scope_key(row) == (UNKNOWN, UNKNOWN)
+    return row.enabled and scope_key(row) == (UNKNOWN, UNKNOWN)
 
 
 def _check_last_fallback(draft: Response) -> Iterator[Finding]:

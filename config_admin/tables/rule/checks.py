@@ -29,7 +29,7 @@ from convengine.engine.turn.enums import RuleAction, RulePhase, RuleType
 from convengine.engine.turn.facts import RESERVED_FACTS, SESSION_KEYS
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.params import PARAMS
-from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN
+from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 
 Rule = Draft[rows.Rule]
@@ -273,7 +273,7 @@ def check_unconditional_move(draft: Rule) -> Iterator[Finding]:
     unconditional = (code(rule.rule_type) == RuleType.EXACT and code(rule.match_pattern) == ANY) or matches_everything(
         rule.rule_type, rule.match_pattern
     )
-    if is_move(rule) and unconditional and relations.scope_key(rule) == (ANY, ANY):
+    if is_move(rule) and unconditional and scope_key(rule) == (ANY, ANY):
         yield draft.warning(
             "RULE_ALWAYS_TRUE",
             None,

@@ -158,18 +158,13 @@ def _list_choices(session: Session, snapshot: Snapshot) -> list[dict[str, Json]]
             if isinstance(entry, Mapping) and snapshot.row(rows.Intent, _read_code(entry))
         ]
         if choices:
-            return [{**entry, "name": _get_name(snapshot, _read_code(entry))} for entry in choices]
+            return [{**entry, "name": get_intent_name(snapshot, _read_code(entry))} for entry in choices]
     shown = [intent.intent_code for intent in snapshot.allowed_intents if not blank(intent.display_name)]
-    return [{"intent": intent, "name": _get_name(snapshot, intent)} for intent in shown[:_NAMED]]
+    return [{"intent": intent, "name": get_intent_name(snapshot, intent)} for intent in shown[:_NAMED]]
 
 
 def _read_code(entry: Mapping[str, Json]) -> str:
     return code(str(entry.get("intent") or ""))
-
-
-def _get_name(snapshot: Snapshot, intent: str) -> str:
-    row = snapshot.row(rows.Intent, intent)
-    return row.name if row else intent
 
 
 def _build_question(session: Session, snapshot: Snapshot, choices: Sequence[Mapping[str, Json]]) -> str:

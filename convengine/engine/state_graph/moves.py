@@ -8,7 +8,7 @@ from convengine.engine.state_graph.settings import ALLOW_LLM_STATE_OVERRIDE, STA
 from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.scope import ANY, intent_key
 from convengine.engine.turn.session import Session, Transition
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
@@ -88,16 +88,12 @@ def _check_move(move: Transition, snapshot: Snapshot) -> Hop:
 
 def is_allowed(snapshot: Snapshot, intent: str, start: str, end: str) -> bool:
     """True when an edge of the intent leads from one state to the other, or the intent has no edges."""
-    by_intent = snapshot.index(rows.StateEdge, _intent_key, _order_key)
+    by_intent = snapshot.index(rows.StateEdge, intent_key, _order_key)
     codes = [name for name in dict.fromkeys((intent, ANY)) if snapshot.is_active(name)]
     edges = [edge for name in codes for edge in by_intent.get(name, ())]
     return not edges or any(
         code(edge.from_state) in (start, ANY) and code(edge.to_state) in (end, ANY) for edge in edges
     )
-
-
-def _intent_key(edge: rows.StateEdge) -> str:
-    return code(edge.intent_code)
 
 
 def _order_key(edge: rows.StateEdge) -> tuple[int, int]:

@@ -159,3 +159,10 @@ def compress(text: str, words: bytes) -> bytes:
 def decompress(data: bytes | memoryview, words: bytes) -> Any:
     """The document of `packed` bytes, with the same words."""
     return orjson.loads(zlib.decompressobj(zdict=words).decompress(bytes(data)))
+
+
+def sort_keys(value: Any) -> Any:
+    """A JSON value with the keys of all objects in order."""
+    if isinstance(value, dict):
+        return {key: sort_keys(value[key]) for key in sorted(value)}
+    return [sort_keys(item) for item in value] if isinstance(value, list) else value

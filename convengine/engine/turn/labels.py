@@ -2,6 +2,8 @@
 
 import re
 
+from convengine.engine.turn.enums import Lifecycle
+
 #: Acronyms, which keep their capitals.
 _ACRONYMS = frozenset(["api", "db", "http", "id", "json", "kb", "llm", "mcp", "sql"])
 #: Codes of the engine; codes of intents and states are names of analysts.
@@ -84,6 +86,12 @@ def step_label(name: str) -> str:
 def purpose_label(purpose: str | None) -> str:
     """The purpose of a model call: `RESPONSE_TEXT` as `Answer`."""
     return _PURPOSES.get(purpose or "") or in_words(purpose or "call")
+
+
+def lifecycle_label(name: str) -> str:
+    """The label of a lifecycle; an unknown one as it is."""
+    lifecycle = Lifecycle.read(name)
+    return lifecycle.label if lifecycle else name
 
 
 def lifecycle_reason(reason: str) -> str:

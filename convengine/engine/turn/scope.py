@@ -1,6 +1,6 @@
 """The scope of a row, and the match that nearly every table uses (pipeline-2 0.3)."""
 
-from typing import Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from convengine.engine.text.compare import code
 
@@ -25,6 +25,16 @@ class Scoped(Protocol):
     @property
     def state_code(self) -> str:
         """A concrete state, ANY or UNKNOWN."""
+
+
+def intent_key(row: Any) -> str:
+    """The intent of a row, normalised."""
+    return code(row.intent_code)
+
+
+def scope_key(row: Any) -> tuple[str, str]:
+    """Intent and state of a row, normalised."""
+    return code(row.intent_code), code(row.state_code)
 
 
 def is_resolved(value: str | None) -> TypeGuard[str]:

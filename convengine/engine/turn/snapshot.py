@@ -13,7 +13,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.rows import Intent, Rule
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buckets
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buckets, scope_key
 
 R = TypeVar("R", bound=rows.Row)
 V = TypeVar("V")
@@ -143,7 +143,7 @@ class Snapshot:
 
         The default order is priority, then primary key.
         """
-        by_scope = self.index(row_type, _scope_key, order or _priority_order)
+        by_scope = self.index(row_type, scope_key, order or _priority_order)
         matching: list[R] = []
         active = self.active_intents
         for bucket in dict.fromkeys(list_buckets(intent, state)):
@@ -188,10 +188,6 @@ class Snapshot:
         ):
             names |= {code(getattr(row, "state_code", "")) for row in self.enabled_rows(row_type)}
         return names
-
-
-def _scope_key(row: Any) -> tuple[str, str]:
-    return code(row.intent_code), code(row.state_code)
 
 
 def _rule_key(rule: rows.Rule) -> tuple[str, str, str]:

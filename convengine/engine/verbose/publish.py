@@ -1,6 +1,7 @@
 """Publish the progress of a turn. The texts come from rows, never from code (pipeline-2 14)."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_ERROR, STEP_EXIT
@@ -35,9 +36,7 @@ def publish(session: Session, turn: Turn, signal: Signal, metadata: Callable[[],
     if not candidates and not (signal.error and signal.generic):
         return
 
-    def details() -> dict[str, Json]:
-        return {**metadata(), "stepName": signal.step, "determinant": signal.determinant}
-
+    details = partial(_add_names, metadata, signal)
     row = choose_best(candidates, signal, details) if candidates else None
     text = _choose_text(row, signal) if row else _choose_generic_text(turn, signal)
     _send(session, turn, signal, text, details, row)
@@ -47,11 +46,11 @@ def publish_text(
     session: Session, turn: Turn, signal: Signal, text: str, metadata: Callable[[], Mapping[str, Json]] = dict
 ) -> None:
     """Publish a text of code, rendered like that of a row."""
+    _send(session, turn, signal, text, partial(_add_names, metadata, signal))
 
-    def details() -> dict[str, Json]:
-        return {**metadata(), "stepName": signal.step, "determinant": signal.determinant}
 
-    _send(session, turn, signal, text, details)
+def _add_names(metadata: Callable[[], Mapping[str, Json]], signal: Signal) -> dict[str, Json]:
+    return {**metadata(), "stepName": signal.step, "determinant": signal.determinant}
 
 
 def _send(

@@ -13,7 +13,8 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.threads import new_task
-from convengine.engine.turn.enums import Lifecycle, MessageIntent
+from convengine.engine.turn.enums import MessageIntent
+from convengine.engine.turn.labels import lifecycle_label
 from convengine.server.admin import session_memory
 from convengine.server.admin.masking import current_redaction
 from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
@@ -154,7 +155,7 @@ class ConversationAdmin(ByConversation):
             "title": f"Conversation {row.pk}",
             "opts": self.opts,
             "row": row,
-            "lifecycle": _label(row.lifecycle),
+            "lifecycle": lifecycle_label(row.lifecycle),
             "look": badge_class(row.lifecycle),
             "thread": _thread(row),
             "next_sessions": list(row.next_sessions.order_by("created_at", "pk")[:NEXT]),
@@ -177,26 +178,21 @@ def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
     # A turn that goes on in a new session takes its events along; only those of the old session count.
     starts = [index for index, move in enumerate(moves) if move.turn_no == 1 and move.reason == new_task.REASON]
     states = [
-        State(_label(move.end), badge_class(move.end), move.at, move.reason, move.turn_no)
+        State(lifecycle_label(move.end), badge_class(move.end), move.at, move.reason, move.turn_no)
         for move in moves[_behind(starts) :]
     ]
     if not turns.first:
-        states.insert(0, State(_label("RUNNING"), badge_class("RUNNING"), row.created_at, "begun", 1))
-    if not turns.is_older and (not states or states[-1].name != _label(row.lifecycle)):
+        states.insert(0, State(lifecycle_label("RUNNING"), badge_class("RUNNING"), row.created_at, "begun", 1))
+    if not turns.is_older and (not states or states[-1].name != lifecycle_label(row.lifecycle)):
         # The row tells about the session that was left.
         reason = str(row.lifecycle_detail.get("reason", ""))
         at = parse_datetime(str(row.lifecycle_detail.get("at", ""))) or row.updated_at
-        states.append(State(_label(row.lifecycle), badge_class(row.lifecycle), at, reason, row.last_turn_no))
+        states.append(State(lifecycle_label(row.lifecycle), badge_class(row.lifecycle), at, reason, row.last_turn_no))
     return states
 
 
 def _behind(places: list[int]) -> int:
     return places[-1] + 1 if places else 0
-
-
-def _label(word: str) -> str:
-    lifecycle = Lifecycle.read(word)
-    return lifecycle.label if lifecycle else word
 
 
 def _thread(row: CeConversation) -> CeThread | None:

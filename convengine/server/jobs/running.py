@@ -95,7 +95,7 @@ class _Holder:
     def goes_on(self) -> None:
         """Store the counts so far and renew the lease. Raises _Lost."""
         with transaction.atomic():
-            if not self._row().update(lease_expires_at=_lease_end(database_time())):
+            if not self._row().update(lease_expires_at=get_lease_end(database_time())):
                 raise _Lost
             CeJobRun.objects.filter(pk=self.record.pk).update(counts=dict(self.counts))
 
@@ -136,13 +136,14 @@ def _claim(job: Job, by: str) -> _Holder | None:
         record = CeJobRun.objects.create(
             job_name=job.name, started_at=now, started_by=by, worker=f"{socket.gethostname()}:{os.getpid()}"
         )
-        row.lease_token, row.lease_expires_at, row.last_run = uuid.uuid4(), _lease_end(now), record
+        row.lease_token, row.lease_expires_at, row.last_run = uuid.uuid4(), get_lease_end(now), record
         row.due_at = job.schedule.after(now, get_default_timezone())
         row.save()
     return _Holder(job, row.lease_token, record)
 
 
-def _lease_end(now: datetime) -> datetime:
+def get_lease_end(now: datetime) -> datetime:
+    """When a lease ends that is taken or renewed now."""
     return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS"))
 
 

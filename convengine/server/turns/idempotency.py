@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection
 
 from convengine.engine.errors import IdempotencyKeyReused
-from convengine.engine.turn.codec import dumps, load_column
+from convengine.engine.turn.codec import dumps, load_column, sort_keys
 from convengine.server.database.sql import Statement, dialect
 from convengine.server.deployment import conf
 
@@ -26,7 +26,7 @@ class IdempotencyKey:
     @classmethod
     def of(cls, owner: str, key: str, body: Any) -> "IdempotencyKey":
         """The key of a call; `body` is the parsed request, so that spacing does not matter."""
-        return cls(owner, key, hashlib.sha256(dumps(_sort_keys(body)).encode()).hexdigest())
+        return cls(owner, key, hashlib.sha256(dumps(sort_keys(body)).encode()).hexdigest())
 
     @property
     def conversation_id(self) -> str:
@@ -85,9 +85,3 @@ WHERE ce_idempotency.expires_at <= {sql.now()}""",
         [key.owner, key.key, key.body_hash, sql.uuid_param(conversation_id), sql.uuid_param(turn_id), dumps(answer)],
         must_match=True,
     )
-
-
-def _sort_keys(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sort_keys(value[key]) for key in sorted(value)}
-    return [_sort_keys(item) for item in value] if isinstance(value, list) else value

@@ -20,12 +20,11 @@ from convengine.engine.steps.containers.stages import (
     CONTAINER_DATA_FAILED,
     CONTAINER_DATA_SKIPPED,
 )
-from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest
-from convengine.engine.turn.scope import list_buckets
+from convengine.engine.turn.scope import list_buckets, scope_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
@@ -194,7 +193,7 @@ def _format_address(row: rows.ContainerConfig) -> str:
 
 def choose_containers(snapshot: Snapshot, intent: str | None, state: str | None) -> ContainerChoice:
     """Only the first scope with a row is used: intent and state, intent, state, everywhere."""
-    by_scope = snapshot.index(rows.ContainerConfig, _scope, _order)
+    by_scope = snapshot.index(rows.ContainerConfig, scope_key, _order)
     tiers = [
         by_scope[bucket]
         for bucket in dict.fromkeys(list_buckets(intent, state))
@@ -204,10 +203,6 @@ def choose_containers(snapshot: Snapshot, intent: str | None, state: str | None)
     chosen = tiers[0] if tiers else ()
     cut = count_out_of_scope(snapshot, rows.ContainerConfig, intent, in_scope)
     return ContainerChoice(chosen, {**cut, OUTRANKED: in_scope - len(chosen)})
-
-
-def _scope(row: rows.ContainerConfig) -> tuple[str, str]:
-    return code(row.intent_code), code(row.state_code)
 
 
 def _order(row: rows.ContainerConfig) -> tuple[int, int]:

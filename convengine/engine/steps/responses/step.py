@@ -57,7 +57,7 @@ from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseTyp
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
 from convengine.engine.turn.rows import PromptTemplate, Response
-from convengine.engine.turn.scope import ANY, HAND_OVER, INTENT_COLLISION, NOT_UNDERSTOOD
+from convengine.engine.turn.scope import ANY, HAND_OVER, INTENT_COLLISION, NOT_UNDERSTOOD, scope_key
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
@@ -378,7 +378,7 @@ class ResponseChoice:
 
 def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -> ResponseChoice:
     """All active rows for (intent, state), in order of precedence."""
-    by_scope = snapshot.index(rows.Response, _scope_key, _order_key)
+    by_scope = snapshot.index(rows.Response, scope_key, _order_key)
     intent_code, state_code = code(intent), code(state)
     ranked: list[rows.Response] = []
     for bucket in dict.fromkeys(((intent_code, state_code), (ANY, state_code), (intent_code, ANY), (ANY, ANY))):
@@ -398,10 +398,6 @@ def choose_exact_response(snapshot: Snapshot, intent: str | None, state: str) ->
     choice = choose_response(snapshot, intent, state)
     ranked = tuple(row for row in choice.ranked if code(row.state_code) == state)
     return ResponseChoice(ranked, choice.cut) if ranked else None
-
-
-def _scope_key(row: rows.Response) -> tuple[str, str]:
-    return code(row.intent_code), code(row.state_code)
 
 
 def _order_key(row: rows.Response) -> tuple[int, int]:
