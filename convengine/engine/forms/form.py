@@ -20,7 +20,7 @@ from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.values import FieldSpec, field_spec
+from convengine.engine.values import STORED_FORMATS, FieldSpec, field_spec
 
 Json = Any
 
@@ -198,8 +198,9 @@ def _compile_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -
 def _get_format_checker() -> FormatChecker:
     """jsonschema's checks, with ours for the formats that are read out of messages."""
     checker = FormatChecker()
-    for name, known in FORMATS.items():
-        checker.checks(name)(lambda value, holds=known.holds: not isinstance(value, str) or holds(value))
+    tests = {name: known.holds for name, known in FORMATS.items()} | dict(STORED_FORMATS)
+    for name, holds in tests.items():
+        checker.checks(name)(lambda value, holds=holds: not isinstance(value, str) or holds(value))
     return checker
 
 

@@ -6,11 +6,12 @@ A language is a folder in `languages/`.
 
 from convengine.engine.values.field_spec import FieldSpec, Kind, Option, field_spec
 from convengine.engine.values.find import ValueSpan, find_values
-from convengine.engine.values.read import read_value
+from convengine.engine.values.read import STORED_FORMATS, read_value
 from convengine.engine.values.reading import Outcome, Reading, ReadingSituation, Reason
 from convengine.engine.values.say import say_value
 
 __all__ = [
+    "STORED_FORMATS",
     "FieldSpec", "Kind", "Option", "Outcome", "Reading", "ReadingSituation", "Reason", "ValueSpan", "field_spec",
     "find_values", "read_value", "say_value",
 ]  # fmt: skip

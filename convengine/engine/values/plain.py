@@ -17,6 +17,7 @@ Json = Any
 _QUOTED = re.compile(r"\"(.+)\"|“(.+)”|„(.+)[“”]|«(.+)»|»(.+)«|'(.+)'")
 _WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 _WORD_SIGNS = ".,;:!?()\"'“”„"
+_STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 _CLOSING = " \t\r\n.!…,;:"
 #: Longest answer that is read as a short text. `x-long` takes more.
 MAX_LENGTH = 200
@@ -32,11 +33,25 @@ def read_text(
         return NOTHING
     if language.is_in("no_text", tokens.text):
         return NOTHING
-    if not spec.long and (len(answer) > MAX_LENGTH or is_question(answer, tokens, language)):
+    if not spec.long and (len(answer) > MAX_LENGTH or _is_no_answer(spec, answer, tokens, language)):
         return NOTHING
     if not spec.long:
         answer = _strip_lead(spec, answer, tokens, language)
     return _check_length(spec, answer)
+
+
+def _is_no_answer(spec: FieldSpec, answer: str, tokens: TokenText, language: Language) -> bool:
+    """True for a question, for "I don't want to say", and for a name with a denial or a number in it."""
+    if is_question(answer, tokens, language) or _get_phrase_list(language, "refusals").match_start(tokens.text, 0):
+        return True
+    if not _is_name(spec, language):
+        return False
+    digits = sum(char.isdigit() for char in answer)
+    return digits > 2 or "@" in answer or any(language.is_in("denials", token.text) for token in tokens.tokens)
+
+
+def _is_name(spec: FieldSpec, language: Language) -> bool:
+    return not set(language.words["name_fields"]).isdisjoint(spec.words)
 
 
 def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Language) -> str:
@@ -45,13 +60,14 @@ def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Langu
         return next(group for group in quoted.groups() if group).strip()
     text = tokens.text
     start, end = 0, len(text)
-    is_name = not set(language.words["name_fields"]).isdisjoint(spec.words)
+    is_name = _is_name(spec, language)
     names = [_get_phrase_list(language, "before_name")] if is_name else []
     for phrases in (_get_phrase_list(language, "courtesy_before"), _get_phrase_list(language, "before_text"), *names):
         while (size := phrases.match_start(text, start)) and start + size < end:
             start += size
-    while (size := _get_phrase_list(language, "courtesy_after").match_end(text, end)) and end - size > start:
-        end -= size
+    for name in ("courtesy_after", *(["after_name"] if is_name else [])):
+        while (size := _get_phrase_list(language, name).match_end(text, end)) and end - size > start:
+            end -= size
     first, last = tokens.position(start, end)
     return answer[first : last if end < len(text) else len(answer)].strip(_CLOSING)
 
@@ -138,7 +154,7 @@ def read_yes_or_no(
     values = {True: _get_phrases(language, "yes"), False: _get_phrases(language, "no")}
     plain = unicodedata.normalize("NFC", text.strip())
     for value, phrases in values.items():
-        if plain and plain[0] in phrases.phrases and len(set(plain)) <= 2:
+        if plain and not plain[0].isalnum() and plain[0] in phrases.phrases:
             return accept(value)
     if not tokens.tokens or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
         return NOTHING
@@ -147,6 +163,8 @@ def read_yes_or_no(
     for value, phrases in values.items():
         if _covers(tokens.text, start, end, phrases, after):
             return accept(value)
+    if (short := _STRETCHED.sub(r"\1", text)) != text:  # "nooo"
+        return read_yes_or_no(spec, short, language.read_tokens(short), situation, language)
     return NOTHING
 
 

@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from convengine.engine.values.choices import read_choice
-from convengine.engine.values.contacts import read_email, read_iban, read_phone, read_postcode
+from convengine.engine.values.contacts import check_iban, read_email, read_iban, read_phone, read_postcode
 from convengine.engine.values.date_times import make_moment_context, narrow_days, read_moment
-from convengine.engine.values.durations import read_duration
+from convengine.engine.values.durations import parse_duration, read_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.numbers import read_amount
 from convengine.engine.values.plain import read_pattern, read_text, read_yes_or_no
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation
 from convengine.engine.values.second_reader import read_with_dateparser
+from convengine.engine.values.times import is_time
 from convengine.engine.values.tokens import TokenText
 
 Json = Any
@@ -67,6 +68,13 @@ def _read_amount(
 ) -> Reading:
     return read_amount(spec, tokens, situation, language)
 
+
+#: For each format of JSON Schema that is stored in a way of ours: is a text in it?
+STORED_FORMATS: Mapping[str, Callable[[str], bool]] = {
+    "time": is_time,
+    "duration": lambda text: bool(parse_duration(text)),
+    "iban": lambda text: check_iban(text).has_value,
+}
 
 _READERS: Mapping[Kind, Reader] = {
     Kind.TEXT: read_text,

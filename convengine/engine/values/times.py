@@ -1,5 +1,6 @@
 """Times of day as people say them: "3pm", "half past four", "halb fünf", "at noon", "in two hours" (R114)."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -70,6 +71,14 @@ def match_times(text: str, start: int, language: Language, now: datetime, *, tak
             yield match
             for later in match_parts(text, match.end, language):
                 yield _narrow_match(match, later.end, later)
+
+
+_STORED = re.compile(r"([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?")
+
+
+def is_time(text: str) -> bool:
+    """True for a time as it is stored, HH:MM, and for one as RFC 3339 writes it."""
+    return _STORED.fullmatch(text) is not None
 
 
 def match_parts(text: str, start: int, language: Language, *, is_first: bool = False) -> Iterator[PartMatch]:

@@ -195,3 +195,16 @@ def test_field_details_tell_what_a_prompt_needs() -> None:
         "c": {"description": "colour", "type": "string", "enumOptions": ["A"]},
         "n": {"description": "", "type": "number"},
     }
+
+
+@pytest.mark.parametrize(
+    ("format_name", "value", "is_valid"),
+    [
+        ("time", "16:30", True), ("time", "16:30:00Z", True), ("time", "25:00", False), ("duration", "PT1H30M", True),
+        ("duration", "an hour", False), ("iban", "DE89370400440532013000", True), ("iban", "DE8937", False),
+    ],
+)  # fmt: skip
+def test_values_are_valid_in_the_form_in_which_they_are_stored(format_name: str, value: str, is_valid: bool) -> None:
+    form = Form({"type": "object", "properties": {"a": {"type": "string", "format": format_name}}})
+
+    assert (form.breaks(form.fields[0], value) is None) is is_valid
