@@ -295,8 +295,8 @@ class Bar:
     #: Milliseconds; null if unknown.
     start_ms: float | None
     duration_ms: float | None
-    #: Start and width of the bar, as CSS.
-    left: str
+    #: Offset and width of the bar, as CSS.
+    offset: str
     width: str
     error: str
     #: The number of its events, besides its start and end.
