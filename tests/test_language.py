@@ -1,4 +1,4 @@
-"""Names are words of the field: a function is a verb with its object, a variable the thing that it holds; no coined words.
+"""Names are words of the field: functions are verbs, variables the things that they hold, and nothing is coined.
 
 The rule is that a stranger understands a name at first reading. What a machine can check of it is checked here.
 """
