@@ -14,6 +14,7 @@ from audit.narration.narrators import NARRATORS
 from audit.record.expand import Event, expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
+from config_admin.releases.change_set import change_set
 from convengine.engine.pipeline.stages import (
     AUDIT_EVENT_LOST,
     ENGINE_KNOWN_FAILURE,
@@ -87,6 +88,24 @@ def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
         f"Rule {rule} changed the state from IDLE to VIP, because vip is true (before the answer).",
         f"Answered with answer {response}: “For you: always.”",
     ]
+
+
+def test_a_phrase_is_told_with_its_words_and_the_runner_up() -> None:
+    create_help_desk()
+    with change_set(reason="phrases"):
+        CeIntentClassifier.objects.all().delete()
+        for intent, text in (("HOURS", "When do you open?"), ("FEES", "Do fees open doors?")):
+            CeIntentClassifier.objects.create(intent_code=intent, state_code="IDLE", rule_type="PHRASE", pattern=text)
+    caller = Caller()
+    caller.say("so when are you open")
+    phrase = CeIntentClassifier.objects.get(intent_code="HOURS").pk
+
+    (sentence,) = [text for text in narrate(*events_of(caller, 1)) if text.startswith("Recognised the intent")]
+
+    assert sentence.startswith(
+        f"Recognised the intent HOURS, because the message fits the phrase “When do you open?” (phrase {phrase}), "
+        "by the words when and open; the next best is FEES with a score of 0."
+    )
 
 
 def test_a_sentence_names_its_events_and_its_rows() -> None:

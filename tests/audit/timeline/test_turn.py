@@ -55,6 +55,19 @@ def test_a_decision_shows_values_that_were_compared_and_counts_rows_that_it_does
     assert "more are not shown" not in words(page_of(caller, 1, "?rows=all")).replace("places that", "")
 
 
+def test_a_phrase_shows_its_score_and_the_words_that_counted(caller: Caller, words: Words) -> None:
+    with change_set(reason="phrases"):
+        CeIntentClassifier.objects.create(
+            intent_code="FEES", state_code="IDLE", rule_type="PHRASE", pattern="What do I pay for a copy?"
+        )
+    caller.say("pay for copies of a passport")
+
+    text = words(page_of(caller))
+
+    assert "the intent has these words : yes value: pay, copies" in text
+    assert "the intent has the other words : no value: passport" in text
+
+
 def test_it_is_narrowed_to_a_part_or_a_text_and_one_event_opens_whole(caller: Caller, reader: Client) -> None:
     caller.say("hours please", inputParams={"vip": True})
 
