@@ -98,6 +98,26 @@ def test_a_date_without_a_year_is_the_last_one_where_the_bounds_say_past(text: s
     assert read({"format": "date", "x-max": "today"}, text).value == value
 
 
+@pytest.mark.parametrize(
+    ("day", "text", "days"),
+    [
+        (21, "next Monday", ["2026-11-23"]),  # A Saturday.
+        (22, "next Monday", ["2026-11-23", "2026-11-30"]),  # A Sunday.
+        (23, "next Monday", ["2026-11-30"]),
+        (27, "Friday", ["2026-11-27", "2026-12-04"]),
+        (27, "this Friday", ["2026-11-27"]),
+        (27, "Friday week", ["2026-12-04"]),
+        (28, "this Friday", ["2026-12-04"]),
+        (30, "the 31st", ["2026-12-31"]),
+        (30, "in a month", ["2026-12-30"]),
+    ],
+)
+def test_a_weekday_is_asked_back_where_people_disagree(day: int, text: str, days: list[str]) -> None:
+    reading = read({"format": "date"}, text, replace(BERLIN, now=NOW.replace(day=day)))
+
+    assert ([reading.value] if reading.has_value else list(reading.candidates)) == days
+
+
 def test_both_centuries_are_asked_back() -> None:
     assert read({"format": "date", "x-max": "today"}, "5/12/20").candidates == ("2020-12-05", "1920-12-05")
 
@@ -349,6 +369,35 @@ def test_a_name_is_read(text: str, value: str) -> None:
 @pytest.mark.parametrize("text", ["what is this?", "thanks", "no", "never mind", "how much is it", "…"])
 def test_a_question_a_denial_and_thanks_are_no_free_text(text: str) -> None:
     assert read({"type": "string"}, text).outcome is Outcome.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("the name's Bond, James Bond", "Bond, James Bond"), ("hi, John here", "John"), ("O'Hara", "O'Hara"),
+        ("I don't want to say", None), ("none of your business", None), ("call 112 now", None), ("John?", None),
+        ("John Smith and my number is 020 7946 0018", None), ("can I speak to a human", None),
+    ],
+)  # fmt: skip
+def test_a_name_is_no_sentence(text: str, value: str | None) -> None:
+    assert read({"type": "string"}, text, name="name").value == value
+
+
+@pytest.mark.parametrize("text", ["no pain, just a check", "when I bite it hurts", "I'm in pain", "nothing special"])
+def test_free_text_stays_as_written(text: str) -> None:
+    assert read({"type": "string"}, text, name="reason").value == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("nooo", False), ("yesss", True), ("noon", None), ("k", True), ("yes at 3", None), ("hm", None)]
+)
+def test_yes_and_no_are_short(text: str, value: bool | None) -> None:
+    assert read({"type": "boolean"}, text).value is value
+
+
+@pytest.mark.parametrize("text", ["not 020 7946 0018", "020 7946 0018 or 07911 123456", "3 December 2026"])
+def test_a_phone_number_that_is_denied_or_not_the_only_one_is_not_read(text: str) -> None:
+    assert read({"format": "phone"}, text).outcome is Outcome.NOTHING
 
 
 def test_a_long_field_takes_a_question() -> None:
