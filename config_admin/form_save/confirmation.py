@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from config_admin.comparison.configurations import ChangedRow
-from config_admin.editing.links import column_label, row_name, row_url
+from config_admin.editing.links import column_label, row_name, row_title, row_url
 from config_admin.form_save import reasons
 from config_admin.validation.findings import Finding
 from convengine.engine.turn.rows import Row
@@ -89,4 +89,4 @@ def _text(finding: Finding) -> str:
 
 def link_rows(rows: Iterable[Row]) -> list[tuple[str, str]]:
     """Rows as (address, name)."""
-    return [(row_url(row.table, row.pk), row_name(row.table, row.pk)) for row in rows]
+    return [(row_url(row.table, row.pk), row_title(row)) for row in rows]

@@ -59,7 +59,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
 
     def history_view_title(self, request: HttpRequest, obj: Any) -> str:
         """The title of the page."""
-        return f"History of {row_name(self.opts.db_table, obj.pk)}"
+        return f"History of {self.opts.verbose_name} {obj}"
 
     def set_history_delta_changes(self, request: HttpRequest, historical_records: Any, **options: Any) -> None:
         """Set the entries of the page: each record compared with the one before it, also across pages."""

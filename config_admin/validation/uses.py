@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from config_admin.releases.content import control_plane
 from config_admin.validation import relations
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.tools.settings import ALLOWED_NEXT
@@ -217,8 +218,8 @@ def find_references(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
 
 
 def format_references(references: tuple[Row, ...]) -> str:
-    """`ce_rule 41, ce_response 7`, for messages."""
-    shown = ", ".join(f"{row.table} {row.pk}" for row in references[:_MAX_SHOWN])
+    """`rule 41, answer 7`, for messages."""
+    shown = ", ".join(f"{control_plane()[row.table]._meta.verbose_name} {row.pk}" for row in references[:_MAX_SHOWN])
     return f"{shown} …" if len(references) > _MAX_SHOWN else shown
 
 

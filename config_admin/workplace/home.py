@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_name, row_url
+from config_admin.editing.links import row_title, row_url
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.validation import relations
 from config_admin.workplace.favourites import find_saved_rows
@@ -67,7 +67,7 @@ def find_concerns(snapshot: Snapshot) -> Iterator[Concern]:
         yield Concern("Responses", "", text)
     for row, fault in list_faults(snapshot):
         text = f"It is invalid, so no turn uses it: {fault.reason}. {fault.remedy or ''}".strip()
-        yield Concern(row_name(row.table, row.pk), row_url(row.table, row.pk), text)
+        yield Concern(row_title(row), row_url(row.table, row.pk), text)
     yield from _list_setting_concerns(snapshot)
     yield from _list_intent_concerns(snapshot)
 

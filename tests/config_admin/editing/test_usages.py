@@ -66,7 +66,7 @@ def test_what_is_in_use_is_not_deleted_from_its_page(confirmed: dict[str, str], 
 
     page = ada.post(address(m.CeIntent, "delete", intent.pk), confirmed)
 
-    assert f"1 row refers to LOAN: ce_rule {rule.pk}." in page.content.decode().replace("&#x27;", "'")
+    assert f"1 row refers to LOAN: rule {rule.pk}." in page.content.decode().replace("&#x27;", "'")
     assert m.CeIntent.objects.filter(pk=intent.pk).exists()
 
 

@@ -29,8 +29,8 @@ def test_an_intent_in_use_stays_and_the_rows_are_linked(ada: Client) -> None:
     page = ada.post(address(m.CeIntent, "delete", "LOAN"), {"post": "yes", "reason": "Because"}).content.decode()
 
     assert m.CeIntent.objects.filter(pk="LOAN").exists()
-    assert f"1 row refers to LOAN: ce_rule {rule.pk}. Disable it instead, or change those rows first." in page
-    assert f'<a class="ce-link" href="{address(m.CeRule, "change", rule.pk)}">Rule {rule.pk}</a>' in page
+    assert f"1 row refers to LOAN: rule {rule.pk}. Disable it instead, or change those rows first." in page
+    assert f'<a class="ce-link" href="{address(m.CeRule, "change", rule.pk)}">Rule {rule.pk} · ' in page
 
 
 def test_the_last_fallback_answer_stays(ada: Client) -> None:

@@ -65,25 +65,25 @@ def test_an_intent_that_rows_name_cannot_be_deleted() -> None:
     (finding,) = check_delete(FAQ, shop(*extra))
     assert (finding.code, finding.row, finding.is_error) == ("IN_USE", "FAQ", True)
     assert finding.message == (
-        "4 rows refer to FAQ: ce_rule 2, ce_response 6, ce_container_config 1, ce_config 9. "
+        "4 rows refer to FAQ: rule 2, answer 6, data source 1, setting 9. "
         "Disable it instead, or change those rows first."
     )
     (finding,) = check_delete(STATUS, shop(*extra))
-    assert "ce_rule 2" in finding.message
+    assert "rule 2" in finding.message
 
 
 def test_a_long_list_of_rows_is_cut() -> None:
     many = [replace(RULE, rule_id=100 + number, match_pattern=f"$.a{number}") for number in range(20)]
     (finding,) = check_delete(CANCEL, shop(*many))
-    assert finding.message.startswith("32 rows refer to CANCEL_ORDER: ce_intent_classifier 1, ce_rule 1, ce_rule 100, ")
+    assert finding.message.startswith("32 rows refer to CANCEL_ORDER: phrase 1, rule 1, rule 100, ")
     assert " …. Disable it instead" in finding.message
 
 
 def test_a_tool_and_a_rule_that_rows_name_cannot_be_deleted() -> None:
     (finding,) = check_delete(TOOL, shop())
-    assert finding.message.startswith("2 rows refer to order.status: ce_tool 1, ce_verbose 1. ")
+    assert finding.message.startswith("2 rows refer to order.status: direct tool call 1, progress text 1. ")
     (finding,) = check_delete(RULE, shop(replace(VERBOSE, rule_id=1)))
-    assert finding.message.startswith("1 row refers to rule 1: ce_verbose 1. ")
+    assert finding.message.startswith("1 row refers to rule 1: progress text 1. ")
 
 
 def test_what_nothing_names_can_be_deleted() -> None:

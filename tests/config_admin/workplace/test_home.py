@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
+from convengine.engine.rules.row_names import name_row
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.config_admin.admin.pages import a_response
 from tests.config_admin.builders import make, rules
@@ -68,7 +69,7 @@ def test_rows_that_no_turn_can_use_are_told_with_the_reason(ada: Client) -> None
 
     shown = page(ada)
 
-    assert f"Rule {rule.pk} : It is invalid, so no turn uses it" in shown
+    assert f"Rule {rule.pk} · {name_row('ce_rule', rule)} : It is invalid, so no turn uses it" in shown
     assert shown.count("It is invalid, so no turn uses it") == 1
 
 

@@ -190,7 +190,7 @@ def test_a_turn_whose_row_changed_under_it_stores_nothing(
 
     monkeypatch.setattr(wiring.engine(), "_hooks", Hooks([Interferes()]))
 
-    with pytest.raises(Exception, match="nothing was stored"):
+    with pytest.raises(Exception, match="Nothing was stored"):
         say(conversation_id, "fees")
 
     row = CeConversation.objects.get()
