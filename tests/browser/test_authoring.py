@@ -141,7 +141,7 @@ def test_a_rule_is_made_by_keyboard_alone(ada: Visitor, width: int, scheme: str)
     keys = ada.page.keyboard
     typed = (
         *(("#id_phase", "POST_SCHEMA_EXTRACTION"), ("#id_intent_code", "THANKS"), ("#id_state_code", "ANY")),
-        *(("#id_rule_type", "REGEX"), (".field-match_pattern .cm-content", "^so be it$"), ("#id_action", "SET_STATE")),
+        *(("#id_rule_type", "REGEX"), (".field-match_pattern .cm-content", "^so be it$"), ("#id_action", "Set state")),
     )
     for field, text in typed:
         ada.tab_to(ada.page.locator(field))
