@@ -15,7 +15,10 @@ from config_admin.editing.field_previews import FIELD_PREVIEWS, PreviewResult
 from config_admin.editing.sample_turns import SampleTurn
 from config_admin.manual.links import entry_url
 from config_admin.validation.codes import CODES
+from convengine.engine.rules.field_conditions.from_path import convert_path
 from convengine.engine.rules.sentence import describe_rule
+from convengine.engine.text.compare import code
+from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.rows import Rule
 
 #: The field of a request with the key of the stored row; blank for a new one.
@@ -63,6 +66,8 @@ class LiveChecksAdmin(ModelAdmin):
             of_field.append(_serialize_finding(finding.message, finding.code))
         if isinstance(form.draft, Rule):
             answer["sentence"] = describe_rule(form.draft)
+            if code(form.draft.rule_type) == RuleType.JSON_PATH:
+                answer["rows"] = convert_path(form.draft.match_pattern or "")
         return JsonResponse(answer)
 
     def try_view_of_field(self, request: HttpRequest) -> HttpResponse:

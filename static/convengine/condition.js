@@ -43,8 +43,20 @@
             this.json = element("button", {type: "button", className: "ce-button"});
             this.json.addEventListener("click", () => this.showJson(!this.asJson));
             this.box = element("div", {className: "ce-condition"}, this.rows, this.told, this.json, this.names, this.times);
+            // The rows that say the same as the typed path, as the server reads it.
+            this.convert = element("button", {type: "button", className: "ce-button", hidden: true}, "Edit as fields and values");
+            this.convert.addEventListener("click", () => {
+                area.value = this.offeredRows;
+                kind.value = "CONDITION";
+                for (const changed of [area, kind]) changed.dispatchEvent(new Event("change", {bubbles: true}));
+                this.rows.querySelector("input, select")?.focus();
+            });
             this.place = area.parentElement;
-            area.before(this.box);
+            area.before(this.box, this.convert);
+            area.form.addEventListener("ce-rows", (event) => {
+                this.offeredRows = event.detail;
+                this.convert.hidden = kind.value !== "JSON_PATH" || !event.detail;
+            });
             kind.addEventListener("change", () => this.show());
             this.intent?.addEventListener("change", () => this.offer());
             area.addEventListener("input", () => this.show());
@@ -82,6 +94,7 @@
 
         show() {
             const isRows = this.kind.value === "CONDITION";
+            this.convert.hidden = this.convert.hidden || this.kind.value !== "JSON_PATH";
             this.box.hidden = !isRows;
             if (!isRows) {
                 this.place.classList.remove("ce-as-rows");

@@ -43,6 +43,7 @@
             if (!response?.ok || number !== this.number) return;
             const told = await response.json();
             if (this.sentence && told.sentence) this.sentence.textContent = told.sentence;
+            this.form.dispatchEvent(new CustomEvent("ce-rows", {detail: told.rows || null}));
             for (const name of this.touched) this.show(name, told.errors[name] || [], told.warnings[name] || []);
         }
 

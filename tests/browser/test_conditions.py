@@ -122,3 +122,16 @@ def test_a_condition_is_built_by_keyboard_and_changed_again_in_the_dark(ada: Vis
     expect(page.get_by_text("This condition cannot be shown as rows. Correct the JSON below.")).to_be_visible()
     no_violations(page)
     assert ada.fits
+
+
+def test_a_path_that_rows_can_say_is_offered_as_rows(ada: Visitor) -> None:
+    page = ada.page
+    ada.go("/admin/config_admin/cerule/add/")
+    page.locator("#id_rule_type").select_option("JSON_PATH")
+    page.locator("#id_match_pattern").fill("$[?(@.schemaComplete == true && @.turnNo > 2)]")
+    page.get_by_role("button", name="Edit as fields and values").click()
+
+    expect(page.locator("#id_rule_type")).to_have_value("CONDITION")
+    expect(list_rows(ada)).to_have_count(2)
+    expect(list_rows(ada).nth(1).get_by_label("Field", exact=True)).to_have_value("turnNo")
+    expect(page.get_by_role("button", name="Edit as fields and values")).to_be_hidden()

@@ -93,7 +93,7 @@ def read_yes_no(value: Json) -> bool | None:
     """A boolean, or the boolean that a text is; null for anything else."""
     if isinstance(value, bool):
         return value
-    word = str(value).strip().lower() if isinstance(value, (str, int)) else ""
+    word = value.strip().lower() if isinstance(value, str) else ""
     return True if word in _YES else False if word in _NO else None
 
 
