@@ -70,8 +70,8 @@ def test_fields_inside_objects_have_paths_and_longer_names() -> None:
     [
         ("<xml/>", "an object schema"),
         ({"type": "object"}, "an object schema"),
-        ({"type": "object", "properties": {"a": {"type": "strin"}}}, "no JSON Schema"),
-        ({"type": "object", "properties": {"a": {"minimum": "x"}}}, "no JSON Schema"),
+        ({"type": "object", "properties": {"a": {"type": "strin"}}}, "not a valid JSON Schema"),
+        ({"type": "object", "properties": {"a": {"minimum": "x"}}}, "not a valid JSON Schema"),
     ],
 )
 def test_why_a_schema_cannot_be_collected(schema: Any, says: str) -> None:
