@@ -1,210 +1,268 @@
-"""The rows of a new flow, as the document of an import."""
+"""A flow document, and the rows that it makes (dialogue 10).
+
+The page *Start a flow* and `manage.py start_flow FILE` give the same document, and so the same rows.
+"""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator, ValidationError
+
+from config_admin.releases.content import control_plane
+from convengine.engine.forms.asking import find_language, get_texts
 from convengine.engine.turn.enums import Word
 
 Json = Any
 Values = dict[str, Json]
+Document = Mapping[str, Json]
 
 COLLECT, CONFIRM, DONE = "COLLECT", "CONFIRM", "DONE"
-#: The names of the missing fields, as a template.
-_STILL = (
-    "{% for one in names if one in missing_fields %}{{ names[one] }}{% if not loop.last %}, {% endif %}{% endfor %}"
-)
+_COMPLETE = {"combinator": "and", "rules": [{"field": "schemaComplete", "operator": "isYes"}]}
+#: What each type of field adds to its property.
+_TYPES: Mapping[str, Values] = {
+    "text": {"type": "string"},
+    "choice": {},
+    "date": {"type": "string", "format": "date"},
+    "time": {"type": "string", "x-kind": "time"},
+    "datetime": {"type": "string", "format": "date-time"},
+    "duration": {"type": "string", "x-kind": "duration"},
+    "number": {"type": "number"},
+    "money": {"type": "number", "x-kind": "money"},
+    "phone": {"type": "string", "format": "phone"},
+    "email": {"type": "string", "format": "email"},
+    "postcode": {"type": "string", "x-kind": "postcode"},
+    "iban": {"type": "string", "x-kind": "iban"},
+    "yes_no": {"type": "boolean"},
+    "pattern": {"type": "string"},
+}
+#: Keys of a field, and the keys of its property that hold them.
+_TEXTS = {
+    "question": "x-ask", "again": "x-ask-again", "invalid": "x-invalid", "pattern": "pattern",
+    "currency": "x-currency", "country": "x-country",
+}  # fmt: skip
 
 
-class Flow(Word):
+class FlowKind(Word):
     """A kind of flow."""
 
-    FAQ = "FAQ", "Answer a question", "Recognises phrases and gives one answer."
-    FORM = (
-        "FORM",
+    answer = "answer", "Answer a question", "Recognises phrases and gives one answer."
+    collect = (
+        "collect",
         "Collect and confirm",
-        (
-            "Collects fields until the form is complete, asks for confirmation and continues after a yes. “No” starts"
-            " again."
-        ),
+        "Asks for each field, repeats the values, and goes on after a yes. A “No” asks what to change.",
     )
-    LOOKUP = "LOOKUP", "Look something up", "Asks for what a tool needs, calls it, and answers with what it found."
-    PERSON = "PERSON", "Hand over to a person", "Tells the user that a person takes over, and informs the caller."
-
-
-@dataclass(frozen=True)
-class RequestedField:
-    """One field to collect: its name, its label, its type and its limits."""
-
-    name: str
-    label: str
-    type: str = "string"
-    format: str | None = None
-    choices: tuple[str, ...] = ()
-
-    def schema(self) -> Values:
-        """The property of the JSON schema."""
-        schema: Values = {"type": self.type, "title": self.label}
-        if self.format:
-            schema["format"] = self.format
-        if self.choices:
-            schema["enum"] = list(self.choices)
-        return schema
-
-
-@dataclass(frozen=True)
-class FlowRequest:
-    """The input for a flow; blank texts are generated."""
-
-    flow: str
-    code: str
-    name: str
-    description: str
-    phrases: tuple[str, ...]
-    wishes: tuple[RequestedField, ...] = ()
-    question: str = ""
-    summary: str = ""
-    answer: str = ""
-    tool: str = ""
-    #: The group of the tool.
-    tool_group: str = ""
-
-
-def document(wanted: FlowRequest) -> dict[str, list[Values]]:
-    """The rows by table, ready for an import."""
-    made: dict[str, list[Values]] = {
-        "ce_intent": [
-            {"intent_code": wanted.code, "display_name": wanted.name, "description": wanted.description},
-        ],
-        "ce_intent_classifier": list(_phrases(wanted)),
-    }
-    for table, row in _FLOWS[wanted.flow](wanted):
-        made.setdefault(table, []).append(row)
-    return made
-
-
-def _phrases(wanted: FlowRequest) -> Iterator[Values]:
-    begins = COLLECT if wanted.wishes else "IDLE"
-    for phrase in wanted.phrases:
-        yield {
-            "intent_code": wanted.code,
-            "state_code": begins,
-            "rule_type": "PHRASE",
-            "pattern": phrase,
-        }
-
-
-def _faq(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
-    yield _answer(wanted, "ANY", wanted.answer, "the answer")
-
-
-def _person(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
-    text = wanted.answer or "One moment please: somebody from our team will go on with you."
-    yield _rule(
-        wanted, "ANY", "EXACT", "ANY", "SET_CONTEXT", "handover:true", 10, "ask the caller to hand over to a person"
+    lookup = "lookup", "Look something up", "Asks for what a tool needs, calls it, and answers with what it found."
+    handover = (
+        "handover",
+        "Hand over to a person",
+        "Tells the user that a person takes over, and informs the caller.",
     )
-    yield _answer(wanted, "ANY", text, "say that a person takes over")
 
 
-def _form(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
-    summed = ", ".join(f"{wish.label}: {{{{ {wish.name} }}}}" for wish in wanted.wishes)
-    names = [wish.name for wish in wanted.wishes]
-    yield from _collecting(wanted, CONFIRM, "ask for confirmation when the form is complete")
-    yield _answer(wanted, CONFIRM, wanted.summary or f"Please check: {summed}. Is that right?", "ask for confirmation")
-    yield _rule(wanted, CONFIRM, "EXACT", "AFFIRM", "SET_STATE", DONE, 10, "a yes", "POST_DIALOGUE_ACT")
-    for position, (action, value) in enumerate((("CLEAR_CONTEXT", ",".join(names)), ("SET_STATE", COLLECT)), start=2):
-        yield _rule(
-            wanted, CONFIRM, "EXACT", "NEGATE", action, value, 10 * position, "“No” starts again", "POST_DIALOGUE_ACT"
+class FlowRefused(ValueError):
+    """The document is no flow; `problems` names each place and what is wrong with it."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+@cache
+def get_flow_schema() -> Values:
+    """The JSON Schema of a flow document."""
+    schema: Values = json.loads(Path(__file__).with_name("flow.schema.json").read_text("utf-8"))
+    return schema
+
+
+def check_flow(document: Json) -> None:
+    """Raises FlowRefused."""
+    errors = sorted(Draft202012Validator(get_flow_schema()).iter_errors(document), key=lambda error: list(error.path))
+    problems = [f"{_name_place(error)}: {error.message}" for error in errors]
+    if not problems:
+        names = [field["name"] for field in document.get("fields", ())]
+        problems = [f"fields: {name} stands twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+    if problems:
+        raise FlowRefused(problems)
+
+
+def _name_place(error: ValidationError) -> str:
+    return ".".join(str(part) for part in error.absolute_path) or "the document"
+
+
+def write_rows(flow: Document) -> dict[str, list[Values]]:
+    """The rows by table, ready for an import. Raises FlowRefused."""
+    check_flow(flow)
+    rows: dict[str, list[Values]] = {}
+    for table, row in (*_FLOWS[flow["kind"]](flow), *_write_questions(flow)):
+        rows.setdefault(table, []).append(row)
+    return rows
+
+
+def _write_intent(
+    flow: Document, code: str, title: str, state: str, phrases: list[str]
+) -> Iterator[tuple[str, Values]]:
+    description = flow.get("description") or title
+    yield "ce_intent", {"intent_code": code, "display_name": title, "description": description}
+    for phrase in phrases:
+        yield (
+            "ce_intent_classifier",
+            {
+                "intent_code": code,
+                "state_code": state,
+                "rule_type": "PHRASE",
+                "pattern": phrase,
+                "description": phrase[:200],
+            },
         )
-    yield _answer(wanted, DONE, wanted.answer or "Thank you, I have noted that.", "say that the task is done")
 
 
-def _lookup(wanted: FlowRequest) -> Iterator[tuple[str, Values]]:
-    yield from _collecting(wanted, DONE, "call the tool when the form is complete")
-    args = {wish.name: f"{{{{ {wish.name} }}}}" for wish in wanted.wishes}
+def _write_questions(flow: Document) -> Iterator[tuple[str, Values]]:
+    """An intent for each question that is answered beside the flow."""
+    for number, item in enumerate(flow.get("questions_and_answers", ()), 1):
+        code, title = f"{flow['code']}_Q{number}", item["questions"][0][:200]
+        yield from _write_intent({}, code, title, "IDLE", item["questions"])
+        yield _make_answer({"code": code}, "ANY", item["answer"], "the answer")
+
+
+def _answer(flow: Document) -> Iterator[tuple[str, Values]]:
+    yield from _write_intent(flow, flow["code"], flow["title"], "IDLE", flow["phrases"])
+    yield _make_answer(flow, "ANY", flow["answer"], "the answer")
+
+
+def _hand_over(flow: Document) -> Iterator[tuple[str, Values]]:
+    yield from _write_intent(flow, flow["code"], flow["title"], "IDLE", flow["phrases"])
+    yield _make_rule(flow, "ANY", "EXACT", "ANY", "SET_CONTEXT", "handover:true", "ask the caller to hand over")
+    yield _make_answer(flow, "ANY", flow["answer"], "say that a person takes over")
+
+
+def _collect(flow: Document) -> Iterator[tuple[str, Values]]:
+    texts = get_texts(find_language(flow.get("locale", "")))
+    yield from _write_form(flow, CONFIRM, "ask for confirmation when the form is complete")
+    yield _make_answer(flow, CONFIRM, flow.get("confirmation") or texts["confirm"], "ask for confirmation")
+    yield _make_rule(
+        flow, CONFIRM, "EXACT", "AFFIRM", "SET_STATE", DONE, "a yes", phase="POST_DIALOGUE_ACT", target="DIALOGUE_ACT"
+    )
+    incomplete = {**_COMPLETE, "not": True}
+    yield _make_rule(
+        flow, CONFIRM, "CONDITION", json.dumps(incomplete), "SET_STATE", COLLECT, "ask again for a changed field"
+    )
+    yield _make_answer(flow, DONE, flow["answer"], "say that the task is done")
+
+
+def _lookup(flow: Document) -> Iterator[tuple[str, Values]]:
+    yield from _write_form(flow, DONE, "call the tool when the form is complete")
+    args = {field["name"]: f"{{{{ {field['name']} }}}}" for field in flow["fields"]}
     yield (
         "ce_tool",
         {
-            **_scope(wanted, DONE),
-            "tool_group": wanted.tool_group,
-            "tool_code": wanted.tool,
+            "intent_code": flow["code"],
+            "state_code": DONE,
+            "tool_group": _find_tool_group(flow["tool"]),
+            "tool_code": flow["tool"],
             "args_template": args,
             "description": "call the tool",
         },
     )
-    yield _answer(wanted, DONE, wanted.answer or "I found this: {{ tool_result.result | tojson }}", "give the result")
+    yield _make_answer(flow, DONE, flow["answer"], "give the result")
 
 
-_FLOWS: Mapping[str, Callable[[FlowRequest], Iterator[tuple[str, Values]]]] = {
-    Flow.FAQ: _faq,
-    Flow.FORM: _form,
-    Flow.LOOKUP: _lookup,
-    Flow.PERSON: _person,
+def _find_tool_group(tool_code: str) -> str:
+    """The group of a tool. Raises FlowRefused if there is no such tool."""
+    tool: Any = control_plane()["ce_mcp_tool"]._default_manager.filter(tool_code=tool_code).first()
+    if tool is None:
+        raise FlowRefused([f"tool: there is no tool {tool_code}"])
+    return str(tool.tool_group)
+
+
+_FLOWS: Mapping[str, Callable[[Document], Iterator[tuple[str, Values]]]] = {
+    FlowKind.answer: _answer,
+    FlowKind.collect: _collect,
+    FlowKind.lookup: _lookup,
+    FlowKind.handover: _hand_over,
 }
 
 
-def _collecting(wanted: FlowRequest, then: str, why: str) -> Iterator[tuple[str, Values]]:
-    """The form, the question for its fields, and the rule that follows when all are known."""
-    properties = {wish.name: wish.schema() for wish in wanted.wishes}
-    schema = {"type": "object", "properties": properties, "required": [wish.name for wish in wanted.wishes]}
-    yield "ce_output_schema", {**_scope(wanted, "ANY"), "json_schema": schema, "description": "fields to collect"}
-    yield _answer(wanted, COLLECT, _asking(wanted), "ask for missing fields")
-    yield _rule(
-        wanted,
+def _write_form(flow: Document, then: str, description: str) -> Iterator[tuple[str, Values]]:
+    """The intent, the form, the question for its fields, and the rule that follows when all are known."""
+    yield from _write_intent(flow, flow["code"], flow["title"], COLLECT, flow["phrases"])
+    schema: Values = {
+        "type": "object",
+        "properties": {field["name"]: _make_property(field, number) for number, field in enumerate(flow["fields"], 1)},
+        "required": [field["name"] for field in flow["fields"] if field.get("required", True)],
+        "x-clear": ["DONE", "CANCEL", "RESTART"],
+        "x-on-no": flow.get("on_no", "ASK_WHAT_TO_CHANGE"),
+        "x-ask-mode": flow.get("ask_mode", "ONE"),
+    }
+    if "locale" in flow:
+        schema["x-locale"] = flow["locale"]
+    if "max_misses" in flow:
+        schema["x-max-misses"] = flow["max_misses"]
+    yield (
+        "ce_output_schema",
+        {"intent_code": flow["code"], "state_code": COLLECT, "json_schema": schema, "description": "fields to collect"},
+    )
+    yield _make_answer(flow, COLLECT, "{{ question }}", "ask for the next field")
+    yield _make_rule(
+        flow,
         COLLECT,
-        "JSON_PATH",
-        "$[?(@.schemaComplete == true)]",
+        "CONDITION",
+        json.dumps(_COMPLETE),
         "SET_STATE",
         then,
-        10,
-        why,
-        "POST_SCHEMA_EXTRACTION",
+        description,
+        phase="POST_SCHEMA_EXTRACTION",
     )
+    if flow.get("hand_over"):
+        yield _make_answer(flow, "HAND_OVER", flow["hand_over"], "hand over when the form is given up")
 
 
-def _asking(wanted: FlowRequest) -> str:
-    """The question for all fields, then for the missing ones by their labels."""
-    labels = _or(wanted.wishes)
-    names = json.dumps({wish.name: wish.label for wish in wanted.wishes}, ensure_ascii=False)
-    return (
-        f"{{% set names = {names} %}}{{% if missing_fields | length == {len(wanted.wishes)} %}}"
-        f"{wanted.question or f'Please tell me {labels}.'}{{% else %}}I still need {_STILL}.{{% endif %}}"
-    )
+def _make_property(field: Document, number: int) -> Values:
+    """The property of the form's schema."""
+    values: Values = {**_TYPES[field["type"]], "title": field["title"], "x-order": number}
+    values |= {key: field[name] for name, key in _TEXTS.items() if field.get(name)}
+    if field["type"] == "choice":
+        values["x-options"] = [{"label": str(option["value"]), **option} for option in field["options"]]
+    for name, number_key in (("min", "minimum"), ("max", "maximum")):
+        if field.get(name) is not None:
+            values[number_key if field["type"] in ("number", "money") else f"x-{name}"] = field[name]
+    return values
 
 
-def _or(wishes: Sequence[RequestedField]) -> str:
-    *first, last = [wish.label for wish in wishes]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _scope(wanted: FlowRequest, state: str) -> Values:
-    return {"intent_code": wanted.code, "state_code": state}
-
-
-def _answer(wanted: FlowRequest, state: str, text: str, why: str) -> tuple[str, Values]:
+def _make_answer(flow: Document, state: str, text: str, description: str) -> tuple[str, Values]:
     return "ce_response", {
-        **_scope(wanted, state),
+        "intent_code": flow["code"],
+        "state_code": state,
         "output_format": "TEXT",
         "response_type": "EXACT",
         "exact_text": text,
-        "description": why,
+        "description": description,
     }
 
 
-def _rule(
-    wanted: FlowRequest, state: str, kind: str, condition: str, action: str, value: str, priority: int, why: str,
+def _make_rule(
+    flow: Document,
+    state: str,
+    rule_type: str,
+    condition: str,
+    action: str,
+    value: str,
+    description: str,
+    *,
     phase: str = "PRE_RESPONSE_RESOLUTION",
-) -> tuple[str, Values]:  # fmt: skip
-    target = {"match_target": "DIALOGUE_ACT"} if phase == "POST_DIALOGUE_ACT" else {}
+    target: str | None = None,
+) -> tuple[str, Values]:
     return "ce_rule", {
-        **_scope(wanted, state),
-        **target,
+        "intent_code": flow["code"],
+        "state_code": state,
+        **({"match_target": target} if target else {}),
         "phase": phase,
-        "rule_type": kind,
+        "rule_type": rule_type,
         "match_pattern": condition,
         "action": action,
         "action_value": value,
-        "priority": priority,
-        "description": why,
+        "priority": 10,
+        "description": description,
     }

@@ -19,6 +19,7 @@ for _room in (
     "steps.intents",
     "clarification",
     "steps.containers",
+    "forms",
     "steps.forms",
     "prompts",
     "steps.tools",

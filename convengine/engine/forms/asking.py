@@ -1,7 +1,7 @@
 """Which field a form asks for next, and the default texts of its questions (R109, R110)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -10,11 +10,16 @@ from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import match_text
 from convengine.engine.text.words import fold, split_name
 from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.values import Kind, say_value
 
 Json = Any
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
 _DEFAULT_LANGUAGE = "en"
+#: Kinds of values that are chosen, not owned: "Which day?"
+_WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 
 
 def find_open_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
@@ -26,6 +31,11 @@ def find_open_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
     status = form.status(context)
     open_paths = {*status.missing, *status.unanswered}
     fields = [field for field in form.leaves if _is_open(field, open_paths)]
+    return sort_fields(form, fields)
+
+
+def sort_fields(form: Form, fields: Iterable[Field]) -> list[Field]:
+    """The fields in the order of the form."""
     order = {field.path: number for number, field in enumerate(form.fields)}
     ranks = {field.path: (_read_order(field, order[field.path]), order[field.path]) for field in form.fields}
     return sorted(fields, key=lambda field: ranks.get(field.path.split(".")[0], (len(order), 0)))
@@ -48,6 +58,17 @@ def find_language(locale: str) -> str:
     """The folder of a locale's language: `de` for de-DE; English where there is none."""
     language = locale.replace("_", "-").partition("-")[0].strip().lower()
     return language if language in _list_languages() else _DEFAULT_LANGUAGE
+
+
+def find_form_locale(session: Session, turn: Turn, form: Form | None = None) -> str:
+    """The locale of a form (`x-locale`), else of the conversation."""
+    own = form.schema.get("x-locale") if form and isinstance(form.schema, Mapping) else None
+    return own if isinstance(own, str) and own else turn.config(session, LOCALE)
+
+
+def find_form_language(session: Session, turn: Turn, form: Form | None = None) -> str:
+    """The language of default texts: of the form, else of the conversation."""
+    return find_language(find_form_locale(session, turn, form))
 
 
 @cache
@@ -90,7 +111,7 @@ def write_question(field: Field, language: str) -> str:
     options = [option.label for option in field.spec.options]
     if options:
         return _fill(texts["ask_choice"], title=title, options=join_texts(options, texts["or"]))
-    return _fill(texts["ask"], title=title)
+    return _fill(texts["ask_which" if field.spec.kind in _WHICH else "ask"], title=title)
 
 
 def write_question_for_all(fields: Sequence[Field], language: str) -> str:
@@ -100,23 +121,30 @@ def write_question_for_all(fields: Sequence[Field], language: str) -> str:
     return _fill(texts["ask_all"], titles=titles)
 
 
-def write_refusal(value: str, reason: str, data: Mapping[str, Json], language: str) -> str:
+def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json], locale: str) -> str:
     """Why a value was refused, as a sentence."""
-    texts = get_texts(language)
-    low, high = data.get("min"), data.get("max")
+    texts = get_texts(find_language(locale))
+    if candidates := data.get("candidates"):
+        listed = [say_value(field.spec, candidate, locale) for candidate in candidates]
+        return _fill(texts["candidates"], candidates=join_texts(listed, texts["or"]))
+    low, high = (_say_bound(field, data.get(key), locale) for key in ("min", "max"))
     key = "bounds" if low and high else "bounds_min" if low else "bounds_max" if high else ""
-    bounds = _fill(texts[key], min=str(low), max=str(high)) if key else ""
+    bounds = _fill(texts[key], min=low, max=high) if key else ""
     template = texts["reasons"].get(reason) or texts["reasons"][""]
     return _fill(template, value=value, bounds=bounds)
 
 
+def _say_bound(field: Field, bound: Json, locale: str) -> str:
+    return "" if bound is None else say_value(field.spec, bound, locale)
+
+
 def write_title(field: Field, language: str) -> str:
-    """The name of a field inside a sentence."""
+    """The name of a field inside a sentence of a language; as written for no language."""
     title = field.declared.get("title")
     text = (
         title.strip() if isinstance(title, str) and title.strip() else " ".join(split_name(field.path.split(".")[-1]))
     )
-    if get_texts(language)["titles_in_lower_case"] and not text[:2].isupper():
+    if language and get_texts(language)["titles_in_lower_case"] and not text[:2].isupper():
         return text[:1].lower() + text[1:]
     return text
 

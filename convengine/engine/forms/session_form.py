@@ -4,12 +4,14 @@ An exact state goes before ANY, then priority, then id. The intent must always b
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from convengine.engine.forms.form import Form, SchemaStatus, describe_fields, get_form
 from convengine.engine.rules.choice import Choice, choose_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DecisionKind, SchemaType
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY, is_resolved
@@ -53,6 +55,21 @@ def decide_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
         cut=choice.cut,
     )
     return choice.winner
+
+
+def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
+    """The schema that was worked on last, in a later state of its intent that has none of its own (R117)."""
+    last = DialogueState.of(session).last_schema
+    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    if row is None or not row.enabled or code(row.intent_code) != code(session.intent):
+        return None
+    return None if find_schema(turn.snapshot, session.intent, session.state) else row
+
+
+def remember_schema(session: Session, row: rows.OutputSchema | None) -> Session:
+    """The session that knows this schema from now on, or none."""
+    state = DialogueState.of(session)
+    return replace(state, last_schema=row.schema_id if row else None).store(session)
 
 
 def _find_refusal(row: rows.OutputSchema) -> str | None:

@@ -18,7 +18,7 @@ from convengine.engine.turn.turn import Turn
 Json = Any
 
 #: Names of the open question of a form; they never hide a field of the context.
-_FORM_NAMES = ("asked_field", "question", "refused", "misses")
+_FORM_NAMES = ("asked_field", "question", "refused", "misses", "form_summary")
 #: Names of the same value; a call may give it under any of them.
 ALIASES: tuple[tuple[str, ...], ...] = (
     (
@@ -134,6 +134,7 @@ def _describe_question(session: Session) -> dict[str, Json]:
         "question": session.form_question,
         "refused": [refusal._asdict() for refusal in read.refused] if read else [],
         "misses": state.misses,
+        "form_summary": session.form_summary,
     }
 
 

@@ -21,6 +21,8 @@ class DialogueState:
     misses: int = 0
     #: The values of the options that the last answer listed, in order.
     listed_options: tuple[Json, ...] = ()
+    #: The schema that the conversation worked on last; it stays known in later states of its intent (R117).
+    last_schema: int | None = None
     #: How many messages in a row were not understood outside of forms.
     not_understood_count: int = 0
 
@@ -30,11 +32,12 @@ class DialogueState:
         branch = session.context.get(DIALOGUE)
         if not isinstance(branch, Mapping):
             return cls()
-        asked_field, options = branch.get("asked_field"), branch.get("listed_options")
+        asked_field, options, schema = (branch.get(key) for key in ("asked_field", "listed_options", "last_schema"))
         return cls(
             asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
             tuple(options) if isinstance(options, (list, tuple)) else (),
+            schema if isinstance(schema, int) and not isinstance(schema, bool) else None,
             _read_count(branch.get("not_understood_count")),
         )
 

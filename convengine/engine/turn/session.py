@@ -20,7 +20,7 @@ Json = Any
 UNAUDITED_FIELDS = frozenset(
     {
         "steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail", "now",
-        "fields_read", "form_question",
+        "fields_read", "form_question", "form_summary",
     }
 )  # fmt: skip
 KNOWLEDGE_BASE = "knowledge_base"
@@ -169,6 +169,8 @@ class Session:
     fields_read: FieldsRead | None = None
     #: The question for the field that this turn's answer asks for.
     form_question: str = ""
+    #: The values of the form in full, as a confirmation repeats them.
+    form_summary: str = ""
 
     # model
     last_llm_output: Json = None

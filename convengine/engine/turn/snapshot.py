@@ -151,6 +151,10 @@ class Snapshot:
                 matching.extend(by_scope.get(bucket, ()))
         return tuple(matching)
 
+    def has_scope(self, row_type: type[R], intent: str | None, state: str | None) -> bool:
+        """True when an enabled row has exactly this intent and state."""
+        return (code(intent), code(state)) in self.index(row_type, _scope_key, _priority_order)
+
     def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
         """The rules of a phase for (intent, state), in the order of testing (pipeline-2 7.2)."""
         return tuple(rule for bucket in self.rule_buckets(phase, intent, state).values() for rule in bucket)

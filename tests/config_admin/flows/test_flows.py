@@ -1,90 +1,189 @@
-"""Each starter makes rows that may be saved and hold a conversation at once."""
+"""Each kind of flow makes rows that may be saved and hold a conversation at once."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
-from config_admin.flows.flows import Flow, FlowRequest, RequestedField, document
-from config_admin.models import CeMcpTool
+from config_admin import models as m
+from config_admin.flows.flows import FlowRefused, check_flow, get_flow_schema, write_rows
 from config_admin.releases.change_set import change_set
 from config_admin.transfer.apply_import import add_rows
 from tests.api import Caller
 
 pytestmark = pytest.mark.django_db
 
-WISHES = (
-    RequestedField("guests", "the number of guests", "integer"),
-    RequestedField("day", "the day", format="date"),
-    RequestedField("seat", "where to sit", choices=("inside", "outside")),
-)
+BASE = {"code": "BOOKING", "title": "Book a table", "phrases": ["I want to book a table"], "answer": "Done."}
+FIELDS = [
+    {"name": "name", "title": "Name", "type": "text", "question": "What is your name?"},
+    {"name": "guests", "title": "Number of guests", "type": "number", "min": 1, "max": 8},
+    {
+        "name": "seat",
+        "title": "Seat",
+        "type": "choice",
+        "options": [{"value": "IN", "label": "inside"}, {"value": "OUT", "label": "outside", "synonyms": ["terrace"]}],
+    },
+    {"name": "phone", "title": "Phone number", "type": "phone", "country": "GB"},
+]
 
 
-def make(flow: Flow, **values: Any) -> Caller:
-    request = {"flow": flow, "code": "BOOKING", "name": "Book a table", "description": "A guest wants a table."}
-    add_rows(
-        document(FlowRequest(**{**request, "phrases": ("I want to book a table",), **values})),
-        author="ada",
-        reason="begin",
-    )
+def make_caller(kind: str, **values: Any) -> Caller:
+    add_rows(write_rows({**BASE, "kind": kind, **values}), author="ada", reason="begin")
     return Caller()
 
 
-def says(caller: Caller, text: str) -> tuple[str, str]:
+def get_answer(caller: Caller, text: str) -> tuple[str, str]:
     answer = caller.say(text)
     assert answer["success"], answer
     return answer["state"], answer["payload"]["value"]
 
 
-def test_data_is_collected_summed_up_and_confirmed() -> None:
-    caller = make(Flow.FORM, wishes=WISHES, answer="Your table is booked.")
+def hold(caller: Caller, *exchanges: tuple[str, str, str]) -> None:
+    """Say each message and expect its state and answer."""
+    for text, state, answer in exchanges:
+        assert get_answer(caller, text) == (state, answer), text
 
-    assert says(caller, "Could I book us a table?") == (
-        "COLLECT",
-        "Please tell me the number of guests, the day and where to sit.",
+
+def test_a_booking_is_asked_for_field_by_field_changed_confirmed_and_begun_again() -> None:
+    caller = make_caller("collect", fields=FIELDS, answer="Booked for {{ name }}.")
+    summary = (
+        "Please check: Name: John Smith, Number of guests: 4, Seat: {}, Phone number: +44 20 7946 0018. Is that right?"
     )
-    assert says(caller, "4 guests, outside please") == ("COLLECT", "I still need the day.")
-    state, summary = says(caller, "1 March 2027")
-    assert state == "CONFIRM"
-    assert "the number of guests: 4" in summary
-    assert "the day: 2027-03-01" in summary
-    assert says(caller, "no")[0] == "COLLECT"
-    says(caller, "5 guests, inside, 2 March 2027")
-    assert says(caller, "yes please") == ("DONE", "Your table is booked.")
+
+    hold(
+        caller,
+        ("Could I book us a table?", "COLLECT", "What is your name?"),
+        ("John Smith", "COLLECT", "What is your number of guests?"),
+        ("twelve", "COLLECT", "“twelve” is not possible (from 1 to 8). What is your number of guests?"),
+        ("four", "COLLECT", "Which seat: inside or outside?"),
+        ("on the terrace", "COLLECT", "What is your phone number?"),
+        (
+            "020 7946 0018",
+            "CONFIRM",
+            summary.format("outside"),
+        ),
+        ("no", "CONFIRM", "What should I change: name, number of guests, seat or phone number?"),
+        ("the seat", "COLLECT", "Which seat: inside or outside?"),
+        (
+            "inside",
+            "CONFIRM",
+            summary.format("inside"),
+        ),
+        ("yes please", "DONE", "Booked for John Smith."),
+        ("I want to book a table", "COLLECT", "What is your name?"),
+    )  # fmt: skip
 
 
-def test_one_thing_is_asked_for_by_its_name() -> None:
-    caller = make(Flow.FORM, wishes=WISHES[:1], question="How many will you be?")
+def test_a_no_can_begin_again_or_cancel() -> None:
+    caller = make_caller("collect", fields=FIELDS[:1], on_no="RESTART")
+    hold(caller, ("book a table", "COLLECT", "What is your name?"))
+    assert get_answer(caller, "Ann")[0] == "CONFIRM"
+    hold(caller, ("no", "COLLECT", "What is your name?"))
 
-    assert says(caller, "book a table") == ("COLLECT", "How many will you be?")
-    assert says(caller, "three")[0] == "CONFIRM"
+    caller = make_caller("collect", code="OTHER", phrases=["rent a bike"], fields=FIELDS[:1], on_no="CANCEL")
+    get_answer(caller, "rent a bike")
+    get_answer(caller, "Ann")
+    answer = caller.say("no")
+    assert (answer["state"], answer["payload"]["value"]) == ("UNKNOWN", "All right, I have cancelled that.")
+    assert "name" not in answer["context"]
+
+
+def test_a_german_flow_speaks_german() -> None:
+    caller = make_caller(
+        "collect", locale="de-DE", phrases=["ich möchte einen Termin", "kann ich zu Ihnen kommen"],
+        fields=[{"name": "tag", "title": "Tag", "type": "date", "question": "An welchem Tag?"}], answer="Notiert.",
+    )  # fmt: skip
+
+    assert get_answer(caller, "Ich möchte bitte einen Termin")[1] == "An welchem Tag?"
+    assert get_answer(caller, "am 30. Februar")[1].startswith("Den Tag „am 30. Februar“ gibt es nicht.")
+    assert get_answer(caller, "übermorgen")[1].startswith("Bitte prüfen Sie: Tag: ")
+    assert get_answer(caller, "yes")[1] == "Notiert."
+
+
+def test_too_many_failed_answers_hand_over() -> None:
+    caller = make_caller("collect", fields=FIELDS[1:2], max_misses=2, hand_over="Please call us.")
+    get_answer(caller, "book a table")
+
+    assert get_answer(caller, "purple")[0] == "COLLECT"
+    assert get_answer(caller, "elephants") == ("UNKNOWN", "Please call us.")
 
 
 def test_a_question_is_answered() -> None:
-    caller = make(Flow.FAQ, phrases=("when are you open", "opening hours"), answer="From 9 to 18.")
+    caller = make_caller("answer", phrases=["when are you open", "opening hours"], answer="From 9 to 18.")
 
-    assert says(caller, "When exactly are you open on Mondays?")[1] == "From 9 to 18."
-    assert says(caller, "opening hours?")[1] == "From 9 to 18."
+    assert get_answer(caller, "When exactly are you open?")[1] == "From 9 to 18."
+    assert get_answer(caller, "opening hours?")[1] == "From 9 to 18."
+
+
+def test_questions_beside_the_flow_have_intents_of_their_own() -> None:
+    asked = [{"questions": ["how much is a table", "what are your prices"], "answer": "It is free."}]
+    caller = make_caller("collect", fields=FIELDS, questions_and_answers=asked)
+
+    assert get_answer(caller, "what are your prices?")[1] == "It is free."
 
 
 def test_somebody_takes_over_and_the_caller_is_told() -> None:
-    caller = make(Flow.PERSON, phrases=("talk to a person",))
-    answer = caller.say("let me talk to a real person")
+    answer = make_caller("handover", phrases=["talk to a person"], answer="One moment.").say("let me talk to a person")
 
-    assert "somebody from our team" in answer["payload"]["value"]
+    assert answer["payload"]["value"] == "One moment."
     assert answer["context"]["handover"] is True
 
 
 def test_what_a_tool_finds_is_told() -> None:
     with change_set():
-        CeMcpTool.objects.create(
+        m.CeMcpTool.objects.create(
             tool_code="shop.sum", tool_group="CALCULATOR_TRANSFORM", intent_code="ANY", state_code="ANY",
             description="adds",
             input_schema={"type": "object", "properties": {"expression": {"type": "string"}}},
         )  # fmt: skip
-    caller = make(
-        Flow.LOOKUP, phrases=("work out",), wishes=(RequestedField("expression", "the sum"),), tool="shop.sum",
-        tool_group="CALCULATOR_TRANSFORM", answer="It is {{ tool_result.result.value }}.",
+    caller = make_caller(
+        "lookup", phrases=["work out"], fields=[{"name": "expression", "title": "the sum", "type": "text"}],
+        tool="shop.sum", answer="It is {{ tool_result.result.value }}.",
     )  # fmt: skip
 
-    assert says(caller, "please work out")[0] == "COLLECT"
-    assert says(caller, "the sum: 2+3") == ("DONE", "It is 5.")
+    assert get_answer(caller, "please work out")[0] == "COLLECT"
+    assert get_answer(caller, "the sum: 2+3") == ("DONE", "It is 5.")
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"kind": "collect"}, "'fields' is a required property"),
+        ({"code": "book table"}, "code: "),
+        ({"kind": "none"}, "kind: "),
+        ({"fields": [{"name": "a", "title": "A", "type": "choice"}]}, "fields.0: 'options' is a required property"),
+        ({"fields": [*FIELDS, FIELDS[0]]}, "fields: name stands twice"),
+        ({"colour": "red"}, "'colour' was unexpected"),
+        ({"kind": "lookup", "fields": FIELDS, "tool": "none.such"}, "tool: there is no tool none.such"),
+    ],
+)
+def test_a_document_that_is_no_flow_is_refused_with_the_place(values: dict[str, Any], problem: str) -> None:
+    with pytest.raises(FlowRefused, match=problem):
+        write_rows({**BASE, "kind": "answer", **values})
+
+
+def test_every_type_of_field_makes_a_form_that_may_be_saved() -> None:
+    types = get_flow_schema()["properties"]["fields"]["items"]["properties"]["type"]["enum"]
+    more = {"choice": {"options": [{"value": 1}]}, "pattern": {"pattern": "^[A-Z]{3}$"}}
+    fields = [{"name": name, "title": name, "type": name, **more.get(name, {})} for name in types]
+
+    check_flow({**BASE, "kind": "collect", "fields": fields})
+    assert get_answer(make_caller("collect", fields=fields), "book a table")[1] == "What is your text?"
+
+
+def test_the_command_makes_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "flow.json"
+    file.write_text(json.dumps({**BASE, "kind": "collect", "fields": FIELDS}))
+
+    call_command("start_flow", str(file), author="ada")
+
+    assert "9 rows made." in capsys.readouterr().out
+    schema = write_rows(json.loads(file.read_text()))["ce_output_schema"][0]["json_schema"]
+    assert m.CeOutputSchema.objects.get(intent_code="BOOKING").json_schema == schema
+    call_command("start_flow", str(file))
+    assert "Nothing changed" in capsys.readouterr().out
+    file.write_text("{}")
+    with pytest.raises(CommandError, match="'code' is a required property"):
+        call_command("start_flow", str(file))

@@ -8,15 +8,14 @@ from django.urls import reverse
 
 from config_admin import models as m
 from config_admin.editing.links import workspace_url
-from config_admin.flows.flows import RequestedField
-from config_admin.flows.page import _apart, _name
+from config_admin.flows.page import _name, _name_apart
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
 FORM = {
-    "flow": "FORM",
+    "flow": "collect",
     "code": "book_table",
     "name": "Book a table",
     "description": "A guest wants a table.",
@@ -24,7 +23,7 @@ FORM = {
     "wish-TOTAL_FORMS": "6",
     "wish-INITIAL_FORMS": "0",
     "wish-0-label": "the number of guests",
-    "wish-0-kind": "integer",
+    "wish-0-kind": "number",
     "wish-1-label": "Where to sit",
     "wish-1-kind": "choice",
     "wish-1-choices": "inside, outside",
@@ -52,8 +51,11 @@ def test_it_is_made_as_one_release_and_opens_its_workspace(ben: Client) -> None:
     release = newest()
     assert (release.pk, release.author, release.reason) == (before + 1, "ben", "we take bookings")
     schema = m.CeOutputSchema.objects.get(intent_code="BOOK_TABLE").json_schema
-    assert schema["properties"]["numberOfGuests"] == {"type": "integer", "title": "the number of guests"}
-    assert schema["properties"]["whereToSit"]["enum"] == ["inside", "outside"]
+    assert schema["properties"]["numberOfGuests"] == {"type": "number", "title": "number of guests", "x-order": 1}
+    assert schema["properties"]["whereToSit"]["x-options"] == [
+        {"value": "inside", "label": "inside"},
+        {"value": "outside", "label": "outside"},
+    ]
     assert m.CeIntentClassifier.objects.filter(intent_code="BOOK_TABLE").count() == 2
 
 
@@ -64,8 +66,8 @@ def test_it_is_made_as_one_release_and_opens_its_workspace(ben: Client) -> None:
         ({"phrases": ""}, "This field is required."),
         ({"wish-0-label": "", "wish-1-label": ""}, "Enter at least one field."),
         ({"wish-1-choices": " , "}, "Enter the choices, separated by commas."),
-        ({"flow": "FAQ"}, "Enter the answer."),
-        ({"flow": "LOOKUP"}, "Choose a tool."),
+        ({"flow": "answer"}, "Enter the answer."),
+        ({"flow": "lookup"}, "Choose a tool."),
         ({"code": "LOAN"}, "The intent LOAN already exists. Choose another code."),
         ({"code": "book table", "_make": "1", "reason": "x"}, "Nothing was created"),
     ],
@@ -85,8 +87,8 @@ def test_who_may_not_add_rows_has_no_such_page(somebody: Any) -> None:
 
 
 def test_fields_in_any_letters_keep_names_of_their_own() -> None:
-    labels = ("Größe", "имя", "адрес", "The size", "size")
-    assert [wish.name for wish in _apart([RequestedField(_name(label), label) for label in labels])] == [
+    titles = ("Größe", "имя", "адрес", "size", "size")
+    assert [field["name"] for field in _name_apart([{"name": _name(title)} for title in titles])] == [
         "grosse",
         "value",
         "value2",

@@ -3,22 +3,24 @@
 docs/extraction.md lists what it can and cannot read.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import Any
 
 from convengine.engine.forms.extract import unlabelled
-from convengine.engine.forms.extract.answer import read_whole_answer
+from convengine.engine.forms.extract.answer import read_bare_answer, read_whole_answer
 from convengine.engine.forms.extract.candidate import Candidate
 from convengine.engine.forms.extract.directions import read_by_direction
 from convengine.engine.forms.extract.labels import find_mentions, read_by_label
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
-from convengine.engine.forms.extract.typed_values import is_numeric, is_typed
+from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.values import VALUE_VIOLATES_SCHEMA
 from convengine.engine.text.compare import blank
+from convengine.engine.values import Kind, ReadingSituation
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -41,6 +43,8 @@ class Rejected:
     field: str
     value: Json
     reason: str
+    #: Details of the reason.
+    data: Mapping[str, Json] = dataclass_field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,14 @@ def extract(
     *,
     asked_paths: Collection[str] = (),
     missing: Collection[str] | None = None,
-    bare_answers: bool = False,
+    situation: ReadingSituation | None = None,
 ) -> Extraction:
     """Read the values of a message, by field path. Never raises for user input.
 
-    `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`:
-    the fields without a value; default all. `bare_answers`: the last answer asked for that one field; what it does
-    not take may be the answer for another missing field with a type of its own (R109).
+    `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`: the
+    fields without a value; default all. `situation`: the last answer asked for that one field, which reads a bare
+    answer in this situation; what it does not take may be the answer for another missing field with a type of its own
+    (R109).
     """
     if blank(message) or form.problem:
         return Extraction()
@@ -71,11 +76,10 @@ def extract(
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
     resolution = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked_paths)
-    candidates = [*resolution.chosen, *resolution.doubtful]
-    others = [path for path in missing if path not in asked_paths] if bare_answers else None
-    claims = candidates
+    claims = [*resolution.chosen, *resolution.doubtful]
     if not resolution.negated.issuperset(asked_paths):
-        claims = _add_whole_answer(reading, form, asked_paths, candidates, others)
+        others = [path for path in missing if path not in asked_paths]
+        claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation)
     return _validate_candidates(
         reading, form, [claim for claim in claims if claim not in resolution.doubtful], resolution.doubtful
     )
@@ -108,18 +112,27 @@ def _add_whole_answer(
     form: Form,
     asked_paths: Collection[str],
     candidates: list[Candidate],
-    others: Collection[str] | None,
+    others: Collection[str],
+    situation: ReadingSituation | None,
 ) -> list[Candidate]:
     """Add the whole message as the answer for the only field asked for, unless it has a candidate.
 
-    `others`: the other missing fields, if the last answer asked for that one.
+    `others`: the other missing fields.
     """
     field = form.field(next(iter(asked_paths))) if len(asked_paths) == 1 else None
-    if field is None or any(claim.field.path == field.path for claim in candidates):
+    if field is None:
         return candidates
-    answer = read_whole_answer(reading, field, free=others is not None)
-    if (answer is None or answer.problem) and not candidates and others:
-        accepted = [other for path in others if (other := _read_for_other(reading, form, path))]
+    has_claim = any(claim.field.path == field.path for claim in candidates)
+    if has_claim and (situation is None or field.spec.kind is Kind.TEXT):
+        return candidates
+    answer = read_bare_answer(reading, field, situation) if situation else read_whole_answer(reading, field)
+    if has_claim:
+        # The whole answer, if it is one, says more than the part that another reader found.
+        if answer is None or answer.problem or answer.end - answer.start < len(reading.text):
+            return candidates
+        return [answer]
+    if situation and (answer is None or answer.problem) and not candidates:
+        accepted = [other for path in others if (other := _read_for_other(reading, form, path, situation))]
         if len(accepted) == 1:
             return accepted
     if answer is None or (answer.problem and _names_other_field(reading, form, field)):
@@ -130,12 +143,12 @@ def _add_whole_answer(
     return [*(claim for claim in candidates if claim not in touched), answer]
 
 
-def _read_for_other(reading: Reading, form: Form, path: str) -> Candidate | None:
+def _read_for_other(reading: Reading, form: Form, path: str, situation: ReadingSituation) -> Candidate | None:
     """The message as the answer for a field that was not asked for, if it has a type of its own."""
     field = form.field(path)
-    if field is None or not (is_typed(field) or field.declared.get("pattern")):
+    if field is None or field.spec.kind is Kind.TEXT:
         return None
-    answer = read_whole_answer(reading, field)
+    answer = read_bare_answer(reading, field, replace(situation, is_asked=False))
     return answer if answer and not answer.problem and not form.breaks(field, answer.value) else None
 
 
@@ -154,7 +167,7 @@ def _validate_candidates(
         path = claim.field.path
         reason = claim.problem or (VALUE_VIOLATES_SCHEMA if form.breaks(claim.field, claim.value) else None)
         if reason:
-            rejected[path] = Rejected(path, claim.value, reason)
+            rejected[path] = Rejected(path, claim.value, reason, claim.data)
         else:
             extracted.append(Extracted(path, claim.value, reading.span(claim.start, claim.end), claim.by))
     for path in dict.fromkeys(claim.field.path for claim in doubtful):

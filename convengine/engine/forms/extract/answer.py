@@ -34,6 +34,7 @@ from convengine.engine.forms.extract.typed_values import (
     CountedNumber,
     find_numbers,
     is_numeric,
+    is_typed,
     list_units,
     read_counted,
     takes_money,
@@ -43,7 +44,8 @@ from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA,
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.words import FILLERS, fold, split_list
-from convengine.engine.values import Kind
+from convengine.engine.values import Kind, Outcome, ReadingSituation, read_value
+from convengine.engine.values.reading import NOTHING
 
 #: Longest text that is reported as a rejected value.
 _ATTEMPT = 60
@@ -53,11 +55,27 @@ _CLOSING = " \n.,;:!)…–-"
 _LONGEST = 8
 
 
-def read_whole_answer(reading: Reading, field: Field, *, free: bool = False) -> Candidate | None:
-    """The answer for a field, with a problem if it is wrong; null if the message is not an answer.
+def read_bare_answer(reading: Reading, field: Field, situation: ReadingSituation) -> Candidate | None:
+    """The answer for the field that the last answer asked for, as people say it (R109, R114)."""
+    start, end = _find_core(reading, field)
+    if field.spec.kind is Kind.TEXT:
+        return _read_free_text(reading, field, start, end)
+    texts = dict.fromkeys((reading.original.strip(), reading.quote(start, end)))
+    for text in texts:
+        value = read_value(field.spec, text, situation) if text else NOTHING
+        if value.outcome is Outcome.VALUE:
+            return Candidate(field, 0, len(reading.text), value.value, ANSWER)
+        if value.reason and is_phrase(text, "greetings", "thanks", "leave", "skip"):
+            return None
+        if value.reason:
+            data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
+            return Candidate(field, 0, len(reading.text), text, ANSWER, value.reason.value, data=data)
+    # The older reader knows fewer kinds, and more sentences around their values.
+    return read_whole_answer(reading, field) if is_typed(field) or field.declared.get("pattern") else None
 
-    `free`: the last answer asked for this field, so that a text field takes whole sentences (R109).
-    """
+
+def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
+    """The answer for a field, with a problem if it is wrong; null if the message is not an answer."""
     if field.type in ("array", "object"):
         return None
     if is_numeric(field):
@@ -66,8 +84,6 @@ def read_whole_answer(reading: Reading, field: Field, *, free: bool = False) -> 
     text = reading.text[start:end]
     if field.type == "boolean":
         return _read_yes_or_no(reading, field, start, end)
-    if free and field.spec.kind is Kind.TEXT:
-        return _read_free_text(reading, field, start, end)
     if not text or reading.text.rstrip().endswith("?") or SAYS_NOTHING.fullmatch(text) or DENIES.match(text):
         return None
     words = clean_value(reading.quote(start, end)).lstrip("#")

@@ -1,6 +1,8 @@
 """A value that a reader found for a field, with its position."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 
 from convengine.engine.forms.form import Field
@@ -49,6 +51,8 @@ class Candidate:
     anchor: int | None = None
     #: The part that no other field may use, if shorter: a number without its currency.
     core: tuple[int, int] | None = None
+    #: Details of the problem.
+    data: Mapping[str, Json] = dataclass_field(default_factory=dict)
 
     @property
     def begins(self) -> int:

@@ -7,21 +7,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import is_phrase, is_small_talk
+from convengine.engine.forms.asking import find_form_locale, is_phrase, is_small_talk
 from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     clear_form_facts,
     decide_schema,
+    find_known_schema,
     find_schema,
     get_usable_form,
     lock_intent,
+    remember_schema,
     set_form_facts,
 )
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
+from convengine.engine.steps.forms.confirmation import empty_named_fields, react_to_no
 from convengine.engine.steps.forms.settings import BARE_ANSWER, CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.steps.forms.stages import (
     AUTO_ADVANCE_FACTS,
@@ -35,15 +38,19 @@ from convengine.engine.text.compare import blank, code, shorten_line, truthy
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
+from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.values import ReadingSituation
 
 Json = Any
 #: Session fields that collecting may change.
-COLLECT_FIELDS = FACT_FIELDS | {"context", "last_llm_output", "last_llm_stage", "fields_read"}
+COLLECT_FIELDS = FACT_FIELDS | {
+    "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",
+}  # fmt: skip
 _SLOTS = ("pending_slot", "pendingSlot")
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
@@ -66,17 +73,34 @@ class SchemaExtractionStep(Step):
     writes = COLLECT_FIELDS | RULE_FIELDS
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Without a schema, release the intent."""
+        """Without a schema, release the intent; the schema that was worked on last may stay known."""
         row = decide_schema(session, turn)
         form = get_usable_form(session, turn, row)
-        if row is None or form is None:
-            return Continue(clear_form_facts(session))
+        if row is None or form is None or find_schema(turn.snapshot, session.intent, session.state) is None:
+            return Continue(_read_known_form(session, turn))
         given = session if _skips_extraction(session) else seed_from_params(session, form)
         if _skips_extraction(session) or (blank(session.user_text) and given is session):
             return Continue(refresh_form(session, turn, row, form))
         turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
         session = collect_values(given, turn, row, form)
         return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn))
+
+
+def _read_known_form(session: Session, turn: Turn) -> Session:
+    """Read the message into the form of an earlier state of the intent (R117).
+
+    No model is asked for it, it sets no lock, and no rules of the phase POST_SCHEMA_EXTRACTION run.
+    """
+    row = find_known_schema(session, turn)
+    form = get_usable_form(session, turn, row)
+    if row is None or form is None:
+        return clear_form_facts(remember_schema(session, None))
+    if _skips_extraction(session) or blank(session.user_text):
+        return lock_intent(refresh_form(session, turn, row, form), True)
+    if (after_no := react_to_no(session, turn, row, form)) is not None:
+        return after_no
+    turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
+    return lock_intent(collect_values(session, turn, row, form, known=True), True)
 
 
 def _skips_extraction(session: Session) -> bool:
@@ -109,11 +133,16 @@ def seed_from_params(session: Session, form: Form) -> Session:
     return session.with_context(values) if values else session
 
 
-def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
-    """Read the message into the form, evaluate and lock. `session` comes from `seeded`."""
+def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, *, known: bool = False) -> Session:
+    """Read the message into the form, evaluate and lock. `session` comes from `seeded`.
+
+    `known`: the form is that of an earlier state, which no model reads.
+    """
     before = session.context
     asked_fields = find_asked_fields(session, turn, row, form)
-    session, fields, refused = _read_message(session, turn, row, form, asked_fields)
+    session, fields, refused = _read_message(session, turn, row, form, asked_fields, known)
+    if not (fields or refused):
+        session = empty_named_fields(session, form)
     session = _note_fields_read(session, turn, fields, refused.values())
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
@@ -160,7 +189,7 @@ def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: For
         if isinstance(slot, str) and form.field(slot):
             return AskedFields((slot,), is_question=turn.config(session, BARE_ANSWER) == "ASKED")
     before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
-    if before is not row:
+    if before is not row and find_known_schema(session, turn) is not row:
         return AskedFields()
     asked_field = DialogueState.of(session).asked_field
     if asked_field and form.field(asked_field) and turn.config(session, BARE_ANSWER) == "ASKED":
@@ -169,7 +198,7 @@ def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: For
 
 
 def _read_message(
-    session: Session, turn: Turn, row: OutputSchema, form: Form, asked_fields: AskedFields
+    session: Session, turn: Turn, row: OutputSchema, form: Form, asked_fields: AskedFields, known: bool
 ) -> _MessageReading:
     """Read the message with the engine, the model, or both in that order (R10)."""
     fields: list[str] = []
@@ -179,7 +208,7 @@ def _read_message(
     if skipped := _find_skipped_field(session, form, asked_fields):
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
-    extractor = _find_extractor(session, turn)
+    extractor = "DETERMINISTIC" if known else _find_extractor(session, turn)
     if extractor != "LLM":
         extraction = _extract_values(session, turn, form, asked_fields)
         for finding in extraction.extracted:
@@ -198,7 +227,7 @@ def _read_message(
 
 def _refuse(session: Session, finding: Rejected) -> RefusedValue:
     text = finding.value if isinstance(finding.value, str) else session.user_text
-    return RefusedValue(finding.field, shorten_line(text, _REFUSED_CHARS), finding.reason)
+    return RefusedValue(finding.field, shorten_line(text, _REFUSED_CHARS), finding.reason, finding.data)
 
 
 def _find_extractor(session: Session, turn: Turn) -> str:
@@ -244,7 +273,7 @@ def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: Aske
         session.user_text or "",
         asked_paths=asked_fields.paths,
         missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
-        bare_answers=asked_fields.is_question,
+        situation=_describe_situation(session, turn, form) if asked_fields.is_question else None,
     )
     if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
         # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).
@@ -262,6 +291,17 @@ def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: Aske
         ],
     )
     return extraction
+
+
+def _describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSituation:
+    """How values are read: the turn's time, the conversation's zone and languages, the options that were listed."""
+    return ReadingSituation(
+        turn.ports.clock.now(),
+        turn.config(session, TIME_ZONE),
+        find_form_locale(session, turn, form),
+        turn.config(session, LOCALE),
+        DialogueState.of(session).listed_options,
+    )
 
 
 def _nest_value(path: str, value: Json) -> dict[str, Json]:
@@ -314,7 +354,8 @@ class AutoAdvanceStep(Step):
         if known != (status.complete, status.has_any_value, status.missing):
             turned = status.complete != session.schema_complete
             session = set_form_facts(session, row, status)
-            session = lock_intent(session, status.complete) if turned else session
+            if turned and find_known_schema(session, turn) is not row:
+                session = lock_intent(session, status.complete)
         turn.audit(
             session,
             AUTO_ADVANCE_FACTS,

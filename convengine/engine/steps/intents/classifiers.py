@@ -7,6 +7,8 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
+from convengine.engine.forms.session_form import find_schema
 from convengine.engine.phrases.matching import PhraseMatches, describe_matches, match_phrases
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import (
@@ -266,9 +268,19 @@ def choose_state(session: Session, turn: Turn, row: rows.Classifier) -> str | No
     same_intent = code(session.intent) == code(row.intent_code)
     if wanted == ANY or (same_intent and wanted == UNKNOWN):
         return None
+    if same_intent and begins_again(session, turn, wanted):
+        return wanted
     if not same_intent or not is_state_resolved(session.state):
         return wanted
     return wanted if is_resolved(wanted) and turn.config(session, OVERRIDE_STATE_ON_SAME_INTENT) else None
+
+
+def begins_again(session: Session, turn: Turn, state: str) -> bool:
+    """True when the intent is done and its form begins again (`x-clear`: RESTART)."""
+    if not is_final_state(turn.snapshot, session.intent, session.state):
+        return False
+    schema = find_schema(turn.snapshot, session.intent, state)
+    return schema is not None and clears_on(schema, ClearCause.RESTART)
 
 
 def _choose_winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.Classifier | None:

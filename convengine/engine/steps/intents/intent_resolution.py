@@ -4,11 +4,12 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
-from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.life import ClearCause, clear_form
+from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, resolve_by_agent
-from convengine.engine.steps.intents.classifiers import Classification, choose_state, classify
+from convengine.engine.steps.intents.classifiers import Classification, begins_again, choose_state, classify
 from convengine.engine.steps.intents.settings import (
     FORCE_PARAM_KEYS,
     RESET_INTENT_CODES,
@@ -35,6 +36,7 @@ from convengine.engine.threads.message_intent import settle_message_intent
 from convengine.engine.threads.new_task import NEW_TASK_FIELDS
 from convengine.engine.threads.settings import TEXT_COMMANDS
 from convengine.engine.turn import rows
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import ResetReason, RulePhase
 from convengine.engine.turn.reset import RESET_FIELDS, reset_session
 from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
@@ -45,7 +47,7 @@ from convengine.engine.turn.turn import Turn
 #: Session fields that resolving an intent may change.
 RESOLVE_FIELDS = RULE_FIELDS | {
     "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
-    "reply_override", "input_params", "last_llm_output", "last_llm_stage",
+    "reply_override", "input_params", "last_llm_output", "last_llm_stage", "context", *FACT_FIELDS,
 }  # fmt: skip
 _ENDS_SESSION = ("CONFIRMATION", "ABANDON")
 _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
@@ -206,10 +208,22 @@ def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> S
     moved = session.move_to(
         intent=code(row.intent_code), state=choose_state(session, turn, row), cause="INTENT_RESOLUTION"
     )
+    moved = _clear_left_form(session, moved, turn)
     moved = collision.drop_questions(moved).evolve(intent_source="CLASSIFIER")
     moved = moved.with_params({"intent_resolved_by": "CLASSIFIER"})
     after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
     return _audit_resolution(after, turn, INTENT_RESOLVED_BY_CLASSIFIER, classifier=row.intent_code)
+
+
+def _clear_left_form(before: Session, after: Session, turn: Turn) -> Session:
+    """The session without the form of an intent that was left for another, or that begins again (R113)."""
+    last = DialogueState.of(before).last_schema
+    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    if row is None or after is before:
+        return after
+    if code(row.intent_code) != code(after.intent):
+        return clear_form(after, turn, row, ClearCause.CANCEL)
+    return clear_form(after, turn, row, ClearCause.RESTART) if begins_again(before, turn, str(after.state)) else after
 
 
 def _audit_resolution(

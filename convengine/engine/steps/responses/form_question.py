@@ -9,25 +9,31 @@ from convengine.engine.forms.asking import (
     ASK_AGAIN,
     DONE,
     INVALID,
+    find_form_locale,
     find_language,
     find_open_fields,
     get_texts,
+    sort_fields,
     write_question,
     write_question_for_all,
     write_refusal,
+    write_title,
 )
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.session_form import clear_form_facts
+from convengine.engine.forms.life import ClearCause, clear_form, is_final_state
+from convengine.engine.forms.session_form import clear_form_facts, remember_schema
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import MAX_MISSES
+from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.local_time import LOCALE
+from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.values import say_value
 
 _SLOTS = ("pending_slot", "pendingSlot")
 Json = Any
@@ -35,8 +41,26 @@ Json = Any
 
 def is_given_up(session: Session, turn: Turn) -> bool:
     """True when the asked field was missed too often and no rule went on."""
-    moved = any(hop.cause == "RULE" for hop in session.transitions)
-    return is_asking(session) and not moved and DialogueState.of(session).misses >= turn.config(session, MAX_MISSES)
+    schema = session.resolved_schema
+    if schema is None or session.schema_complete or any(hop.cause == "RULE" for hop in session.transitions):
+        return False
+    own = schema.json_schema.get("x-max-misses") if isinstance(schema.json_schema, Mapping) else None
+    limit = own if isinstance(own, int) and own > 0 else turn.config(session, MAX_MISSES)
+    return DialogueState.of(session).misses >= limit
+
+
+def clear_done_form(session: Session, turn: Turn) -> Session:
+    """The session after the answer: a form that is done leaves the context (R113)."""
+    row, result = session.resolved_schema, session.input_params.get("pending_action_result")
+    if row is None or not session.schema_complete:
+        return session
+    if result == ActionStatus.EXECUTED or (
+        result is None
+        and not has_open_action(session, turn)
+        and is_final_state(turn.snapshot, session.intent, session.state)
+    ):
+        return clear_form(session, turn, row, ClearCause.DONE)
+    return session
 
 
 def is_asking(session: Session) -> bool:
@@ -54,13 +78,23 @@ def give_up(session: Session, turn: Turn) -> Session:
         misses=state.misses,
         schemaId=schema.schema_id if schema else None,
     )
-    given_up = clear_form_facts(session).move_to(state=UNKNOWN, cause="FORM_GIVEN_UP")
-    return replace(state, asked_field=None, misses=0, listed_options=()).store(given_up)
+    given_up = clear_form(session, turn, schema, ClearCause.CANCEL) if schema else session
+    given_up = clear_form_facts(given_up).move_to(state=UNKNOWN, cause="FORM_GIVEN_UP")
+    state = replace(DialogueState.of(given_up), asked_field=None, misses=0, listed_options=(), last_schema=None)
+    return state.store(given_up)
 
 
 def ask_next_field(session: Session, turn: Turn) -> Session:
-    """The session with the field that the answer asks for, and its question; without one when no form is open."""
+    """The session with the field that the answer asks for, and its question; without one when no form is open.
+
+    Later states of the intent know the form (R117).
+    """
+    session = remember_schema(session, session.resolved_schema)
     before = DialogueState.of(session)
+    if session.resolved_schema and session.schema_complete:
+        session = session.evolve(
+            form_summary=_summarize(session, turn, get_form(turn.snapshot, session.resolved_schema))
+        )
     form = get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema and is_asking(session) else None
     fields = find_open_fields(form, session.context) if form else []
     field = _find_pending_slot(session, form) or (fields[0] if fields else None)
@@ -73,10 +107,15 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
 
 
-def get_language(session: Session, turn: Turn, form: Form | None = None) -> str:
-    """The language of default texts: of the form, else of the conversation."""
-    own = form.schema.get("x-locale") if form and isinstance(form.schema, Mapping) else None
-    return find_language(own if isinstance(own, str) and own else turn.config(session, LOCALE))
+def _summarize(session: Session, turn: Turn, form: Form) -> str:
+    """`Name: John Smith, date: Friday 27 November 2026`."""
+    locale = find_form_locale(session, turn, form)
+    values = [(field, session.context.get(field.path)) for field in sort_fields(form, form.fields)]
+    return ", ".join(
+        f"{write_title(field, '')}: {say_value(field.spec, value, locale)}"
+        for field, value in values
+        if value is not None
+    )
 
 
 def _find_pending_slot(session: Session, form: Form | None) -> Field | None:
@@ -86,15 +125,16 @@ def _find_pending_slot(session: Session, form: Form | None) -> Field | None:
 
 def _write_question(session: Session, turn: Turn, form: Form, field: Field, fields: Sequence[Field]) -> str:
     state, read = DialogueState.of(session), session.fields_read
-    language = get_language(session, turn, form)
+    locale = find_form_locale(session, turn, form)
+    language = find_language(locale)
     texts = get_texts(language)
     refusal = read.find_refusal(field.path) if read else None
     names: dict[str, Json] = {
         "value": refusal.text if refusal else None,
-        "reason": write_refusal(refusal.text, refusal.reason, refusal.data, language) if refusal else None,
+        "reason": write_refusal(field, refusal.text, refusal.reason, refusal.data, locale) if refusal else None,
         "options": [option.label for option in field.spec.options],
-        "min": field.spec.minimum,
-        "max": field.spec.maximum,
+        "min": refusal.data.get("min", field.spec.minimum) if refusal else field.spec.minimum,
+        "max": refusal.data.get("max", field.spec.maximum) if refusal else field.spec.maximum,
         "misses": state.misses,
     }
     mode = form.schema.get("x-ask-mode") or turn.config(session, ASK_MODE)

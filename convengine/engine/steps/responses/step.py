@@ -15,7 +15,7 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
-from convengine.engine.forms.asking import get_texts
+from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.llm.ask import Question, Stages, ask
@@ -29,7 +29,7 @@ from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.state_graph.moves import apply_override
 from convengine.engine.steps.responses.form_question import (
     ask_next_field,
-    get_language,
+    clear_done_form,
     give_up,
     is_asking,
     is_given_up,
@@ -85,7 +85,7 @@ class ResponseResolutionStep(Step):
     writes = frozenset(
         {
             "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
-            "transitions", "reply_override", "context", "form_question", "input_params", *FACT_FIELDS,
+            "transitions", "reply_override", "context", "form_question", "form_summary", "input_params", *FACT_FIELDS,
         }
     )  # fmt: skip
 
@@ -102,7 +102,7 @@ class ResponseResolutionStep(Step):
         if override := override or choose_edge_reply(session, turn):
             session = session.evolve(reply_override=override)
             return Continue(_set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
-        return Continue(_answer_by_row(session, turn))
+        return Continue(clear_done_form(_answer_by_row(session, turn), turn))
 
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
@@ -155,7 +155,7 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
 def _write_hand_over(session: Session, turn: Turn) -> str:
     template = turn.config(session, HAND_OVER_TEXT)
     text = render_lenient(template, build_variables(session, turn)).text if template else ""
-    return text or str(get_texts(get_language(session, turn))["hand_over"])
+    return text or str(get_texts(find_form_language(session, turn))["hand_over"])
 
 
 def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:

@@ -80,7 +80,9 @@ def test_a_question_for_all_names_all_fields() -> None:
     ],
 )
 def test_a_refusal_says_what_is_wrong(reason: str, data: dict[str, Any], text: str) -> None:
-    assert write_refusal("9", reason, data, "en") == text
+    (field,) = make_form({"visits": {"type": "integer"}}).fields
+
+    assert write_refusal(field, "9", reason, data, "en-GB") == text
 
 
 def test_a_language_without_a_folder_is_english() -> None:

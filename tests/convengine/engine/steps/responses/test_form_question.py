@@ -87,7 +87,7 @@ def test_a_complete_form_asks_nothing_and_forgets() -> None:
     session, _ = run(make_response("done"), context=context, schema_complete=True, fields_read=read)
 
     assert session.payload == TextPayload("done")
-    assert "dialogue" not in session.context
+    assert session.context["dialogue"] == {"last_schema": 7}
 
 
 def test_a_name_of_the_question_never_hides_a_field() -> None:

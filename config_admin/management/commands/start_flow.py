@@ -1,0 +1,41 @@
+"""`manage.py start_flow FILE`: make the rows of a flow document as one release, as the page Start a flow does."""
+
+import json
+from argparse import ArgumentParser
+from getpass import getuser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config_admin.flows.flows import FlowRefused, write_rows
+from config_admin.transfer.apply_import import ImportRefused, add_rows
+from config_admin.transfer.import_report import describe_plan
+
+
+class Command(BaseCommand):
+    """The exit status is 1 when the document or a row of it is refused; then nothing is made."""
+
+    help = "Make a flow from a flow document (JSON; config_admin/flows/flow.schema.json describes it)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
+        parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
+
+    def handle(self, *args: Any, file: Path, **options: Any) -> None:
+        """Raises CommandError when nothing was made."""
+        try:
+            rows = write_rows(json.loads(file.read_text("utf-8")))
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
+        except ValueError as error:
+            problems = error.problems if isinstance(error, FlowRefused) else [f"not JSON: {error}"]
+            raise CommandError("\n".join(f"{file}: {problem}" for problem in problems)) from None
+        author, reason = options["author"] or getuser(), options["reason"] or f"Flow of {file.name}"
+        try:
+            result = add_rows(rows, author=author, reason=reason)
+        except ImportRefused as refused:
+            raise CommandError("\n".join(describe_plan(refused.plan))) from None
+        made = sum(map(len, result.plan.differences.values()))
+        self.stdout.write(f"{made} rows made." if made else "Nothing changed: these rows exist already.")

@@ -1,0 +1,20 @@
+"""Stages of the life of a form."""
+
+from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
+
+FORM_CLEARED = declare_stage(
+    "FORM_CLEARED",
+    Family.DATA,
+    "The fields of a form left the context, because it was done, cancelled or begins again.",
+    steps="SchemaExtractionStep IntentResolutionStep ResponseResolutionStep",
+    keys="schemaId cause fields",
+    sentences=(SentenceTemplate("Cleared the fields {fields:data} of the form ({cause})."),),
+)
+FORM_REFUSED = declare_stage(
+    "FORM_REFUSED",
+    Family.DATA,
+    "The user said no to the confirmation of a form. `reaction` says what follows.",
+    steps="SchemaExtractionStep",
+    keys="schemaId reaction",
+    sentences=(SentenceTemplate("The user said no to the confirmation of the form ({reaction})."),),
+)

@@ -1,0 +1,64 @@
+"""A "no" to the confirmation of a form, and the choice of what to change (R113)."""
+
+from dataclasses import replace
+
+from convengine.engine.forms.asking import find_form_language, get_texts, join_texts, sort_fields, write_title
+from convengine.engine.forms.extract.labels import find_mentions
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.form import Form
+from convengine.engine.forms.life import ClearCause, OnNo, clear_form, is_final_state, read_on_no
+from convengine.engine.forms.session_form import set_form_facts
+from convengine.engine.forms.stages import FORM_REFUSED
+from convengine.engine.text.compare import code
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.turn import Turn
+
+#: Source of these answers.
+SOURCE = "FORM"
+
+
+def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session | None:
+    """The session after a "no" to the confirmation, as the schema's `x-on-no` wants it; null for other messages."""
+    on_no = read_on_no(row)
+    if on_no is None or session.input_params.get("dialogue_act") != DialogueAct.NEGATE:
+        return None
+    if not form.status(session.context).complete or is_final_state(turn.snapshot, session.intent, session.state):
+        return None
+    turn.audit(session, FORM_REFUSED, schemaId=row.schema_id, reaction=on_no.value)
+    texts = get_texts(find_form_language(session, turn, form))
+    if on_no is OnNo.ASK_WHAT_TO_CHANGE:
+        return _ask_what_to_change(session, turn, row, form)
+    if on_no is OnNo.RESTART:
+        session = clear_form(session, turn, row, ClearCause.RESTART)
+        state = code(row.state_code)
+        session = session.move_to(state=None if state == ANY else state, cause="FORM_REFUSED")
+        return set_form_facts(session, row, form.status(session.context))
+    session = clear_form(session, turn, row, ClearCause.CANCEL).move_to(state=UNKNOWN, cause="FORM_REFUSED")
+    return session.evolve(reply_override=ReplyOverride(texts["cancelled"], SOURCE))
+
+
+def _ask_what_to_change(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
+    language = find_form_language(session, turn, form)
+    texts = get_texts(language)
+    filled = (field for field in form.fields if session.context.get(field.path) is not None)
+    fields = sort_fields(form, filled)
+    titles = join_texts([write_title(field, language) for field in fields], texts["or"])
+    state = replace(DialogueState.of(session), asked_field=None, listed_options=tuple(field.path for field in fields))
+    session = set_form_facts(state.store(session), row, form.status(session.context))
+    return session.evolve(reply_override=ReplyOverride(texts["ask_change"].format(titles=titles), SOURCE))
+
+
+def empty_named_fields(session: Session, form: Form) -> Session:
+    """After "What should I change?", the session without the fields that the message names, so that they are asked
+    for again.
+    """
+    state = DialogueState.of(session)
+    if state.asked_field is not None or not state.listed_options:
+        return session
+    named = {mention.field.path for mention in find_mentions(Reading(session.user_text or ""), form.leaves)}
+    named &= {str(path) for path in state.listed_options}
+    return replace(state, listed_options=()).store(session.without_context(*named)) if named else session
