@@ -153,7 +153,7 @@ class Snapshot:
 
     def has_scope(self, row_type: type[R], intent: str | None, state: str | None) -> bool:
         """True when an enabled row has exactly this intent and state."""
-        return (code(intent), code(state)) in self.index(row_type, _scope_key, _priority_order)
+        return (code(intent), code(state)) in self.index(row_type, scope_key, _priority_order)
 
     def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
         """The rules of a phase for (intent, state), in the order of testing (pipeline-2 7.2)."""

@@ -65,8 +65,8 @@ def extract(
 ) -> Extraction:
     """Read the values of a message, by field path. Never raises for user input.
 
-    `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`: the
-    fields without a value; default all. `situation`: the last answer asked for that one field, which reads a bare
+    `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`:
+    the fields without a value; default all. `situation`: the last answer asked for that one field, which reads a bare
     answer in this situation; what it does not take may be the answer for another missing field with a type of its own
     (R109).
     """
