@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from convengine.engine.forms.session_form import clear_form_facts
 from convengine.engine.forms.stages import FORM_CLEARED
-from convengine.engine.prompts.allowed_interactions import choose_interaction
+from convengine.engine.prompts.select import choose_interaction
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
