@@ -40,7 +40,7 @@ _FACTS: tuple[Field, ...] = (
         "name": "lifecycle",
         "kind": FieldKind.CHOICE,
         "label": NOUNS["lifecycle"],
-        "values": [one.value for one in Lifecycle],
+        "values": [state.value for state in Lifecycle],
     },
 )
 
@@ -48,8 +48,8 @@ _FACTS: tuple[Field, ...] = (
 def describe_operators() -> list[Json]:
     """The operators for the form, in its order."""
     return [
-        {"name": one.name, "label": one.label, "needs": one.needs.name, "kinds": list(one.kinds)}
-        for one in OPERATORS.values()
+        {"name": operator.name, "label": operator.label, "needs": operator.needs.name, "kinds": list(operator.kinds)}
+        for operator in OPERATORS.values()
     ]
 
 
@@ -86,7 +86,7 @@ def _list_values(declared: Mapping[str, Json]) -> list[str]:
 def find_kind(declared: Mapping[str, Json]) -> FieldKind:
     """The kind of a field by its JSON schema."""
     types = declared.get("type")
-    named = next((one for one in types if one != "null"), "") if isinstance(types, list) else types
+    named = next((name for name in types if name != "null"), "") if isinstance(types, list) else types
     if "enum" in declared or "x-options" in declared:
         return FieldKind.CHOICE
     if declared.get("format") in _TIME_FORMATS or declared.get("x-kind") in ("date", "time", "datetime"):

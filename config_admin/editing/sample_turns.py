@@ -88,15 +88,15 @@ def sample_typed_message(
 
 def read_values(text: str) -> dict[str, Json]:
     """Typed values, one per line or separated by semicolons. What is valid JSON is read as JSON, the rest as a text."""
-    found: dict[str, Json] = {}
+    values: dict[str, Json] = {}
     for part in text.replace("\n", ";").split(";"):
         name, sign, value = part.partition("=")
         if sign and name.strip():
             try:
-                found[name.strip()] = json.loads(value)
+                values[name.strip()] = json.loads(value)
             except ValueError:
-                found[name.strip()] = value.strip()
-    return found
+                values[name.strip()] = value.strip()
+    return values
 
 
 def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None = None) -> SampleTurn:

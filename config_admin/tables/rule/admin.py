@@ -60,14 +60,14 @@ class RuleAdmin(ScopedAdmin):
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """The condition has an editor of rows."""
-        found = super().formfield_for_dbfield(db_field, request, **options)
+        formfield = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "match_pattern":
             offered = {
                 "operators": describe_operators(),
                 "fields": list_condition_fields(get_editor_context(request)),
             }
-            found.widget.attrs["data-condition"] = json.dumps(offered)
-        return found
+            formfield.widget.attrs["data-condition"] = json.dumps(offered)
+        return formfield
 
     @admin.display(description="rule", ordering="rule_id")
     def rule(self, row: CeRule) -> str:
