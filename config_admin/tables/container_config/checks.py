@@ -20,7 +20,8 @@ def _check_param_name(draft: Container) -> Iterator[Finding]:
 
 def _check_provider(draft: Container) -> Iterator[Finding]:
     row = draft.row
-    address = (row.page_id, row.section_id, row.container_id)
+    # A draft may still lack numbers.
+    address: tuple[int | None, ...] = (row.page_id, row.section_id, row.container_id)
     providers = draft.world.providers
     known = join_names("/".join("*" if part is None else str(part) for part in each) for each in providers)
     if None in address:

@@ -10,6 +10,7 @@ ASK = declare(
     one_of("ONE", "ALL"),
     "ONE",
     "Whether a form asks for one field at a time, or for all that are missing. A form may have its own `x-ask-mode`.",
+    label="Fields asked for at once",
 )
 MAX_MISSES = declare(
     FAMILY,
@@ -20,6 +21,7 @@ MAX_MISSES = declare(
         "How many answers in a row may be refused or not understood. Then the form is given up, or outside of forms a "
         "hand-over is offered: the answer of the state HAND_OVER."
     ),
+    label="Failed answers before a form is given up",
 )
 HAND_OVER_TEXT = declare(
     FAMILY,
@@ -27,4 +29,5 @@ HAND_OVER_TEXT = declare(
     template(),
     "",
     "The answer when a form is given up and no answer of the state HAND_OVER applies. If blank, a default text.",
+    label="Answer when a form is given up",
 )

@@ -26,6 +26,7 @@ TIME_ZONE = declare(
     Kind("time zone", _read_zone, blank_is_absent=True),
     "UTC",
     "The time zone of the users, such as Europe/Berlin. Rules read the date and the time of day in it.",
+    label="Time zone",
 )
 
 
@@ -38,6 +39,7 @@ LOCALE = declare(
         "The language and region of the users, such as en-GB or de-DE: how dates and numbers are read, and the "
         "language of default texts. If blank, English, and numeric dates that could mean two days are asked back."
     ),
+    label="Language and region",
 )
 
 

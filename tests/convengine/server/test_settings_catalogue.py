@@ -259,6 +259,14 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("LLM/MAX_COST_PER_CONVERSATION", "LR", "decimal", 0.0),
     ("Session/SUMMARY_WITH_LLM", "L", "bool", False),
     ("Session/UNITS_PROMPT", "L", "prompt", ""),
+    # dialogue 1, 2, 3, 7
+    ("Session/TIME_ZONE", "L", "time zone", "UTC"),
+    ("Session/LOCALE", "L", "text", ""),
+    ("Rules/GENERAL_MAY_UNDO", "L", "bool", True),
+    ("SchemaExtractionStep/BARE_ANSWER", "L", "enum", "ASKED"),
+    ("Form/ASK", "L", "enum", "ONE"),
+    ("Form/MAX_MISSES", "L", "int", 3),
+    ("Form/HAND_OVER_TEXT", "L", "template", ""),
 )
 SETTINGS = tuple(CATALOGUE.values())
 

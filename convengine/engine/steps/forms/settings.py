@@ -24,6 +24,7 @@ BARE_ANSWER = declare(
         "Which field an answer without the field's name is for: the field that the last answer asked for, or the only "
         "missing one."
     ),
+    label="What a bare answer is for",
 )
 ON_LLM_ERROR = declare(
     SCHEMA_FAMILY,
