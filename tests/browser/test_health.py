@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 HEALTH = "/admin/config_admin/cerule/health/"
 #: A rule that goes elsewhere on texts on which another of the demonstration's goes on.
 RIVAL = {
-    "rule_id": 9100, "intent_code": "CANCEL_ORDER", "state_code": "COLLECT", "phase": "PRE_RESPONSE_RESOLUTION",
+    "rule_id": 9100, "intent_code": "CANCEL_ORDER", "state_code": "COLLECT", "phase": "POST_SCHEMA_EXTRACTION",
     "rule_type": "JSON_PATH", "match_pattern": "$[?(@.schemaComplete == true)]", "action": "SET_STATE",
     "action_value": "REFUSED", "priority": 10,
 }  # fmt: skip
