@@ -90,25 +90,25 @@ class StartForm(forms.Form):
         tool: Any = self.fields["tool"]
         tool.choices = [
             ("", "Choose a tool"),
-            *((one, f"{one} · {self.tools[one].description or ''}") for one in self.tools),
+            *((tool_code, f"{tool_code} · {self.tools[tool_code].description or ''}") for tool_code in self.tools),
         ]
         tool.widget.attrs["data-flows"] = FlowKind.lookup
 
     def clean_code(self) -> str:
         """A code that no intent has yet."""
-        found = code(self.cleaned_data["code"])
-        if self._snapshot.row(rows.Intent, found):
-            raise forms.ValidationError(f"The intent {found} already exists. Choose another code.")
-        return found
+        intent_code = code(self.cleaned_data["code"])
+        if self._snapshot.row(rows.Intent, intent_code):
+            raise forms.ValidationError(f"The intent {intent_code} already exists. Choose another code.")
+        return intent_code
 
     def clean(self) -> dict[str, Any]:
         """Fields that only some flows need."""
-        found = super().clean() or self.cleaned_data
-        if found.get("flow") == FlowKind.answer and not found.get("answer"):
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("flow") == FlowKind.answer and not cleaned.get("answer"):
             self.add_error("answer", "Enter the answer.")
-        if found.get("flow") == FlowKind.lookup and not found.get("tool"):
+        if cleaned.get("flow") == FlowKind.lookup and not cleaned.get("tool"):
             self.add_error("tool", "Choose a tool.")
-        return found
+        return cleaned
 
 
 class WishForm(forms.Form):
@@ -169,7 +169,7 @@ def _usable(form: StartForm, wishes: BaseFormSet) -> bool:
     """True when both are valid; a flow that collects needs a field."""
     if not (form.is_valid() & wishes.is_valid()):
         return False
-    if form.cleaned_data["flow"] in _ASKING.split() and not any(one.get("label") for one in wishes.cleaned_data):
+    if form.cleaned_data["flow"] in _ASKING.split() and not any(row.get("label") for row in wishes.cleaned_data):
         form.add_error(None, "Enter at least one field.")
         return False
     return True
@@ -250,7 +250,7 @@ def _preview_rows(made: Mapping[str, list[Values]]) -> list[tuple[str, list[tupl
     return [
         (
             str(models[table]._meta.verbose_name_plural),
-            [describe_row(row_of(models[table](**values))) for values in found],
+            [describe_row(row_of(models[table](**values))) for values in values_of_rows],
         )
-        for table, found in made.items()
+        for table, values_of_rows in made.items()
     ]

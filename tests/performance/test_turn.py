@@ -38,7 +38,8 @@ def flat(little: TurnWork, much: TurnWork) -> None:
     """No more work, line by line."""
     assert much.statements == little.statements
     assert (much.rows, much.rules, much.pattern_sets) == (little.rows, little.rules, little.pattern_sets)
-    assert much.lines <= little.lines + 20
+    # What is computed once per release may fall into either turn.
+    assert much.lines <= little.lines + 60
 
 
 def test_P8_an_ordinary_turn_asks_at_most_four_statements() -> None:

@@ -9,7 +9,7 @@ from dataclasses import field as dataclass_field
 from typing import Any
 
 from convengine.engine.forms.extract import unlabelled
-from convengine.engine.forms.extract.answer import read_bare_answer, read_whole_answer
+from convengine.engine.forms.extract.answer import has_whole_pattern, read_bare_answer, read_whole_answer
 from convengine.engine.forms.extract.candidate import Candidate
 from convengine.engine.forms.extract.directions import read_by_direction
 from convengine.engine.forms.extract.labels import find_mentions, read_by_label
@@ -123,7 +123,8 @@ def _add_whole_answer(
     if field is None:
         return candidates
     has_claim = any(claim.field.path == field.path for claim in candidates)
-    if has_claim and (situation is None or field.spec.kind is Kind.TEXT):
+    alone = all(claim.field.path == field.path for claim in candidates)
+    if has_claim and (situation is None or field.spec.kind is Kind.TEXT or not alone):
         return candidates
     answer = read_bare_answer(reading, field, situation) if situation else read_whole_answer(reading, field)
     if has_claim:
@@ -147,6 +148,8 @@ def _read_for_other(reading: Reading, form: Form, path: str, situation: ReadingS
     """The message as the answer for a field that was not asked for, if it has a type of its own."""
     field = form.field(path)
     if field is None or field.spec.kind is Kind.TEXT:
+        return None
+    if field.spec.kind is Kind.PATTERN and not has_whole_pattern(field):
         return None
     answer = read_bare_answer(reading, field, replace(situation, is_asked=False))
     return answer if answer and not answer.problem and not form.breaks(field, answer.value) else None

@@ -43,7 +43,7 @@ from convengine.engine.forms.form import Field
 from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
-from convengine.engine.text.words import FILLERS, fold, split_list
+from convengine.engine.text.words import FILLERS, fold, split_list, split_words
 from convengine.engine.values import Kind, Outcome, ReadingSituation, read_value
 from convengine.engine.values.reading import NOTHING
 
@@ -59,19 +59,31 @@ def read_bare_answer(reading: Reading, field: Field, situation: ReadingSituation
     """The answer for the field that the last answer asked for, as people say it (R109, R114)."""
     start, end = _find_core(reading, field)
     if field.spec.kind is Kind.TEXT:
-        return _read_free_text(reading, field, start, end)
+        # A sentence about the field itself is for the reader that knows denials: "my old address is …".
+        words = split_words(reading.text)
+        about_itself = any(label[-1] in words for label in field.labels)
+        free = field.spec.long or not about_itself
+        return _read_free_text(reading, field, start, end) if free else read_whole_answer(reading, field)
+    if field.spec.kind is Kind.PATTERN and not has_whole_pattern(field):
+        return read_whole_answer(reading, field)
     texts = dict.fromkeys((reading.original.strip(), reading.quote(start, end)))
     for text in texts:
         value = read_value(field.spec, text, situation) if text else NOTHING
         if value.outcome is Outcome.VALUE:
             return Candidate(field, 0, len(reading.text), value.value, ANSWER)
-        if value.reason and is_phrase(text, "greetings", "thanks", "leave", "skip"):
+        if value.reason and (is_phrase(text, "greetings", "thanks", "leave", "skip")):
             return None
-        if value.reason:
+        if value.reason and field.spec.kind is not Kind.PATTERN:
             data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
             return Candidate(field, 0, len(reading.text), text, ANSWER, value.reason.value, data=data)
-    # The older reader knows fewer kinds, and more sentences around their values.
-    return read_whole_answer(reading, field) if is_typed(field) or field.declared.get("pattern") else None
+    # The older reader knows fewer kinds, and more sentences around their values. What is wrong is judged above.
+    older = read_whole_answer(reading, field) if is_typed(field) or field.declared.get("pattern") else None
+    return None if older and older.problem and field.format in FORMATS else older
+
+
+def has_whole_pattern(field: Field) -> bool:
+    """True when the field's pattern describes the whole value, and not only something in it."""
+    return field.spec.pattern.startswith("^") and field.spec.pattern.endswith("$")
 
 
 def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:

@@ -38,8 +38,8 @@ def convert_path(text: str) -> str | None:
         steps = parse_path(text).steps
         if len(steps) != 1 or not isinstance(steps[0], Where):
             return None
-        found = _convert(steps[0].condition)
-        document = found if "rules" in found else _build_group("and", [found])
+        condition = _convert(steps[0].condition)
+        document = condition if "rules" in condition else _build_group("and", [condition])
         rows = json.dumps(document, ensure_ascii=False)
         parse_condition(rows)
     except (PathError, _NoCounterpart, ConditionError):

@@ -260,10 +260,13 @@ def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: It
     session = session.evolve(fields_read=reading)
     if state.asked_field is None:
         return session
-    if state.asked_field in read:
+    if reading.find_refusal(state.asked_field):
+        return replace(state, misses=state.misses + 1).store(session)
+    if read:
+        # What gives another field is understood.
         return replace(state, misses=0).store(session)
-    is_miss = reading.find_refusal(state.asked_field) or not (read or reading.refused or is_small_talk(session))
-    return replace(state, misses=state.misses + 1).store(session) if is_miss else session
+    missed = not (reading.refused or is_small_talk(session))
+    return replace(state, misses=state.misses + 1).store(session) if missed else session
 
 
 def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:

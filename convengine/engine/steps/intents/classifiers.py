@@ -277,9 +277,14 @@ def choose_state(session: Session, turn: Turn, row: rows.Classifier) -> str | No
 
 def begins_again(session: Session, turn: Turn, state: str) -> bool:
     """True when the intent is done and its form begins again (`x-clear`: RESTART)."""
-    if not is_final_state(turn.snapshot, session.intent, session.state):
+    snapshot = turn.snapshot
+    restarting = snapshot.table(rows.OutputSchema).memo.get(
+        "restarting",
+        lambda: any(clears_on(row, ClearCause.RESTART) for row in snapshot.enabled_rows(rows.OutputSchema)),
+    )
+    if not restarting or not is_final_state(snapshot, session.intent, session.state):
         return False
-    schema = find_schema(turn.snapshot, session.intent, state)
+    schema = find_schema(snapshot, session.intent, state)
     return schema is not None and clears_on(schema, ClearCause.RESTART)
 
 
