@@ -64,7 +64,7 @@ def test_a_phrase_shows_its_score_and_the_words_that_counted(caller: Caller, wor
 
     text = words(page_of(caller))
 
-    assert "the intent has these words : yes value: pay, copies" in text
+    assert "the intent has these words : yes value: copies, pay" in text
     assert "the intent has the other words : no value: passport" in text
 
 
