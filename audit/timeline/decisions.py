@@ -172,8 +172,9 @@ def _describe_similarity(operand: Mapping[str, Json]) -> Iterator[Operand]:
     """How well a message matched a phrase or an example, and the words that counted."""
     enough = float(operand["score"]) >= float(operand.get("minScore") or 0)
     yield Operand(f"the score is at least {operand.get('minScore')}", "score", excerpt_value(operand["score"]), enough)
+    shares = operand.get("words") or {}
     for name, words in (
-        ("the intent has these words", operand.get("words")),
+        ("the intent has these words", sorted(shares, key=lambda word: (-float(shares[word]), word))),
         ("the intent has the other words", operand.get("otherWords")),
     ):
         if words:

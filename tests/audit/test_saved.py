@@ -104,7 +104,7 @@ def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) ->
 
     with pytest.raises(NotExportable, match="Turn 1 cannot be played again: REDACT_KEYS masked a part"):
         build_scenario(found)
-    with pytest.raises(CommandError, match="This turn does not exist"):
+    with pytest.raises(CommandError, match="No turn of the conversation has such a number"):
         call_command("save_scenario", caller.conversation_id, turns=(7, 9), output=tmp_path / "x.yaml")
     with pytest.raises(CommandError, match="The conversation does not exist"):
         call_command("save_scenario", str(uuid.uuid4()))

@@ -161,7 +161,7 @@ def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody
 def test_five_thousand_rows_are_gone_through_without_waiting(ada: Visitor) -> None:
     def rows(route: Route) -> None:
         first = int(route.request.url.partition("after=")[2] or 0)
-        texts = [*[""] * 5, *["word " * 10] * 8]
+        texts = [*[""] * 5, *["word " * 10] * 20]
         found = [[str(n), "", "/", str(n), texts[:columns]] for n in range(first + 1, first + 1001)]
         route.fulfill(json={"rows": found, "next": str(first + 1000) if first < 4000 else None})
 

@@ -265,8 +265,8 @@ def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: It
     if read:
         # What gives another field is understood.
         return replace(state, misses=0).store(session)
-    missed = not (reading.refused or is_small_talk(session))
-    return replace(state, misses=state.misses + 1).store(session) if missed else session
+    is_miss = not (reading.refused or is_small_talk(session))
+    return replace(state, misses=state.misses + 1).store(session) if is_miss else session
 
 
 def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:

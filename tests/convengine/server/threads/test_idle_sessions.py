@@ -165,8 +165,11 @@ def test_many_are_ended_in_batches(now: datetime) -> None:
 
 def test_the_closer_reads_an_index_of_what_it_may_close(now: datetime) -> None:
     session(HOURS_24, now)
+    for _ in range(100):
+        session(HOURS_24, now, lifecycle="COMPLETE")
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
+            cursor.execute("ANALYZE ce_conversation")
             cursor.execute("SET LOCAL enable_seqscan = off")
         explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
         at = idle_sessions.dialect().time_param(now)
