@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 RULE = "/admin/config_admin/cerule/1/change/"
 
 

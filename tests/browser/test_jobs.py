@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import no_violations
 from tests.browser.conftest import Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])

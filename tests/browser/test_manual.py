@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import no_violations
 from tests.browser.conftest import Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 FORM = "/admin/config_admin/cerule/1/change/"
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Route, expect
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 MAP = "/admin/config_admin/ceintent/CANCEL_ORDER/map/"
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import SCREENS, Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 PLACES = [
     *("Home", "Intents", "Rules", "Answers", "Forms", "Actions & tools", "Policies", "Settings"),
     *("Health", "Releases", "Conversations"),

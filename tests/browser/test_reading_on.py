@@ -11,7 +11,7 @@ from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Server, Visitor
 from tests.browser.pictures import picture
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @SCREENS

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.conftest import Visitor
 from tests.browser.pictures import ROOT, WRITES, picture
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 MANUAL = ROOT / "docs" / "tasks.md"
 TASKS = {
