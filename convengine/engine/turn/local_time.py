@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from convengine.engine.turn import live_settings
@@ -50,7 +49,6 @@ def get_local_time(turn: Turn) -> datetime:
     return now.astimezone(ZoneInfo(live_settings.read(turn.snapshot, TIME_ZONE).value))
 
 
-@lru_cache(maxsize=64)
 def describe_clock(now: datetime | None) -> Mapping[str, str | int]:
     """The parts of a local time that rules read; empty without a clock."""
     if now is None:
