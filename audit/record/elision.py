@@ -208,8 +208,8 @@ class Leaving:
         return self._place
 
     @property
-    def told(self) -> Mapping[str, Json]:
-        """The value for `_meta` of PIPELINE_TIMING."""
+    def meta_entry(self) -> Mapping[str, Json]:
+        """The entry for `_meta` of PIPELINE_TIMING."""
         return {KEY: self._runs} if len(self._runs) > 1 else {}
 
 

@@ -189,7 +189,7 @@ def build_audit_rows(
             elif stage == _STEP_ERROR:
                 leaving.passes()
             elif stage == _TIMING:
-                meta |= leaving.told
+                meta |= leaving.meta_entry
         if seq > after_seq:
             rows.append(AuditRow(seq, stage, _build_payload(event, meta, wanted, filtered), int(at_ms)))
     return rows

@@ -131,7 +131,7 @@ class RowForm(forms.ModelForm):
         return " ".join(_key(finding) for finding in self.new_warnings)
 
     @property
-    def told_warnings(self) -> list[tuple[str, str, str]]:
+    def labelled_warnings(self) -> list[tuple[str, str, str]]:
         """Field id, label and text of each new warning, for the list at the top."""
         return [self._describe_finding(finding, self.field_name(finding)) for finding in self.new_warnings]
 

@@ -125,7 +125,7 @@ def read_email(
 
 
 def find_emails(text: str) -> list[tuple[int, int]]:
-    """Where something with an @ stands in a text, without the signs around it."""
+    """The spans of a text that contain an @, without surrounding punctuation."""
     spans = []
     for match in islice(_EMAIL.finditer(text), _MAX_EMAILS):
         core = match.group().strip(_EMAIL_SIGNS)

@@ -60,7 +60,7 @@ class DateMatch:
     days: Days
     #: "12" alone, which is a day only as an answer.
     is_bare: bool = False
-    #: The phrase needs a preposition when it stands in a sentence: "the 5th", "may 5".
+    #: Inside a sentence, the phrase counts only after a preposition: "the 5th", "may 5".
     is_weak: bool = False
     #: "Tomorrow".
     is_relative: bool = False

@@ -211,7 +211,7 @@ def _ends_clause(tokens: TokenText, end: int) -> bool:
 def _is_reported(
     reading: Reading, moment: Moment, tokens: TokenText, context: MomentContext, language: Language
 ) -> bool:
-    """False for refusals that nobody waits for, and for days that are told and not wanted: "it hurt yesterday"."""
+    """True for a reading that the caller should see. A past day in a report is not one: "it hurt yesterday"."""
     if reading.outcome is Outcome.REFUSED and reading.reason not in _REPORTED:
         return False
     days = moment.date.days if moment.date else ()
@@ -229,7 +229,7 @@ def _asks_question(tokens: TokenText, language: Language) -> bool:
 
 
 def _is_other_subject(tokens: TokenText, start: int, language: Language) -> bool:
-    """True when a word of the same clause says that the time is told, or of something else: "I was there on Monday"."""
+    """True when a word of the clause shows that the time belongs to another subject: "I was there on Monday"."""
     index = tokens.offsets.index(start)
     for position in range(index - 1, max(-1, index - 1 - _SUBJECT_REACH), -1):
         token, following = tokens.tokens[position], tokens.tokens[position + 1]

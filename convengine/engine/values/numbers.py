@@ -149,7 +149,10 @@ def _read_number_words(phrase: str, language: Language) -> int | None:
         phrase = phrase.replace(folded, written)
     try:
         return int(text2num(phrase, language.name))
-    except (ValueError, NotImplementedError):
+    except ValueError:
+        return None
+    except NotImplementedError:
+        # The library does not know the language of this folder; digits are still read.
         return None
 
 

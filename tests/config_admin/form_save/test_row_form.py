@@ -297,7 +297,7 @@ def test_older_template_forms_are_shown_before_they_are_stored_as_jinja(ada: Cli
 
     held = fill(ada, url, **NEW | {"exact_text": "Hi [(${intent})] & #{state ?: 'x'}"})
 
-    shown = [message for _, _, message in form_of(held).told_warnings]
+    shown = [message for _, _, message in form_of(held).labelled_warnings]
     assert shown == [
         (
             "Only Jinja2 is filled in. On saving, this is converted to Jinja2: [(${intent})] becomes {{ intent }}; "

@@ -46,7 +46,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows and groups of which all, or any, must hold; or, if negated, must not."""
+    """A group of rows and groups: all of them must hold, or any of them. `negated` reverses the result."""
 
     combinator: str
     negated: bool
