@@ -74,7 +74,7 @@ CODES: Mapping[str, str] = {
     ),
     "CLASSIFIER_INTENT": "A phrase leads to one intent. ANY and UNKNOWN are not allowed.",
     "CLASSIFIER_OVERLAP": (
-        "A phrase of another intent matches the same messages. If both match, no intent is recognised."
+        "A phrase of another intent matches the same messages. The message says which one decides, if any."
     ),
     "PHRASE_WITHOUT_WORDS": "The phrase consists of words such as “I would like”, which say nothing about a subject.",
     "PHRASE_OF_OTHER_INTENT": (
@@ -201,8 +201,8 @@ HEALTH_CODES: Mapping[str, str] = {
         "pattern more specific, or let priorities decide (COLLISION_BY_PRIORITY)."
     ),
     "PHRASES_TAKEN": (
-        "A pattern matches phrases of another intent and is tried first. Make the pattern more specific, or turn "
-        "it into phrases."
+        "A phrase decides about every text of phrases of another intent. Make it more specific, or change its "
+        "priority."
     ),
     "PATTERN_EMPTY_TEXT": (
         "The pattern matches the empty text, and usually every other text. Require at least one character."

@@ -11,12 +11,11 @@ from config_admin.health.survey import Survey
 from config_admin.health.texts.pattern_tree import UnsupportedPattern
 from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
 from config_admin.validation.findings import Severity
-from convengine.engine.steps.intents.classifiers import get_classifier_bank, list_groups, order_classifiers
-from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY, ORDER
+from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
+from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import code, shorten
-from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.enums import ClassifierType
+from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
 #: Maximum reported collisions per row; maximum rows compared per word.
@@ -44,7 +43,7 @@ def _report_collision(row: rows.Classifier, other: rows.Classifier, text: str) -
     pairs = ((row, other), (other, row))
     useless = next((a for a, b in pairs if includes(_predicate(b), _predicate(a), limit=MAX_STATES)), None)
     always = (
-        f" This applies to every message that row {useless.pk} matches, so that phrase never decides alone."
+        f" This applies to every message of the {describe_phrase(useless)}, so it never decides alone."
         if useless
         else ""
     )
@@ -52,10 +51,7 @@ def _report_collision(row: rows.Classifier, other: rows.Classifier, text: str) -
         "CLASSIFIER_COLLISION",
         Severity.WARNING,
         row,
-        (
-            f"“{shorten(text, 100)}” matches a phrase of {code(row.intent_code)} (row {row.pk}) and a phrase of "
-            f"{code(other.intent_code)} (row {other.pk})."
-        ),
+        (f"“{shorten(text, 100)}” matches the {describe_phrase(row)} and the {describe_phrase(other)}."),
         (
             "No intent is recognised for such a message. A model is asked. Without a model, the customer has to "
             f"choose between {intents}.{always}"
@@ -67,45 +63,43 @@ def _report_collision(row: rows.Classifier, other: rows.Classifier, text: str) -
 
 
 def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
-    """Patterns that match example sentences of other intents, and are tried before them."""
+    """Phrases and patterns that decide about every text of a phrase of another intent."""
     snapshot = survey.snapshot
     bank, by_pk = get_classifier_bank(snapshot), {row.pk: row for row in order_classifiers(snapshot)}
-    order = {kind: index for index, group in enumerate(_list_groups(snapshot)) for kind in group}
     taken: dict[Any, list[rows.Classifier]] = {}
     for phrase in order_classifiers(snapshot):
-        if not phrase.is_phrase or survey.late("phrases"):
+        texts = _list_own_texts(phrase)
+        if not texts or survey.late("phrases"):
             continue
-        hits = (by_pk[key] for key in bank.hits(phrase.pattern) if key in by_pk)
-        for pattern in sorted(hits, key=lambda row: row.classifier_id):
+        hits = frozenset.intersection(*(frozenset(bank.hits(text)) for text in texts))
+        for other in sorted((by_pk[key] for key in hits if key in by_pk), key=lambda row: row.classifier_id):
             if (
-                code(pattern.intent_code) != code(phrase.intent_code)
-                and order[ClassifierType(code(pattern.rule_type))] < order[ClassifierType.PHRASE]
-                and survey.is_touched(phrase, pattern)
+                code(other.intent_code) != code(phrase.intent_code)
+                and choose_deciding_row(snapshot, phrase, other) is other
+                and survey.is_touched(phrase, other)
             ):
-                taken.setdefault(pattern.pk, []).append(phrase)
+                taken.setdefault(other.pk, []).append(phrase)
     for key, phrases in taken.items():
         yield _report_taken_phrases(by_pk[key], phrases)
 
 
-def _list_groups(snapshot: Snapshot) -> tuple[tuple[ClassifierType, ...], ...]:
-    return list_groups(live_settings.read(snapshot, ORDER).value)
+def _list_own_texts(row: rows.Classifier) -> tuple[str, ...]:
+    """Texts that lead to the row when no other row takes them."""
+    return (row.pattern or "",) if row.is_phrase else _list_samples(row) if row.is_pattern else ()
 
 
-def _report_taken_phrases(pattern: rows.Classifier, phrases: list[rows.Classifier]) -> Diagnosis:
-    named = ", ".join(f"“{shorten(row.pattern or '', 60)}” of {code(row.intent_code)}" for row in phrases[:MAX_OF_ONE])
+def _report_taken_phrases(row: rows.Classifier, phrases: list[rows.Classifier]) -> Diagnosis:
+    named = ", ".join(describe_phrase(phrase) for phrase in phrases[:MAX_OF_ONE])
     more = f" and {len(phrases) - MAX_OF_ONE} more" if len(phrases) > MAX_OF_ONE else ""
     return make_diagnosis(
         "PHRASES_TAKEN",
         Severity.WARNING,
-        pattern,
-        (
-            f"Pattern {shorten(pattern.pattern or '', 60)} of {code(pattern.intent_code)} matches phrases of other "
-            f"intents: {named}{more}."
-        ),
-        f"Patterns are tried before phrases, so customers who write this get {code(pattern.intent_code)}.",
+        row,
+        f"The {describe_phrase(row)} takes over phrases of other intents: {named}{more}.",
+        f"Customers who write this get {code(row.intent_code)}.",
         others=phrases,
         field="pattern",
-        witness=Witness(text=phrases[0].pattern or ""),
+        witness=Witness(text=_list_own_texts(phrases[0])[0]),
     )
 
 
@@ -118,7 +112,6 @@ class _Search:
         self._policies = get_policy_bank(survey.snapshot)
         #: Not needed if everything is checked.
         self._touched = list(survey.of(rows.Classifier)) if survey.touched is not None else []
-        self._by_priority = live_settings.read(survey.snapshot, COLLISION_BY_PRIORITY).value
 
     def find_pairs(self) -> Iterator[tuple[_Pair, str]]:
         """Pairs with a message: first the texts of each row, tested on all; then texts made for pairs."""
@@ -150,9 +143,11 @@ class _Search:
         return [other for other in others if self._rivals(row, other)]
 
     def _rivals(self, row: rows.Classifier, other: rows.Classifier) -> bool:
-        decided = self._by_priority and row.priority != other.priority
-        rivals = code(row.intent_code) != code(other.intent_code) and not decided
-        return rivals and self._survey.is_touched(row, other)
+        return (
+            code(row.intent_code) != code(other.intent_code)
+            and choose_deciding_row(self._survey.snapshot, row, other) is None
+            and self._survey.is_touched(row, other)
+        )
 
     def _comparable_pairs(self) -> Iterator[_Pair]:
         """Pairs that share a word, and all pairs with rows without words: for changed rows, all of theirs."""

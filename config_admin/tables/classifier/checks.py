@@ -1,12 +1,12 @@
 """Save checks of `ce_intent_classifier` (tables 2.2, pipeline-1 17.2)."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
+from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, list_literals
 from convengine.engine.phrases.matching import get_phrase_index
 from convengine.engine.phrases.words import has_telling_words
 from convengine.engine.rules.text_bank import REGEX, get_bank
@@ -15,11 +15,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
 Classifier = Draft[rows.Classifier]
-#: What is no literal in a pattern: escapes, classes, group openings, counts.
-_OPERATORS = re.compile(r"\\[pP]\{[^}]*\}|\\.|\[[^\]]*\]|\(\?[^:)>]*[:)>]|\{[^}]*\}")
-_LITERAL = re.compile(r"[^\W_]+(?:[ '][^\W_]+)*")
-#: How many overlapping rows are reported.
-_MAX_REPORTED = 3
+#: How many overlapping rows are reported, and compared.
+_MAX_REPORTED, _MAX_COMPARED = 3, 200
 
 
 def _check_semantic_installed(draft: Classifier) -> Iterator[Finding]:
@@ -48,33 +45,59 @@ def list_sample_texts(row: rows.Classifier) -> tuple[str, ...]:
         return ()
     if code(row.rule_type) != REGEX:
         return (pattern,)
-    literals = _LITERAL.findall(_OPERATORS.sub(" ", pattern))
+    literals = list_literals(pattern)
     return tuple(dict.fromkeys((*literals, " ".join(literals))))
 
 
 def check_overlap(draft: Classifier) -> Iterator[Finding]:
-    """A text that matches both rows proves that they overlap; the samples of either side are tried."""
+    """A text that matches both rows proves that they overlap; the samples of either side are tried.
+
+    Where the order of match types or priorities decide, only a row that loses all its texts is reported.
+    """
     if not draft.row.enabled:
         return
-    overlapping = (
-        other
-        for other in draft.others(_find_overlapping_rows(draft.snapshot, draft.row))
-        if code(other.intent_code) != code(draft.row.intent_code)
+    colliding: list[rows.Classifier] = []
+    taken: list[rows.Classifier] = []
+    taking: list[rows.Classifier] = []
+    for other in islice(draft.others(_find_overlapping_rows(draft.snapshot, draft.row)), _MAX_COMPARED):
+        if code(other.intent_code) == code(draft.row.intent_code):
+            continue
+        winner = choose_deciding_row(draft.snapshot, draft.row, other)
+        if winner is None:
+            colliding.append(other)
+        elif _takes_every_text(winner, other if winner is draft.row else draft.row):
+            (taken if winner is draft.row else taking).append(other)
+    if taken:
+        yield draft.warning("CLASSIFIER_OVERLAP", "pattern", _describe_taken(draft.row, taken))
+    messages = [_describe_taking(draft.row, other) for other in taking]
+    messages += [_describe_collision(other) for other in colliding]
+    for message in messages[:_MAX_REPORTED]:
+        yield draft.warning("CLASSIFIER_OVERLAP", "pattern", message)
+
+
+def _describe_taken(row: rows.Classifier, taken: Sequence[rows.Classifier]) -> str:
+    """`This pattern takes over “where is my parcel” of PARCELS, …: …`."""
+    named = ", ".join(describe_phrase(other) for other in taken[:_MAX_REPORTED])
+    more = f" and {len(taken) - _MAX_REPORTED} more" if len(taken) > _MAX_REPORTED else ""
+    return f"This takes over the {named}{more}. Users who write this get {code(row.intent_code)} instead."
+
+
+def _describe_taking(row: rows.Classifier, other: rows.Classifier) -> str:
+    why = (
+        f"has priority {other.priority}, this one {row.priority}"
+        if other.priority < row.priority and other.is_phrase == row.is_phrase
+        else "is tried earlier"
     )
-    for other in islice(overlapping, _MAX_REPORTED):
-        yield draft.warning("CLASSIFIER_OVERLAP", "pattern", _describe_overlap(draft.row, other))
+    return f"The {describe_phrase(other)} matches these messages, too, and {why}. It decides instead."
 
 
-def _describe_overlap(row: rows.Classifier, other: rows.Classifier) -> str:
-    name = f"Row {other.pk} ({code(other.intent_code)})"
-    if row.is_phrase:
-        return f"{name} matches this phrase. Patterns are tried before phrases, so it leads to that intent."
-    if other.is_phrase:
-        return (
-            f"This pattern matches “{shorten_line(other.pattern, 60)}”, a phrase of {code(other.intent_code)}. "
-            "Patterns are tried before phrases, so it no longer leads to that intent."
-        )
-    return f"{name} matches some of the same texts. If both match, no intent is recognised."
+def _describe_collision(other: rows.Classifier) -> str:
+    return f"The {describe_phrase(other)} matches some of the same messages. If both match, no intent is recognised."
+
+
+def _takes_every_text(winner: rows.Classifier, loser: rows.Classifier) -> bool:
+    own = [text for text in list_sample_texts(loser) if _is_match(loser, text)]
+    return bool(own) and all(_is_match(winner, text) for text in own)
 
 
 def _find_overlapping_rows(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Classifier]:

@@ -82,12 +82,7 @@ def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
         find_classifier_collisions, *INTENTS, _regex("CANCEL", r"^\d{3,5}$"), _regex("BILL", r"^\d{5,8}$")
     )
 
-    narrow = next(
-        key.pk
-        for key in diagnosis.rows
-        if f"row {key.pk} matches, so that phrase never decides" in diagnosis.consequence
-    )
-    assert narrow == max(key.pk for key in diagnosis.rows)
+    assert "every message of the phrase “my order” of BILL, so it never decides alone" in diagnosis.consequence
     assert "never decides" not in other.consequence
 
 
@@ -107,6 +102,19 @@ def test_a_pattern_that_takes_phrases_of_another_intent_is_named_with_them() -> 
     assert run_check(find_taken_phrases, *INTENTS, pattern, *phrases, first) == []
     assert run_check(find_taken_phrases, *INTENTS, pattern, phrases[0], touched=pattern) != []
     assert run_check(find_taken_phrases, *INTENTS, pattern, phrases[0], touched=INTENTS[0]) == []
+
+
+def test_a_pattern_that_wins_by_priority_is_named_with_the_phrases_that_it_takes() -> None:
+    by_priority = make_config("ClassifierIntentResolver/COLLISION_BY_PRIORITY", "true")
+    wide, part = _regex("BILL", "order", priority=1), _regex("CANCEL", r"\border (a|b)\b", priority=2)
+    partly = _regex("CANCEL", "(order|shop)", priority=3)
+
+    (finding,) = run_check(find_taken_phrases, *INTENTS, wide, part, partly, by_priority)
+
+    assert finding.message == (
+        "The phrase “order” of BILL takes over phrases of other intents: phrase “order, a, b” of CANCEL."
+    )
+    assert run_check(find_taken_phrases, *INTENTS, wide, part, partly) == []
 
 
 def test_phrases_are_no_patterns_for_the_search_of_collisions() -> None:

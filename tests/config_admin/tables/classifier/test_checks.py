@@ -7,6 +7,7 @@ import pytest
 
 from config_admin.tables.classifier.checks import list_sample_texts
 from convengine.engine.rules.text_bank import TextBank
+from tests.builders import make_config
 from tests.config_admin.validation.shop import CLASSIFIER, codes, list_messages
 
 OTHER = replace(CLASSIFIER, classifier_id=2, intent_code="ORDER_STATUS", rule_type="CONTAINS", pattern="where is")
@@ -71,12 +72,15 @@ def test_a_pattern_that_takes_phrases_of_another_intent_is_questioned_on_both_si
     assert list_messages(phrase) == [
         (
             "CLASSIFIER_OVERLAP",
-            "Row 1 (CANCEL_ORDER) matches this phrase. Patterns are tried before phrases, so it leads to that intent.",
+            "The phrase “cancel, stop, order” of CANCEL_ORDER matches these messages, too, and is tried earlier. "
+            "It decides instead.",
         )
     ]
     ((code, message),) = list_messages(CLASSIFIER, phrase)
     assert code == "CLASSIFIER_OVERLAP"
-    assert "“I want to stop my order”, a phrase of FAQ" in message
+    assert message == (
+        "This takes over the phrase “I want to stop my order” of FAQ. Users who write this get CANCEL_ORDER instead."
+    )
 
 
 def test_the_pattern_is_there() -> None:
@@ -102,7 +106,8 @@ def test_a_row_that_hits_another_intents_words_overlaps() -> None:
     assert list_messages(replace(OTHER, pattern="stop")) == [
         (
             "CLASSIFIER_OVERLAP",
-            "Row 1 (CANCEL_ORDER) matches some of the same texts. If both match, no intent is recognised.",
+            "The phrase “cancel, stop, order” of CANCEL_ORDER matches some of the same messages. If both match, no "
+            "intent is recognised.",
         )
     ]
 
@@ -114,6 +119,32 @@ def test_a_row_whose_words_another_intent_hits_overlaps() -> None:
 
 def test_the_same_pattern_for_two_intents_overlaps() -> None:
     assert codes(replace(CLASSIFIER, classifier_id=2, intent_code="FAQ")) == ["CLASSIFIER_OVERLAP"]
+
+
+BY_PRIORITY = make_config("ClassifierIntentResolver/COLLISION_BY_PRIORITY", "true")
+
+
+def test_phrases_that_priorities_separate_overlap_only_where_one_takes_all_texts_of_the_other() -> None:
+    first = replace(OTHER, pattern="order", priority=5)
+    part = replace(OTHER, pattern="please stop the order today", priority=20)
+
+    assert codes(replace(CLASSIFIER, classifier_id=2, intent_code="FAQ"), BY_PRIORITY) == ["CLASSIFIER_OVERLAP"]
+    assert codes(first) == codes(part) == ["CLASSIFIER_OVERLAP"]
+    assert list_messages(first, BY_PRIORITY) == [
+        (
+            "CLASSIFIER_OVERLAP",
+            "This takes over the phrase “cancel, stop, order” of CANCEL_ORDER. Users who write this get ORDER_STATUS "
+            "instead.",
+        )
+    ]
+    assert list_messages(part, BY_PRIORITY) == [
+        (
+            "CLASSIFIER_OVERLAP",
+            "The phrase “cancel, stop, order” of CANCEL_ORDER matches these messages, too, and has priority 10, this "
+            "one 20. It decides instead.",
+        )
+    ]
+    assert codes(replace(OTHER, pattern="stop", priority=20), BY_PRIORITY) == []
 
 
 @pytest.mark.parametrize("change", [{}, {"intent_code": "CANCEL_ORDER", "pattern": "stop"}, {"enabled": False}])
