@@ -201,8 +201,7 @@ HEALTH_CODES: Mapping[str, str] = {
         "pattern more specific, or let priorities decide (COLLISION_BY_PRIORITY)."
     ),
     "PHRASES_TAKEN": (
-        "A phrase decides about every text of phrases of another intent. Make it more specific, or change its "
-        "priority."
+        "A phrase decides about every text of phrases of another intent. Make it more specific, or change its priority."
     ),
     "PATTERN_EMPTY_TEXT": (
         "The pattern matches the empty text, and usually every other text. Require at least one character."
