@@ -32,6 +32,7 @@ class IntentAdmin(RowAdmin):
 
     sections = (
         ("Intent", ("intent_code", "display_name", "description", "llm_hint")),
+        ("Dialogue", ("returns",)),
         ("Availability", ("priority", "enabled")),
     )
     list_display = ("intent_code", "in_use", "priority", "display_name", "about")

@@ -4,7 +4,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.intent.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import CodeField, make_enabled_field, optional_name, optional_text, priority
+from config_admin.tables.model_fields import CodeField, flag, make_enabled_field, optional_name, optional_text, priority
 from config_admin.validation.columns import Problem, declare_column
 
 
@@ -31,6 +31,14 @@ class CeIntent(ControlPlaneRow):
         help_text="Extra guidance for the model, for example what does not belong to this intent.",
     )
     priority = priority(help_text="Order in the list that the model receives. Lower numbers come first.")
+    returns = flag(
+        False,
+        verbose_name="answers and returns",
+        help_text=(
+            "While a form or a question is open, a message with this intent is answered, and the open question follows. "
+            "Intent, state and form stay as they are. For questions that users ask in between."
+        ),
+    )
     enabled = make_enabled_field()
 
     class Meta(ControlPlaneRow.Meta):

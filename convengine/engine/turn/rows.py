@@ -37,6 +37,8 @@ class Intent(Row):
     display_name: str | None = None
     llm_hint: str | None = None
     priority: int = 100
+    #: Asked while a form or a question is open, it is answered there, and the open question follows.
+    returns: bool = False
 
     @property
     def name(self) -> str:

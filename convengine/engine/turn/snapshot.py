@@ -13,7 +13,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.rows import Intent, Rule
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buckets, scope_key
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, HAND_OVER, UNKNOWN, list_buckets, scope_key
 
 R = TypeVar("R", bound=rows.Row)
 V = TypeVar("V")
@@ -119,6 +119,35 @@ class Snapshot:
                     key=lambda i: (i.priority, i.intent_code),
                 )
             ),
+        )
+
+    @property
+    def interrupting_classifiers(self) -> frozenset[int]:
+        """The phrases that are tried even while a form is open, by id.
+
+        They are those of intents that answer and return, and those that lead to the state HAND_OVER.
+        """
+        returning = self.returning_intents
+        hand_overs = self.table(rows.Classifier).memo.get(
+            "hand-overs",
+            lambda: frozenset(
+                row.classifier_id for row in self.enabled_rows(rows.Classifier) if code(row.state_code) == HAND_OVER
+            ),
+        )
+        if not returning:
+            return hand_overs
+        return hand_overs | self.table(rows.Classifier).memo.get(
+            ("of intents", returning),
+            lambda: frozenset(
+                row.classifier_id for row in self.enabled_rows(rows.Classifier) if code(row.intent_code) in returning
+            ),
+        )
+
+    @property
+    def returning_intents(self) -> frozenset[str]:
+        """Codes of the enabled intents that answer and return (R112)."""
+        return self.table(rows.Intent).memo.get(
+            "returning", lambda: frozenset(code(i.intent_code) for i in self.enabled_rows(rows.Intent) if i.returns)
         )
 
     # --- scoped rows --------------------------------------------------------------------------------------------
