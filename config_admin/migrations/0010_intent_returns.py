@@ -13,11 +13,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='ceintent',
             name='returns',
-            field=models.BooleanField(db_default=False, default=False, help_text='While a form or a question is open, a message with this intent is answered, and the open question follows. Intent, state and form stay as they are. For questions that users ask in between.', verbose_name='answers and returns'),
+            field=models.BooleanField(db_default=False, default=False, help_text='While a form or a question is open, a message with this intent is answered and the open question follows. Intent, state and form stay as they are. For questions that users ask in between.', verbose_name='answers and returns'),
         ),
         migrations.AddField(
             model_name='historicalceintent',
             name='returns',
-            field=models.BooleanField(db_default=False, default=False, help_text='While a form or a question is open, a message with this intent is answered, and the open question follows. Intent, state and form stay as they are. For questions that users ask in between.', verbose_name='answers and returns'),
+            field=models.BooleanField(db_default=False, default=False, help_text='While a form or a question is open, a message with this intent is answered and the open question follows. Intent, state and form stay as they are. For questions that users ask in between.', verbose_name='answers and returns'),
         ),
     ]

@@ -35,7 +35,7 @@ class CeIntent(ControlPlaneRow):
         False,
         verbose_name="answers and returns",
         help_text=(
-            "While a form or a question is open, a message with this intent is answered, and the open question follows. "
+            "While a form or a question is open, a message with this intent is answered and the open question follows. "
             "Intent, state and form stay as they are. For questions that users ask in between."
         ),
     )
