@@ -2,6 +2,7 @@
 
 from config_admin.form_save.presence_row import CePresence
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
+from config_admin.health.stored_findings import CeHealthFinding, CeHealthReport
 from config_admin.releases.models import CeConfigHead, CeRelease, CeReleaseBlob
 from config_admin.tables.base_model import ControlPlaneRow, RowQuerySet, ScopedRow
 from config_admin.tables.classifier.model import CeIntentClassifier
@@ -31,6 +32,8 @@ __all__ = [
     "CeContainerConfig",
     "CeDeskRow",
     "CeHealthAcknowledgement",
+    "CeHealthFinding",
+    "CeHealthReport",
     "CeIntent",
     "CeIntentClassifier",
     "CeMcpDbTool",

@@ -35,6 +35,7 @@ class DiagnosisSerializer(serializers.Serializer[Any]):
     row = serializers.JSONField()
     field = serializers.CharField(allow_null=True)
     severity = serializers.CharField()
+    impact = serializers.CharField(help_text="BREAKS, SURPRISES or HINT.")
     code = serializers.CharField()
     message = serializers.CharField()
     consequence = serializers.CharField()

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from config_admin.api.serializers import HealthSerializer, RowsSerializer, RunningSerializer, TablesSerializer
 from config_admin.health.background import runs
 from config_admin.health.check import build_report
+from config_admin.health.stored_findings import store_run
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
 from convengine.engine.errors import RequestInvalid
@@ -70,6 +71,7 @@ class HealthView(APIView):
         if health is None:
             answer = RunningSerializer({"configVersion": snapshot.config_version, "progress": run}).data
             return Response(answer, 202, headers=_AGAIN)
+        store_run(run)
         findings = [
             finding
             for finding in health.findings

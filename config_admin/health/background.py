@@ -28,6 +28,8 @@ class Run:
     parts: int = 1
     health: Health | None = None
     failed: bool = False
+    #: True when its findings are stored, which whoever shows them does first.
+    stored: bool = False
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def wait(self, seconds: float) -> Health | None:

@@ -119,8 +119,12 @@ def _run_checks(survey: Survey, progress: Progress | None) -> Health:
             findings_by_key.setdefault((finding.code, finding.rows, finding.field, finding.message), finding)
         seconds[name] = time.monotonic() - began
     findings = [*findings_by_key.values(), *_report_skipped_checks(survey)]
-    findings.sort(key=lambda finding: (not finding.is_error, finding.code, finding.table, str(finding.row)))
+    findings.sort(key=_get_order)
     return Health(survey.snapshot.config_version, tuple(findings), survey.left_out, seconds)
+
+
+def _get_order(finding: Diagnosis) -> tuple[object, ...]:
+    return not finding.is_error, finding.impact.rank, finding.code, finding.table, str(finding.row)
 
 
 def _report_skipped_checks(survey: Survey) -> Iterator[Diagnosis]:

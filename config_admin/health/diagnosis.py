@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from config_admin.health.impact import Impact, get_impact
 from config_admin.validation.findings import Finding, Severity
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import Row
@@ -62,9 +63,20 @@ class Diagnosis(Finding):
     #: An input that causes it, simulated by the engine; null if none is needed.
     witness: Witness | None = None
 
+    @property
+    def impact(self) -> Impact:
+        """How much it matters to customers."""
+        return get_impact(self.code, self.severity)
+
+    @property
+    def key(self) -> str:
+        """The name of the finding whatever its rows contain, for its age: 32 hexadecimal digits."""
+        return _hash([self.code, self.field, *((key.table, str(key.pk)) for key in self.rows)])
+
     def as_dict(self) -> dict[str, Any]:
         """The finding for the console and the API."""
         return super().as_dict() | {
+            "impact": self.impact.value,
             "consequence": self.consequence,
             "rows": [{"table": key.table, "row": key.pk} for key in self.rows],
             "witness": self.witness.as_dict() if self.witness else None,
@@ -73,8 +85,11 @@ class Diagnosis(Finding):
     def fingerprint(self, snapshot: Snapshot) -> str:
         """The name of the finding as long as its rows stay unchanged: 32 hexadecimal digits."""
         members = [snapshot.tables[key.table].by_pk.get(key.pk) for key in self.rows]
-        content = [self.code, *(asdict(row) if row else None for row in members)]
-        return hashlib.sha256(dumps(content).encode()).hexdigest()[:32]
+        return _hash([self.code, *(asdict(row) if row else None for row in members)])
+
+
+def _hash(content: list[Any]) -> str:
+    return hashlib.sha256(dumps(content).encode()).hexdigest()[:32]
 
 
 def make_diagnosis(

@@ -1,5 +1,6 @@
 """The Health page: the findings, their consequences, and the accepted ones."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,10 +11,12 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_name, row_title, row_url
+from config_admin.editing.links import release_url, row_name, row_title, row_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
+from config_admin.health.impact import Impact
+from config_admin.health.stored_findings import read_ages, store_run
 from config_admin.releases.content import control_plane
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
@@ -53,12 +56,18 @@ def health(request: HttpRequest) -> HttpResponse:
     run = runs.of(snapshot, world)
     # Read once, because the check goes on while the page is made.
     done = run.health
+    store_run(run)
+    ages = read_ages()
     findings = done.findings if done else ()
     accepted = {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
     marked = [(finding, finding.fingerprint(snapshot)) for finding in findings]
-    wanted = request.GET.get("code", "")
+    wanted, wanted_impact = request.GET.get("code", ""), request.GET.get("impact", "")
     open_findings = [(finding, mark) for finding, mark in marked if mark not in accepted]
-    chosen = [(finding, mark) for finding, mark in open_findings if wanted in ("", finding.code)]
+    chosen = [
+        (finding, mark)
+        for finding, mark in open_findings
+        if wanted in ("", finding.code) and wanted_impact in ("", finding.impact)
+    ]
     context = {
         **admin.site.each_context(request),
         "title": "Health",
@@ -69,10 +78,12 @@ def health(request: HttpRequest) -> HttpResponse:
         "percent": round(100 * run.done / run.parts),
         "codes": _count_codes([finding for finding, _ in open_findings]),
         "code": wanted,
-        "findings": [_build_finding(request, snapshot, finding, mark) for finding, mark in chosen[:SHOWN]],
+        "impacts": _count_impacts([finding for finding, _ in open_findings]),
+        "impact": wanted_impact,
+        "findings": [_build_finding(request, snapshot, finding, mark, ages) for finding, mark in chosen[:SHOWN]],
         "more": max(0, len(chosen) - SHOWN),
         "accepted": [
-            (_build_finding(request, snapshot, finding, mark), accepted[mark])
+            (_build_finding(request, snapshot, finding, mark, ages), accepted[mark])
             for finding, mark in marked
             if mark in accepted
         ][:SHOWN],
@@ -110,11 +121,22 @@ def _count_codes(findings: list[Diagnosis]) -> list[tuple[str, str, int]]:
     return [(code, get_code_label(code), count) for code, count in ordered]
 
 
-def _build_finding(request: HttpRequest, snapshot: Snapshot, finding: Diagnosis, mark: str) -> dict[str, Any]:
+def _count_impacts(findings: list[Diagnosis]) -> list[tuple[Impact, int]]:
+    counts = Counter(finding.impact for finding in findings)
+    return [(impact, counts[impact]) for impact in Impact if counts[impact]]
+
+
+def _build_finding(
+    request: HttpRequest, snapshot: Snapshot, finding: Diagnosis, mark: str, ages: Mapping[str, int]
+) -> dict[str, Any]:
+    since = ages.get(finding.key)
     return {
+        "impact": finding.impact,
+        "since": since,
+        "since_url": release_url(since) if since and request.user.has_perm("config_admin.view_cerelease") else "",
+        "is_new": since == snapshot.config_version,
         "code": finding.code,
         "label": get_code_label(finding.code),
-        "is_error": finding.is_error,
         "message": finding.message,
         "consequence": finding.consequence,
         "fingerprint": mark,

@@ -15,7 +15,9 @@ from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import SHOWN, Question, Refusal, ask, refusals_of, warnings_of
 from config_admin.form_save.request_change_set import describe_new_release, record_request
+from config_admin.health.page import health_url
 from config_admin.history import compare_page
+from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.content import contents
 from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
@@ -99,6 +101,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
             "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",
             "may_go_back": self.has_roll_back_permission(request),
+            "findings": list_release_findings(request, release.pk, by_table) if release else [],
+            "health_url": health_url(),
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 

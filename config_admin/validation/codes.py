@@ -96,9 +96,6 @@ CODES: Mapping[str, str] = {
     "ENGINE_KEY_WRITE": "A step of the engine sets this parameter, too. Only later steps see the value of the rule.",
     "RULE_ALWAYS_TRUE": "The rule has no scope and no condition, so it applies to every turn of every conversation.",
     "RULE_FLIP_FLOP": "Two rules undo each other. The engine stops after a few passes. Give one of them a condition.",
-    "STATE_WITHOUT_RESPONSE": (
-        "The rule leads to a state without an answer, so a turn that ends there fails. Add an answer."
-    ),
     "STATE_GRAPH_MISSING_EDGE": (
         "The state graph does not allow the move of this rule. Change the rule, or add an edge."
     ),

@@ -9,6 +9,8 @@ from django.http import HttpRequest
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_title, row_url
+from config_admin.health.page import health_url
+from config_admin.health.stored_findings import summarise_findings
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.validation import relations
 from config_admin.workplace.favourites import find_saved_rows
@@ -22,6 +24,7 @@ NEWEST = 8
 #: How many of the newest turns are searched for failed ones, so that the cost of the page is constant.
 LATEST_TURNS = 200
 CONCERNS = 12
+NEWEST_FINDINGS = 5
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -36,6 +39,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             "in_force": snapshot.config_version,
             "concerns": concerns[:CONCERNS],
             "more": len(concerns) > CONCERNS,
+            "health": summarise_findings(NEWEST_FINDINGS),
+            "health_url": health_url(),
         }
     if may("config_admin.view_cerelease"):
         by_people = CeRelease.objects.exclude(origin=Origin.MIGRATION).defer("manifest")

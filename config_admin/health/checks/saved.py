@@ -12,7 +12,7 @@ from convengine.engine.turn import rows
 #: Findings that another health check reports better, with an input or for all rows at once.
 REPORTED_BY_OTHER_CHECKS = frozenset(
     {
-        "INTENT_DISABLED", "INTENT_UNKNOWN", "STATE_UNKNOWN", "STATE_WITHOUT_RESPONSE",
+        "INTENT_DISABLED", "INTENT_UNKNOWN", "STATE_UNKNOWN",
         "REGEX_INVALID", "REGEX_UNSUPPORTED", "REGEX_FLAGS_POSITION", "JSONPATH_INVALID",
         "TEMPLATE_OLDER_FORM",
     }

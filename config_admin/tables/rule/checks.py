@@ -29,7 +29,7 @@ from convengine.engine.turn.enums import RuleAction, RulePhase, RuleType
 from convengine.engine.turn.facts import RESERVED_FACTS, SESSION_KEYS
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.params import PARAMS
-from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, scope_key
+from convengine.engine.turn.scope import ANY, UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 
 Rule = Draft[rows.Rule]
@@ -299,20 +299,6 @@ def check_missing_edge(draft: Rule) -> Iterator[Finding]:
         )
 
 
-def check_target_response(draft: Rule) -> Iterator[Finding]:
-    """No answer for the rule's target; a collision needs none."""
-    rule = draft.row
-    end = code(rule.action_value)
-    if not is_move(rule, "SET_STATE") or end == INTENT_COLLISION:
-        return
-    if not any(relations.find_rows_sharing_scope(draft.snapshot, rows.Response, rule.intent_code, end)):
-        yield draft.warning(
-            "STATE_WITHOUT_RESPONSE",
-            "action_value",
-            f"Intent {code(rule.intent_code)} has no answer in state {end}. Add one.",
-        )
-
-
 SAVE_CHECKS = SaveChecks(
     form=(check_action, check_condition),
     fit=(
@@ -322,7 +308,6 @@ SAVE_CHECKS = SaveChecks(
         check_phase,
         check_unconditional_move,
         check_missing_edge,
-        check_target_response,
         common.check_duplicate_row,
     ),
     slow=(check_flip_flop,),

@@ -62,6 +62,7 @@ DEFAULTS: Mapping[str, Any] = {
         "audit.erasure.erase.JOB",
         "audit.integrity.nightly_job.JOB",
         "audit.search.text_index.JOB",
+        "config_admin.health.job.JOB",
         "convengine.server.jobs.old_runs.JOB",
     ],
     "HANDED_WORK": {"summaries": "convengine.server.memory.after_commit.write_summaries"},

@@ -161,7 +161,7 @@ def test_errors_of_rows_that_would_be_restored_are_listed(ada: Client) -> None:
 def test_weak_rows_that_would_be_restored_are_told(ada: Client) -> None:
     with change_set():
         make(m.CeIntent, intent_code="LOAN")
-        rule = make(m.CeRule)
+        rule = make(m.CeRule, intent_code="ANY", state_code="ANY", match_pattern="ANY")
     weak = newest().pk
     with change_set():
         m.CeRule.objects.all().delete()

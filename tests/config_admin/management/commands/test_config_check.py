@@ -37,7 +37,7 @@ def _run_check(*arguments: str, **options: Any) -> str:
 def test_findings_are_printed_with_an_example_and_counted(loan: None) -> None:
     output = _run_check()
 
-    assert "WARNING RULE_COLLISION  Rule " in output
+    assert "WARNING SURPRISES RULE_COLLISION  Rule " in output
     assert 'For example: {"intent": "LOAN"' in output
     assert "0 errors, 2 warnings." in output
 

@@ -8,7 +8,7 @@ import pytest
 
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, RulePhase
-from tests.config_admin.validation.shop import CANCELLED, COLLECTING, CONFIRMING, EDGES, RULE, codes, list_messages
+from tests.config_admin.validation.shop import CANCELLED, CONFIRMING, EDGES, RULE, codes, list_messages
 
 ACTS = ", ".join(DialogueAct)
 ALWAYS = replace(RULE, rule_type="EXACT", match_pattern="ANY")
@@ -246,7 +246,6 @@ def test_a_path_to_what_is_always_there_always_holds() -> None:
 
 
 def test_a_template_may_use_what_rules_write() -> None:
-    from tests.config_admin.validation.shop import CANCELLED
 
     shown = replace(CANCELLED, exact_text="{{ discount }} {{ seen }} {{ order }} {{ facts }}")
     writers = [
@@ -354,15 +353,5 @@ def test_an_intent_without_a_graph_may_move_anywhere() -> None:
     assert codes(replace(RULE, state_code="ANY")) == codes(replace(RULE, action_value="COLLECT")) == []
 
 
-def test_a_state_that_nothing_answers_is_told() -> None:
-    assert list_messages(RULE, without=[CONFIRMING]) == [
-        ("STATE_WITHOUT_RESPONSE", "Intent CANCEL_ORDER has no answer in state CONFIRM. Add one.")
-    ]
-    anywhere = replace(CANCELLED, intent_code="ANY", state_code="CONFIRM")
-    assert codes(RULE, anywhere, without=[CONFIRMING]) == []
-    assert codes(replace(RULE, enabled=False), without=[CONFIRMING]) == []
-
-
-def test_a_collision_is_answered_without_a_response() -> None:
-    reported = codes(replace(RULE, action_value="INTENT_COLLISION"), without=[*EDGES, COLLECTING])
-    assert "STATE_WITHOUT_RESPONSE" not in reported
+def test_a_rule_may_come_before_the_answer_of_its_state() -> None:
+    assert codes(RULE, without=[CONFIRMING]) == []

@@ -1,0 +1,191 @@
+"""`ce_health_report` and `ce_health_finding`: the findings of the last check, each with its age. No turn reads them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db import models, transaction
+from django.db.models import Case, Count, IntegerField, Max, QuerySet, Value, When
+from django.utils import timezone
+
+from config_admin.health.acknowledgement import CeHealthAcknowledgement
+from config_admin.health.background import Run
+from config_admin.health.check import Health
+from config_admin.health.diagnosis import Diagnosis
+from config_admin.health.impact import Impact
+from config_admin.releases.content import control_plane
+from convengine.engine.turn.snapshot import Snapshot
+
+_BATCH = 500
+
+
+class CeHealthReport(models.Model):
+    """One row: which release was checked last, and when."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    config_version = models.BigIntegerField(help_text="The checked release.")
+    checked_at = models.DateTimeField(default=timezone.now, help_text="When it was checked.")
+
+    class Meta:
+        db_table = "ce_health_report"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"Release {self.config_version}"
+
+
+class CeHealthFinding(models.Model):
+    """A finding of the last check, with the release since which it exists."""
+
+    key = models.CharField(
+        primary_key=True, max_length=32, help_text="Identifies the type of the finding, its rows and its column."
+    )
+    fingerprint = models.CharField(max_length=32, help_text="The same with the content of its rows.")
+    code = models.TextField(help_text="The type of the finding.")
+    impact = models.CharField(max_length=16, help_text="What it does to conversations.")
+    message = models.TextField(help_text="What is wrong.")
+    table_name = models.TextField(help_text="The table of its row.")
+    row_pk = models.TextField(blank=True, help_text="The key of its row.")
+    since_version = models.BigIntegerField(help_text="The release since which it exists.")
+    since_at = models.DateTimeField(default=timezone.now, help_text="When it was found first.")
+
+    class Meta:
+        db_table = "ce_health_finding"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.key[:8]}"
+
+    @property
+    def label(self) -> str:
+        """The impact in words."""
+        return Impact(self.impact).label
+
+
+def store_findings(health: Health, snapshot: Snapshot) -> None:
+    """Store the result of a full check. Known findings keep their age; without what was skipped, none is removed."""
+    findings = {finding.key: finding for finding in health.findings}
+    with transaction.atomic():
+        report, created = CeHealthReport.objects.select_for_update().get_or_create(
+            pk=1, defaults={"config_version": health.config_version}
+        )
+        if report.config_version > health.config_version:
+            return
+        known = dict(CeHealthFinding.objects.values_list("key", "since_version"))
+        new = [finding for key, finding in findings.items() if key not in known]
+        since = _date_findings(new, 0 if created else report.config_version, health.config_version)
+        CeHealthFinding.objects.bulk_create(
+            (_build_row(finding, snapshot, known.get(key) or since[key]) for key, finding in findings.items()),
+            batch_size=_BATCH,
+            update_conflicts=True,
+            unique_fields=["key"],
+            update_fields=["fingerprint", "code", "impact", "message", "table_name", "row_pk"],
+        )
+        if not health.left_out:
+            gone = [key for key in known if key not in findings]
+            for start in range(0, len(gone), _BATCH):
+                CeHealthFinding.objects.filter(key__in=gone[start : start + _BATCH]).delete()
+        report.config_version, report.checked_at = health.config_version, timezone.now()
+        report.save()
+
+
+def store_run(run: Run) -> None:
+    """Store the findings of a check that ended, once."""
+    if run.health is not None and not run.stored:
+        run.stored = True
+        store_findings(run.health, run.snapshot)
+
+
+def _build_row(finding: Diagnosis, snapshot: Snapshot, since: int) -> CeHealthFinding:
+    return CeHealthFinding(
+        key=finding.key,
+        fingerprint=finding.fingerprint(snapshot),
+        code=finding.code,
+        impact=finding.impact.value,
+        message=finding.message,
+        table_name=finding.table,
+        row_pk="" if finding.row is None else str(finding.row),
+        since_version=since,
+    )
+
+
+def _date_findings(findings: Iterable[Diagnosis], checked: int, current: int) -> dict[str, int]:
+    """The release that caused each new finding: the last one that changed its rows, after the last checked one."""
+    changed = _find_last_changes({key for finding in findings for key in finding.rows})
+    return {
+        finding.key: min(
+            max([checked + 1, *(changed.get((key.table, str(key.pk)), 0) for key in finding.rows)]), current
+        )
+        if finding.rows
+        else current
+        for finding in findings
+    }
+
+
+def _find_last_changes(keys: Iterable[Any]) -> Mapping[tuple[str, str], int]:
+    """The last release that changed each row, by table and key."""
+    by_table: dict[str, list[Any]] = {}
+    for key in keys:
+        by_table.setdefault(key.table, []).append(key.pk)
+    changes: dict[tuple[str, str], int] = {}
+    for table, pks in by_table.items():
+        model: Any = control_plane()[table]
+        name = model._meta.pk.attname
+        for start in range(0, len(pks), _BATCH):
+            versions = (
+                model.history.filter(**{f"{name}__in": pks[start : start + _BATCH]})
+                .values_list(name)
+                .annotate(last=Max("config_version"))
+                .order_by()
+            )
+            changes |= {(table, str(pk)): version for pk, version in versions}
+    return changes
+
+
+def read_ages() -> dict[str, int]:
+    """The release since which each stored finding exists, by its key."""
+    return dict(CeHealthFinding.objects.values_list("key", "since_version"))
+
+
+class HealthSummary(NamedTuple):
+    """The open findings of the last check, for the first page."""
+
+    #: The checked release; 0 when none was checked.
+    config_version: int
+    #: How many open findings have each impact.
+    counts: Mapping[Impact, int]
+    #: The newest open findings, the worst of a release first.
+    newest: Sequence[CeHealthFinding]
+
+    @property
+    def total(self) -> int:
+        """How many findings are open."""
+        return sum(self.counts.values())
+
+
+def summarise_findings(limit: int) -> HealthSummary:
+    """The summary of the stored findings, without the accepted ones."""
+    report = CeHealthReport.objects.first()
+    counts = {row["impact"]: row["count"] for row in _list_open().values("impact").annotate(count=Count("key"))}
+    return HealthSummary(
+        report.config_version if report else 0,
+        {impact: counts[impact] for impact in Impact if impact in counts},
+        list(_list_open().annotate(urgency=_URGENCY).order_by("-since_version", "urgency", "code", "key")[:limit]),
+    )
+
+
+def list_new_findings(config_version: int, limit: int) -> list[CeHealthFinding]:
+    """The open findings that exist since a release, the worst first."""
+    new = _list_open().filter(since_version=config_version)
+    return list(new.annotate(urgency=_URGENCY).order_by("urgency", "code", "key")[:limit])
+
+
+#: The rank of a row's impact.
+_URGENCY = Case(
+    *(When(impact=impact.value, then=Value(impact.rank)) for impact in Impact),
+    default=Value(len(Impact)),
+    output_field=IntegerField(),
+)
+
+
+def _list_open() -> QuerySet[CeHealthFinding]:
+    return CeHealthFinding.objects.exclude(fingerprint__in=CeHealthAcknowledgement.objects.values("fingerprint"))
