@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('config_admin', '0009_phrase_help'),
+        ('config_admin', '0010_intent_returns'),
     ]
 
     operations = [
