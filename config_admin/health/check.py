@@ -48,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
         whole.find_unanswered_confirmations,
         _tables_of(rows.PromptTemplate, rows.PendingAction, rows.Rule),
     ),
+    Check("forms", whole.find_forms_without_exit, _ALL),
     Check("tools", whole.find_unused_tools, _tables_of(rows.Tool)),
     Check("save checks", saved.run_save_checks, _ALL),
     Check("rules that never apply", never.find_dead_rules, _RULES | _MOVING),

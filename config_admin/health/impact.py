@@ -36,7 +36,7 @@ _HELP = {
 #: Warnings about turns that fail, or conversations that cannot go on; every error is one of them.
 _BREAKING = frozenset(
     {
-        "CONFIRM_WITHOUT_ACTION_OR_RULE", "DERIVED_NO_PROMPT", "NO_RESPONSE_FOR_INTENT",
+        "CONFIRM_WITHOUT_ACTION_OR_RULE", "DERIVED_NO_PROMPT", "FORM_WITHOUT_EXIT", "NO_RESPONSE_FOR_INTENT",
         "POLICY_BLOCKS_EVERYTHING", "STATE_WITHOUT_RESPONSE",
     }
 )  # fmt: skip

@@ -188,6 +188,11 @@ HEALTH_CODES: Mapping[str, str] = {
         "overrides the first. Narrow one of them, let the first one stop processing, or set the "
         "same value. If the order is intended, accept the finding with a reason."
     ),
+    "GENERAL_RULE_UNDOES": (
+        "A general rule changes the intent or state that a more specific rule set before. Narrow the general rule, or "
+        "switch off the setting Rules/GENERAL_MAY_UNDO, so that it no longer may. If it should, mark it to override "
+        "specific rules."
+    ),
     "RULE_NEVER_FIRES": "The rule never applies. The message says why. Delete the rule or correct the cause.",
     "RULE_LOOP": (
         "The rules move the conversation in a loop until the limit of passes is reached. Give one of "
@@ -213,6 +218,10 @@ HEALTH_CODES: Mapping[str, str] = {
     "CONFIRM_WITHOUT_ACTION_OR_RULE": (
         "The customer is asked for confirmation, but a yes has no effect. Add a "
         "pending action, or a rule on the dialogue act AFFIRM."
+    ),
+    "FORM_WITHOUT_EXIT": (
+        "No rule, action or tool follows the form, so the conversation stays there. Add a rule that moves on when the "
+        "form is complete."
     ),
     "TOOL_NEVER_USED": (
         "Nothing uses this tool in its scope. Add a planner prompt or a direct tool call, or disable the tool."

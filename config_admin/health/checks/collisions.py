@@ -114,14 +114,14 @@ class CollisionSearch:
 def _report_collision(collision: Collision) -> Diagnosis:
     first, second = collision.first, collision.second
     first_effect, second_effect = describe_effect(first, collision.path), describe_effect(second, collision.path)
-    undone = collision.path in (("state",), ("intent",)) and rank_specificity(first) > rank_specificity(second)
+    undone = _is_undone(collision)
     remedy = (
         f" The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} alone."
-        if undone and not second.override
+        if undone
         else ""
     )
     return make_diagnosis(
-        "RULE_COLLISION",
+        "GENERAL_RULE_UNDOES" if undone else "RULE_COLLISION",
         Severity.WARNING,
         second,
         (
@@ -133,6 +133,13 @@ def _report_collision(collision: Collision) -> Diagnosis:
         others=[first],
         witness=collision.witness,
     )
+
+
+def _is_undone(collision: Collision) -> bool:
+    """True when a general rule takes back the intent or state of a more specific one, without being marked to."""
+    first, second = collision.first, collision.second
+    more_general = rank_specificity(first) > rank_specificity(second)
+    return collision.path in (("state",), ("intent",)) and more_general and not second.override
 
 
 def list_pairs(survey: Survey) -> Iterator[tuple[rows.Rule, rows.Rule]]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from config_admin.health.checks.collisions import find_rule_collisions, list_pairs
 from config_admin.health.survey import Survey
 from config_admin.validation.world import World
@@ -64,8 +66,10 @@ def test_a_general_rule_that_undoes_a_specific_one_is_named_with_the_setting_tha
 
     (found,) = run_check(find_rule_collisions, intent, specific, general)
 
-    assert found.row == general.rule_id
+    assert (found.code, found.row) == ("GENERAL_RULE_UNDOES", general.rule_id)
     assert "with Rules/GENERAL_MAY_UNDO off, it leaves the state alone" in found.consequence
     assert found.witness is not None
+    marked = replace(general, override=True)
+    assert run_check(find_rule_collisions, intent, specific, marked)[0].code == "RULE_COLLISION"
     keeps = make_config("Rules/GENERAL_MAY_UNDO", "false")
     assert run_check(find_rule_collisions, keeps, intent, specific, general) == []
