@@ -11,6 +11,7 @@ from convengine.engine.dialogue.settings import (
     REGEX_NEGATE,
     REGEX_RESET,
 )
+from convengine.engine.dialogue.yes_or_no import read_yes_or_no_act
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
 from convengine.engine.turn.enums import DialogueAct
@@ -47,6 +48,8 @@ def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) ->
         return ClassifiedAct(act, 0.95)
     if edits_a_field():
         return ClassifiedAct(DialogueAct.EDIT, 0.92)
+    if act := read_yes_or_no_act(session, turn):
+        return ClassifiedAct(act, 0.95)
     if act := _match_whole_text(text, _AFTER_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
     if plain.endswith("?"):

@@ -3,7 +3,8 @@
 The score of an intent is `sqrt(M * P)`:
 
 - M is the share of the message that speaks for the intent: of the weight of its telling words, those that the intent's
-  phrases have. A word counts fully when many phrases of this intent and none of others have it.
+  phrases have. A word counts fully when many phrases of this intent and none of others have it. A value for the
+  intent's form is left out where no phrase of the intent has it.
 - P is the share of the best phrase that the message has.
 
 It is 1 if the message has exactly the telling words of a phrase.
@@ -21,12 +22,15 @@ from itertools import islice
 from math import log, sqrt
 from typing import NamedTuple
 
+from convengine.engine.phrases.form_words import FormWords
 from convengine.engine.phrases.languages import LANGUAGES, Language
 from convengine.engine.phrases.near_misses import Vocabulary
 from convengine.engine.phrases.words import Synonyms, TellingWord, detect_languages, read_telling_words
 
 #: How much a word counts that only says when or how many.
 LIGHT = 0.5
+#: How much a word speaks at least for an intent that has it in a phrase and in its form.
+_OPTION = 0.6
 #: How many phrases are compared with a message, so that the cost of a turn does not grow with their number.
 MAX_COMPARED = 100
 #: How many intents are reported.
@@ -90,11 +94,11 @@ class PhraseIndex:
             for language, group in by_language.items()
         )
 
-    def match(self, text: str | None) -> tuple[IntentMatch, ...]:
-        """The intents that share a telling word with the text, best first."""
+    def match(self, text: str | None, form_words: Mapping[str, FormWords] | None = None) -> tuple[IntentMatch, ...]:
+        """The intents that share a telling word with the text, best first. `form_words`: by intent."""
         best: dict[str, IntentMatch] = {}
         for index in self._indexes:
-            for match in index.match(text):
+            for match in index.match(text, form_words or {}):
                 if match.intent not in best or match.score > best[match.intent].score:
                     best[match.intent] = match
         return tuple(sorted(best.values(), key=lambda match: (-match.score, match.intent)))
@@ -153,27 +157,41 @@ class _LanguageIndex:
         terms = frozenset(word.term for word in self.read(text))
         return (self._phrases[index] for index in self._with_terms.get(terms, ()))
 
-    def match(self, text: str | None) -> list[IntentMatch]:
+    def match(self, text: str | None, form_words: Mapping[str, FormWords]) -> list[IntentMatch]:
         """The intents that share a telling word with the text, the best ones, in no order."""
         words = [self._make_weighed(word) for word in self.read(text)]
-        total = sum(word.weight for word in words)
         #: The scores of the best intents so far, the lowest one first.
         best: list[tuple[float, str, int]] = []
         for intent, (share, index) in self._rank_by_phrase(words):
             if len(best) == MAX_INTENTS and sqrt(share) <= best[0][0]:
                 break
-            spoken = sum(word.weight * self._find_term(word, intent)[0] for word in words) / total
+            counted = self._list_counted(words, intent, form_words.get(intent))
+            spoken = sum(word.weight * value for word, value, _ in counted) / sum(word.weight for word, *_ in counted)
             add = heappush if len(best) < MAX_INTENTS else heappushpop
             add(best, (1.0 if share == 1 else round(sqrt(spoken * share), 4), intent, index))
-        return [self._describe(words, total, *entry) for entry in best]
+        return [self._describe(words, form_words, *entry) for entry in best]
+
+    def _list_counted(
+        self, words: Sequence[_WeighedWord], intent: str, values: FormWords | None
+    ) -> list[tuple[_WeighedWord, float, str]]:
+        """The words that count for an intent: each with how much it speaks for it, and by which term."""
+        counted = []
+        for word in words:
+            value, term = self._find_term(word, intent)
+            if value and values is not None and term in values.terms:
+                value = max(value, _OPTION)
+            if value or values is None or not values.has(word.word):
+                counted.append((word, value, term))
+        return counted
 
     def _describe(
-        self, words: Sequence[_WeighedWord], total: float, score: float, intent: str, index: int
+        self, words: Sequence[_WeighedWord], form_words: Mapping[str, FormWords], score: float, intent: str, index: int
     ) -> IntentMatch:
         matched: list[MatchedWord] = []
         unmatched: list[str] = []
-        for word in words:
-            value, term = self._find_term(word, intent)
+        counted = self._list_counted(words, intent, form_words.get(intent))
+        total = sum(word.weight for word, *_ in counted)
+        for word, value, term in counted:
             if value:
                 matched.append(MatchedWord(word.word.text, term, round(word.weight * value / total, 4)))
             else:

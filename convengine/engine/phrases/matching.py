@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.phrases.form_words import get_form_words
 from convengine.engine.phrases.index import IntentMatch, Phrase, PhraseIndex
 from convengine.engine.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
 from convengine.engine.text.compare import blank, code
@@ -55,7 +56,7 @@ def get_phrase_index(snapshot: Snapshot) -> PhraseIndex:
 
 def match_phrases(snapshot: Snapshot, text: str | None) -> PhraseMatches:
     """The intents that the text means by phrases. Several, if they are within the margin."""
-    matches = snapshot.memo.get("phrases", lambda: get_phrase_index(snapshot)).match(text)
+    matches = snapshot.memo.get("phrases", lambda: get_phrase_index(snapshot)).match(text, get_form_words(snapshot))
     if not matches:
         return PhraseMatches(min_score=live_settings.read(snapshot, MIN_SCORE).value)
     margin = live_settings.read(snapshot, MARGIN).value

@@ -94,8 +94,8 @@ class Vocabulary:
 
 
 def _is_typing_error(text: str, known: str, distance: int) -> bool:
-    """A word that only goes on is another form or another word: late and later."""
-    if text.startswith(known) or known.startswith(text):
+    """A word that only goes on is another form or another word: late and later. A last letter may be double."""
+    if (text.startswith(known) or known.startswith(text)) and text.rstrip(text[-1]) != known.rstrip(text[-1]):
         return False
     longest = max(len(text), len(known))
     if distance == 2:

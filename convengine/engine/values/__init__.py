@@ -9,9 +9,10 @@ from convengine.engine.values.find import ValueSpan, find_values
 from convengine.engine.values.read import STORED_FORMATS, read_value
 from convengine.engine.values.reading import Outcome, Reading, ReadingSituation, Reason
 from convengine.engine.values.say import say_value
+from convengine.engine.values.yes_or_no import begins_with_yes, says_yes_or_no
 
 __all__ = [
     "STORED_FORMATS",
-    "FieldSpec", "Kind", "Option", "Outcome", "Reading", "ReadingSituation", "Reason", "ValueSpan", "field_spec",
-    "find_values", "read_value", "say_value",
+    "FieldSpec", "Kind", "Option", "Outcome", "Reading", "ReadingSituation", "Reason", "ValueSpan",
+    "begins_with_yes", "field_spec", "find_values", "read_value", "say_value", "says_yes_or_no",
 ]  # fmt: skip

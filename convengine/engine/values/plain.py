@@ -1,7 +1,6 @@
-"""Free text, texts of a given form, and yes or no (R114)."""
+"""Free text, and texts of a given form (R114)."""
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +16,6 @@ Json = Any
 _QUOTED = re.compile(r"\"(.+)\"|“(.+)”|„(.+)[“”]|«(.+)»|»(.+)«|'(.+)'")
 _WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 _WORD_SIGNS = ".,;:!?()\"'“”„"
-_STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 _CLOSING = " \t\r\n.!…,;:"
 #: Longest answer that is read as a short text. `x-long` takes more.
 MAX_LENGTH = 200
@@ -142,43 +140,3 @@ def find_pattern_words(spec: FieldSpec, text: str) -> list[tuple[int, int, Readi
         if value is not None:
             pattern_words.append((start, start + len(word), accept(value)))
     return pattern_words
-
-
-# --- yes or no --------------------------------------------------------------------------------------------------
-
-
-def read_yes_or_no(
-    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
-) -> Reading:
-    """Read yes or no: one phrase of the tables, or several that agree."""
-    values = {True: _get_phrases(language, "yes"), False: _get_phrases(language, "no")}
-    plain = unicodedata.normalize("NFC", text.strip())
-    for value, phrases in values.items():
-        if plain and not plain[0].isalnum() and plain[0] in phrases.phrases:
-            return accept(value)
-    if not tokens.tokens or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
-        return NOTHING
-    start, end = 0, len(tokens.text)
-    after = _get_phrases(language, "after")
-    for value, phrases in values.items():
-        if _covers(tokens.text, start, end, phrases, after):
-            return accept(value)
-    if (short := _STRETCHED.sub(r"\1", text)) != text:  # "nooo"
-        return read_yes_or_no(spec, short, language.read_tokens(short), situation, language)
-    return NOTHING
-
-
-def _covers(text: str, start: int, end: int, phrases: PhraseSet, after: PhraseSet) -> bool:
-    """True when the text is made of the phrases, and of courtesies after the first."""
-    size = phrases.match_start(text, start)
-    if not size:
-        return False
-    while size and start + size <= end:
-        start += size
-        size = phrases.match_start(text, start) or after.match_start(text, start)
-    return start == end
-
-
-@lru_cache(maxsize=64)
-def _get_phrases(language: Language, name: str) -> PhraseSet:
-    return PhraseSet(language.words["yes_no"][name])

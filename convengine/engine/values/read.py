@@ -12,11 +12,12 @@ from convengine.engine.values.durations import parse_duration, read_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.numbers import read_amount
-from convengine.engine.values.plain import read_pattern, read_text, read_yes_or_no
+from convengine.engine.values.plain import read_pattern, read_text
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation
 from convengine.engine.values.second_reader import read_with_dateparser
 from convengine.engine.values.times import is_time
 from convengine.engine.values.tokens import TokenText
+from convengine.engine.values.yes_or_no import read_yes_or_no
 
 Json = Any
 Reader = Callable[[FieldSpec, str, TokenText, ReadingSituation, Language], Reading]

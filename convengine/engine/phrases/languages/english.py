@@ -14,8 +14,8 @@ might must ill im ive id its youre youve youd theyre weve wed were thats whats w
 to of in on at by for from with without into onto about over under up down out off as than then so if or and but
 because until till while between through during per via before after
 what which who whom whose how
-please pls plz thanks thank thx hi hello hey dear sir madam sorry ok okay yes well just now also too very really
-actually maybe perhaps still already yet even only again currently quite kindly anyway
+please pls plz thanks thank thx hi hello hallo hiya hey dear sir madam sorry ok okay yes well just now also too very
+really actually maybe perhaps still already yet even only again currently quite kindly anyway
 want wanna need needs needed like would love wish hope try trying going gonna gotta got get gets getting let make
 making looking here there
 tell say know think thought wonder wondering believe guess ask asking help possible able way
@@ -199,6 +199,7 @@ deposit pay put
 email mail address
 telephone phone mobile cell number
 office branch shop store location
+tyre tire
 edit update change correct modify amend adjust alter
 talk speak chat
 bot robot machine chatbot

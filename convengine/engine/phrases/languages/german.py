@@ -13,11 +13,11 @@ jemandem jemanden geworden bleibt bleiben kam
 bin bist ist sind seid war waren wäre wären gewesen werde wird werden wurde wurden würde würden worden
 habe hab habt hast hat haben hatte hatten hätte hätten gehabt kann kannst können könnt konnte konnten könnte könnten
 muss musst müssen musste müsste soll sollen sollte sollten darf dürfen dürfte will willst wollen wollte möchte möchten
-mag brauche brauch braucht brauchen
+mag brauche brauch braucht brauchen bräuchte bräuchten ihnen wegen
 in im an am auf aus bei beim bis durch für gegen mit nach neben ohne seit über um unter von vom vor zu zum zur
 zwischen hinter als wie so dann wenn ob dass oder und aber denn weil
 wer wen wem wessen welche welcher welches welchen
-bitte danke hallo hi guten tag moin servus grüß gott sehr geehrte damen herren entschuldigung sorry ok okay ja
+bitte danke hallo hey hi guten tag moin servus grüß gott sehr geehrte damen herren entschuldigung sorry ok okay ja
 nur auch schon noch mal einmal eben jetzt gerade gern gerne vielleicht wohl eigentlich doch halt denn da hier dort
 geht gehen gibt geben gib machen mache macht lassen lass sagen sag sagt wissen weiß weiss glaube denke hilfe helfen
 möglich viel viele mehr sich selbst dazu davon damit daran darauf ne nen nem

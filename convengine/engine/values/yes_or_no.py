@@ -1,0 +1,75 @@
+"""Yes or no, as the value of a field and as the answer to a question (R114, R120)."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from convengine.engine.values.field_spec import FieldSpec
+from convengine.engine.values.language import Language, PhraseSet, get_language
+from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, accept
+from convengine.engine.values.tokens import TokenText
+
+#: Longest text that is a yes or a no, in characters of its tokens.
+MAX_LENGTH = 200
+#: Longest message that may begin with a yes and say more, in words.
+_MAX_WORDS = 8
+_STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
+
+
+def read_yes_or_no(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    """Read yes or no: one phrase of the tables, or several that agree."""
+    value = _read(text, tokens, language)
+    return NOTHING if value is None else accept(value)
+
+
+def says_yes_or_no(text: str, locale: str) -> bool | None:
+    """Yes or no when the whole text says so in the language of a locale; null for other texts."""
+    language = get_language(locale)
+    return _read(text, language.read_tokens(text), language)
+
+
+def begins_with_yes(text: str, locale: str) -> bool:
+    """True for a short text that begins with a yes and changes nothing: "yes, book it for me"."""
+    language = get_language(locale)
+    tokens = language.read_tokens(text)
+    words = [token.text for token in tokens.tokens]
+    if not 1 < len(words) <= _MAX_WORDS or text.rstrip().endswith("?"):
+        return False
+    if any(word[0].isdigit() or language.is_in("denials", word) or language.is_in("changes", word) for word in words):
+        return False
+    return bool(_get_phrases(language, "first").match_start(tokens.text, 0))
+
+
+def _read(text: str, tokens: TokenText, language: Language) -> bool | None:
+    values = {True: _get_phrases(language, "yes"), False: _get_phrases(language, "no")}
+    plain = unicodedata.normalize("NFC", text.strip())
+    for value, phrases in values.items():
+        if plain and not plain[0].isalnum() and plain[0] in phrases.phrases:
+            return value
+    if not tokens.tokens or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
+        return None
+    start, end = 0, len(tokens.text)
+    after = _get_phrases(language, "after")
+    for value, phrases in values.items():
+        if _covers(tokens.text, start, end, phrases, after):
+            return value
+    short = _STRETCHED.sub(r"\1", text)  # "nooo"
+    return _read(short, language.read_tokens(short), language) if short != text else None
+
+
+def _covers(text: str, start: int, end: int, phrases: PhraseSet, after: PhraseSet) -> bool:
+    """True when the text is made of the phrases, and of courtesies after the first."""
+    size = phrases.match_start(text, start)
+    if not size:
+        return False
+    while size and start + size <= end:
+        start += size
+        size = phrases.match_start(text, start) or after.match_start(text, start)
+    return start == end
+
+
+@lru_cache(maxsize=64)
+def _get_phrases(language: Language, name: str) -> PhraseSet:
+    return PhraseSet(language.words["yes_no"][name])

@@ -1,0 +1,58 @@
+"""A yes or no in the language of the conversation counts after a question, and a longer yes at a confirmation."""
+
+from typing import Any
+
+import pytest
+
+from convengine.engine.dialogue.classify import classify
+from convengine.engine.turn.dialogue_state import DialogueState
+from tests.builders import make_config, make_schema, make_session, make_snapshot, make_turn
+
+QUESTION = {"type": "TEXT", "text": "Is that right?"}
+STATEMENT = {"type": "TEXT", "text": "That is noted."}
+
+
+def classify_answer(text: str, last_answer: Any = QUESTION, locale: str = "", **extensions: Any) -> str:
+    form = make_schema("VISIT", {"name": {"type": "string"}})
+    form.json_schema.update(extensions)
+    setting = make_config("Session/LOCALE", locale)
+    session = make_session(user_text=text, last_assistant=last_answer, intent="VISIT", context={"name": "Ada"})
+    session = DialogueState(last_schema=form.schema_id).store(session)
+    return classify(session, make_turn(make_snapshot(form, setting)), lambda: False).act.value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "act"),
+    [
+        ("ja, passt so", "de-DE", "AFFIRM"),
+        ("Ja, alles richtig, vielen Dank", "de-DE", "AFFIRM"),
+        ("nein danke", "de-DE", "NEGATE"),
+        ("ja", "", "NEW_REQUEST"),
+        ("Yes, that is correct, thank you.", "", "AFFIRM"),
+        ("not really", "en-GB", "NEGATE"),
+    ],
+)
+def test_a_yes_or_no_counts_in_the_language_of_the_conversation(text: str, locale: str, act: str) -> None:
+    assert classify_answer(text, locale=locale) == act
+
+
+def test_the_words_of_a_language_count_after_a_question_only() -> None:
+    assert classify_answer("passt so", STATEMENT, "de-DE") == "NEW_REQUEST"
+
+
+def test_the_language_of_the_form_counts_too() -> None:
+    assert classify_answer("ja, passt so", **{"x-locale": "de-DE"}) == "AFFIRM"
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("yes, book it for me", "AFFIRM"),
+        ("yes but make it Tuesday", "NEW_REQUEST"),
+        ("yes, at 5", "NEW_REQUEST"),
+        ("yes, can I pay by card?", "QUESTION"),
+    ],
+)
+def test_a_longer_yes_confirms_a_form_unless_it_changes_something(text: str, act: str) -> None:
+    assert classify_answer(text, **{"x-on-no": "ASK_WHAT_TO_CHANGE"}) == act
+    assert classify_answer("yes, book it for me") == "NEW_REQUEST"
