@@ -113,6 +113,7 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
             *split_words(_text(declared, "title")),
             *split_words(_text(declared, "description")),
             *split_words(_text(declared, "x-unit")),
+            *(word for label in _list_texts(declared.get("x-labels")) for word in split_words(label)),
         ),
         long=declared.get("x-long") is True,
     )

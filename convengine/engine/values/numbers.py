@@ -283,5 +283,6 @@ def to_json(value: Decimal) -> int | float:
 def find_amount_starts(tokens: TokenText, tables: NumberTables) -> Iterator[int]:
     """Where a number may begin."""
     for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
-        if token.text.isdigit() or tables.currency_words.match_start(tokens.text, offset):
+        is_number = token.text.isdigit() or token.text in tables.amounts
+        if is_number or tables.currency_words.match_start(tokens.text, offset):
             yield offset

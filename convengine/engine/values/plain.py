@@ -9,6 +9,7 @@ from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, is_question
+from convengine.engine.values.names import has_sentence_word, is_name_field
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, refuse
 from convengine.engine.values.tokens import TokenText
 
@@ -35,6 +36,8 @@ def read_text(
         return NOTHING
     if not spec.long:
         answer = _strip_lead(spec, answer, tokens, language)
+        if is_name_field(spec, language) and has_sentence_word(answer, language):
+            return NOTHING
     return _check_length(spec, answer)
 
 
@@ -42,14 +45,10 @@ def _is_no_answer(spec: FieldSpec, answer: str, tokens: TokenText, language: Lan
     """True for a question, for "I don't want to say", and for a name with a denial or a number in it."""
     if is_question(answer, tokens, language) or _get_phrase_list(language, "refusals").match_start(tokens.text, 0):
         return True
-    if not _is_name(spec, language):
+    if not is_name_field(spec, language):
         return False
     digits = sum(char.isdigit() for char in answer)
     return digits > 2 or "@" in answer or any(language.is_in("denials", token.text) for token in tokens.tokens)
-
-
-def _is_name(spec: FieldSpec, language: Language) -> bool:
-    return not set(language.words["name_fields"]).isdisjoint(spec.words)
 
 
 def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Language) -> str:
@@ -58,7 +57,7 @@ def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Langu
         return next(group for group in quoted.groups() if group).strip()
     text = tokens.text
     start, end = 0, len(text)
-    is_name = _is_name(spec, language)
+    is_name = is_name_field(spec, language)
     names = [_get_phrase_list(language, "before_name")] if is_name else []
     for phrases in (_get_phrase_list(language, "courtesy_before"), _get_phrase_list(language, "before_text"), *names):
         while (size := phrases.match_start(text, start)) and start + size < end:

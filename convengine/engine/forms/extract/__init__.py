@@ -16,6 +16,13 @@ from convengine.engine.forms.extract.labels import find_mentions, read_by_label
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
+from convengine.engine.forms.extract.sentence_values import (
+    keep_filled_fields,
+    merge_sentence_values,
+    read_beside_values,
+    read_introduced_name,
+    read_sentence_values,
+)
 from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.values import VALUE_VIOLATES_SCHEMA
@@ -62,13 +69,14 @@ def extract(
     asked_paths: Collection[str] = (),
     missing: Collection[str] | None = None,
     situation: ReadingSituation | None = None,
+    is_question: bool = False,
 ) -> Extraction:
     """Read the values of a message, by field path. Never raises for user input.
 
     `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`:
-    the fields without a value; default all. `situation`: the last answer asked for that one field, which reads a bare
-    answer in this situation; what it does not take may be the answer for another missing field with a type of its own
-    (R109).
+    the fields without a value; default all. `situation`: values of missing fields are read as people say them (R114).
+    `is_question`: the last answer asked for that one field; a bare answer that it does not take may be the answer for
+    another missing field with a type of its own (R109).
     """
     if blank(message) or form.problem:
         return Extraction()
@@ -76,10 +84,18 @@ def extract(
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
     resolution = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked_paths)
+    if situation:
+        open_fields = [field for field in fields if field.path in missing]
+        values = read_sentence_values(reading, open_fields, situation, asked_paths)
+        resolution = merge_sentence_values(reading, keep_filled_fields(resolution, open_fields), values)
     claims = [*resolution.chosen, *resolution.doubtful]
+    if situation:
+        unread = [field for field in open_fields if all(claim.field is not field for claim in claims)]
+        name = read_introduced_name(reading, unread, situation, claims)
+        claims += [name] if name else []
     if not resolution.negated.issuperset(asked_paths):
         others = [path for path in missing if path not in asked_paths]
-        claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation)
+        claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation if is_question else None)
     return _validate_candidates(
         reading, form, [claim for claim in claims if claim not in resolution.doubtful], resolution.doubtful
     )
@@ -136,6 +152,10 @@ def _add_whole_answer(
         accepted = [other for path in others if (other := _read_for_other(reading, form, path, situation))]
         if len(accepted) == 1:
             return accepted
+    if situation and candidates and (answer is None or answer.problem or field.spec.kind is Kind.TEXT):
+        # What others did not take may be the answer: "John Smith, tomorrow at 3".
+        beside = read_beside_values(reading, field, situation, candidates)
+        return [*candidates, beside] if beside else candidates
     if answer is None or (answer.problem and _names_other_field(reading, form, field)):
         return candidates
     touched = [claim for claim in candidates if claim.start < answer.end and answer.start < claim.end]

@@ -63,7 +63,7 @@ def read_bare_answer(reading: Reading, field: Field, situation: ReadingSituation
         words = split_words(reading.text)
         about_itself = any(label[-1] in words for label in field.labels)
         free = field.spec.long or not about_itself
-        return _read_free_text(reading, field, start, end) if free else read_whole_answer(reading, field)
+        return _read_free_text(reading, field, situation, start, end) if free else read_whole_answer(reading, field)
     if field.spec.kind is Kind.PATTERN and not has_whole_pattern(field):
         return read_whole_answer(reading, field)
     texts = dict.fromkeys((reading.original.strip(), reading.quote(start, end)))
@@ -103,14 +103,16 @@ def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
         return Candidate(field, start, end, choice.value, ANSWER)
     if list_spellings(field) and field.choices:
         return (
-            _build_candidate(field, start, end, words, VALUE_VIOLATES_SCHEMA) if _is_plausible(words, field) else None
+            _build_candidate(field, start, end, words, VALUE_VIOLATES_SCHEMA) if is_plausible_text(words, field) else None
         )
     if field.format in FORMATS:
         return _read_formatted(reading, field, start, end)
     return None if _leads_to_other_subject(reading, field, start, end) else _read_named(field, start, end, words)
 
 
-def _read_free_text(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:
+def _read_free_text(
+    reading: Reading, field: Field, situation: ReadingSituation, start: int, end: int
+) -> Candidate | None:
     """The text of the user; null for a question, a denial, thanks or a wish to leave, and for a sentence as a name."""
     whole = reading.original.strip()
     if is_phrase(whole, "skip", "thanks", "leave") or fold(whole) in NO:
@@ -121,8 +123,13 @@ def _read_free_text(reading: Reading, field: Field, start: int, end: int) -> Can
     asks = reading.text.rstrip().endswith("?") or ASKS.match(reading.text)
     if not text or asks or KNOWS_NOTHING.match(text) or is_phrase(text, "greetings", "leave"):
         return None
-    words = clean_value(reading.quote(start, end)).lstrip("#")
-    if any(not NAMED.isdisjoint(label) for label in field.labels) and not _is_plausible(words, field):
+    value = read_value(field.spec, reading.quote(start, end), situation)
+    if value.outcome is Outcome.REFUSED and value.reason:
+        return Candidate(field, start, end, reading.quote(start, end), ANSWER, value.reason.value, data=value.data)
+    if value.outcome is not Outcome.VALUE:
+        return None
+    words = clean_value(str(value.value)).lstrip("#")
+    if any(not NAMED.isdisjoint(label) for label in field.labels) and not is_plausible_text(words, field):
         return None
     folded_words = fold(words).split()
     if not folded_words or all(word in YES or word in NO for word in folded_words):
@@ -131,7 +138,7 @@ def _read_free_text(reading: Reading, field: Field, start: int, end: int) -> Can
 
 
 def _read_named(field: Field, start: int, end: int, words: str) -> Candidate | None:
-    return Candidate(field, start, end, words, ANSWER) if _is_plausible(words, field) else None
+    return Candidate(field, start, end, words, ANSWER) if is_plausible_text(words, field) else None
 
 
 def _leads_to_other_subject(reading: Reading, field: Field, start: int, end: int) -> bool:
@@ -144,7 +151,7 @@ def _leads_to_other_subject(reading: Reading, field: Field, start: int, end: int
     return last == ["from"] and leads_to(field)
 
 
-def _is_plausible(words: str, field: Field) -> bool:
+def is_plausible_text(words: str, field: Field) -> bool:
     """False for sentences and commands if a name, an id or a place is expected."""
     tokens = fold(words).split()
     if all(word in YES or word in NO for word in tokens):

@@ -10,7 +10,7 @@ from convengine.engine.forms.form import Field
 Json = Any
 
 #: The confidence of each kind of reading. A higher one overrides others of the same field.
-X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, UNIT, NUMBER, ANSWER = (
+X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, VALUE, UNIT, NUMBER, ANSWER = (
     "x-extract",
     "label",
     "direction",
@@ -18,6 +18,7 @@ X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, UNIT, NUMBER, ANSWE
     "enum",
     "synonym",
     "pattern",
+    "value",
     "unit",
     "number",
     "answer",
@@ -30,6 +31,7 @@ SURENESS = {
     ENUM: 2,
     SYNONYM: 2,
     PATTERN: 2,
+    VALUE: 2,
     UNIT: 2,
     NUMBER: 1,
     ANSWER: 0,

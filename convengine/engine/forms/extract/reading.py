@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from convengine.engine.forms.extract.language import ASKS, DENIED, DENIES, DENIES_NEXT, REACH, REQUESTS
+from convengine.engine.forms.extract.language import ASKS, DENIED, DENIES, DENIES_NEXT, REACH, REQUESTS, STATES
 from convengine.engine.rules.patterns import MAX_INPUT
 from convengine.engine.text.formats import FORMATS, is_evident_phone
 
@@ -70,9 +70,14 @@ class Reading:
         return {name: tuple(known.pattern.finditer(self.text)) for name, known in FORMATS.items()}
 
     @cached_property
+    def greetings(self) -> tuple[Span, ...]:
+        """Spans of greetings with a part of the day: "good morning"."""
+        return tuple(match.span() for match in _GREETING.finditer(self.text))
+
+    @cached_property
     def structured(self) -> tuple[Span, ...]:
         """Spans of addresses, ids, dates, times, phone numbers and greetings; no part of them is a value."""
-        spans = [match.span() for pattern in (_CLOCK, _GREETING) for match in pattern.finditer(self.text)]
+        spans = [*self.greetings, *(match.span() for match in _CLOCK.finditer(self.text))]
         for name, matches in self.formats.items():
             spans += [match.span() for match in matches if name != "phone" or is_evident_phone(match.group())]
         return tuple(_merge_spans(spans))
@@ -141,7 +146,12 @@ class Reading:
         first, last = self.sentence(position)
         sentence = self.text[first:last]
         question = sentence.rstrip().endswith("?") or ASKS.match(sentence) is not None
-        return question and REQUESTS.match(sentence) is None
+        return question and REQUESTS.match(sentence) is None and not self._is_statement(position, last)
+
+    def _is_statement(self, position: int, sentence_end: int) -> bool:
+        """True in a clause about the user before the question: "I have a toothache, is tomorrow possible?"."""
+        start, end = self.clause(position)
+        return end < sentence_end - 1 and STATES.match(self.text, start, end) is not None
 
 
 def _merge_spans(spans: Iterable[Span]) -> Iterator[Span]:

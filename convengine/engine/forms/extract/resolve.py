@@ -29,6 +29,8 @@ class ResolvedCandidates:
     doubtful: tuple[Candidate, ...]
     #: Fields whose values were mentioned but not meant.
     negated: frozenset[str] = frozenset()
+    #: Those of them that the words deny; the others are asked about.
+    denied: frozenset[str] = frozenset()
 
 
 def resolve_candidates(
@@ -51,9 +53,9 @@ def resolve_candidates(
         values = [claim for claim in clear if claim.field.path == path]
         same = all(claim.value == values[0].value and claim.problem == values[0].problem for claim in values)
         (chosen if same else doubtful).extend(values[:1] if same else values)
-    return ResolvedCandidates(
-        tuple(chosen), tuple(doubtful), frozenset(path for path, claims in meant.items() if not claims)
-    )
+    negated = frozenset(path for path, claims in meant.items() if not claims)
+    denied = frozenset(path for path in negated if not any(reading.is_question(item.begins) for item in by_field[path]))
+    return ResolvedCandidates(tuple(chosen), tuple(doubtful), negated, denied)
 
 
 def _keep_meant(reading: Reading, claims: list[Candidate]) -> Iterator[Candidate]:

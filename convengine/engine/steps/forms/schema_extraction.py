@@ -276,7 +276,8 @@ def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: Aske
         session.user_text or "",
         asked_paths=asked_fields.paths,
         missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
-        situation=_describe_situation(session, turn, form) if asked_fields.is_question else None,
+        situation=_describe_situation(session, turn, form),
+        is_question=asked_fields.is_question,
     )
     if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
         # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).

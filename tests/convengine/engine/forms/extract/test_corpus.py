@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
 
 from convengine.engine.forms.extract import extract
 from convengine.engine.forms.form import Form
+from convengine.engine.values import ReadingSituation
 from tests.cases import for_each
 
+SITUATION = ReadingSituation(datetime(2026, 2, 24, 10, tzinfo=ZoneInfo("Europe/London")), "Europe/London")
 CORPUS = Path(__file__).parent / "corpus"
 
 
@@ -24,7 +28,7 @@ def utterances() -> Iterator[tuple[str, Form, dict[str, Any]]]:
 
 
 def read(form: Form, utterance: dict[str, Any]) -> dict[str, Any]:
-    extraction = extract(form, utterance["say"], asked_paths=utterance.get("asked", ()))
+    extraction = extract(form, utterance["say"], asked_paths=utterance.get("asked", ()), situation=SITUATION)
     return {finding.field: finding.value for finding in extraction.extracted}
 
 

@@ -4,13 +4,17 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
 
 from convengine.engine.forms.extract import extract
 from convengine.engine.forms.form import Form
+from convengine.engine.values import ReadingSituation
 
+SITUATION = ReadingSituation(datetime(2026, 2, 24, 10, tzinfo=ZoneInfo("Europe/London")), "Europe/London")
 PAGE = (Path(__file__).resolve().parents[5] / "docs/extraction.md").read_text()
 FORM = Form(yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]))
 EXAMPLES = re.findall(r"^> (.*?)(?: \[asked: (\w+)\])?\n= (.*)$", PAGE, re.MULTILINE)
@@ -20,7 +24,7 @@ EXAMPLES = re.findall(r"^> (.*?)(?: \[asked: (\w+)\])?\n= (.*)$", PAGE, re.MULTI
 def test_an_example_of_the_manual_is_true(message: str, asked_path: str, expected: str) -> None:
     values: dict[str, Any] = {
         finding.field: finding.value
-        for finding in extract(FORM, message, asked_paths=[asked_path] if asked_path else ()).extracted
+        for finding in extract(FORM, message, asked_paths=[asked_path] if asked_path else (), situation=SITUATION).extracted
     }
 
     assert values == json.loads(expected)

@@ -1,0 +1,274 @@
+"""Values inside sentences, as people say them: "tomorrow at 3 for a check-up" (R114). `engine.values` finds them."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from convengine.engine.forms.extract.answer import is_plausible_text
+from convengine.engine.forms.extract.candidate import (
+    ANSWER,
+    DIRECTION,
+    FORMAT,
+    LABEL,
+    NUMBER,
+    UNIT,
+    VALUE,
+    X_EXTRACT,
+    Candidate,
+)
+from convengine.engine.forms.extract.labels import find_mentions
+from convengine.engine.forms.extract.language import VAGUE
+from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.resolve import AMBIGUOUS, ResolvedCandidates
+from convengine.engine.forms.form import Field
+from convengine.engine.values import (
+    Kind,
+    Outcome,
+    ReadingSituation,
+    ValueSpan,
+    find_values,
+    is_correction,
+    read_value,
+)
+from convengine.engine.values import Reading as ValueReading
+from convengine.engine.values.language import get_language
+from convengine.engine.values.names import find_introduction, is_name_field
+from convengine.engine.values.read import list_situations
+
+Json = Any
+#: Kinds that are not looked for: free text, and what the other readers know completely.
+_NOT_SOUGHT = (Kind.TEXT, Kind.YES_NO, Kind.PATTERN, Kind.EMAIL)
+#: Kinds that the other readers of sentences know well: what they read stays.
+_KNOWN_KINDS = (Kind.CHOICE, Kind.NUMBER)
+#: Readings whose words name the field.
+_NAMING = (LABEL, DIRECTION, X_EXTRACT)
+_AMOUNTS = (Kind.NUMBER, Kind.MONEY, Kind.DURATION)
+#: Parts of a message that may each answer another question.
+_JOINT = re.compile(r"[,;:!?\n]+|\.(?=\s|$)|\s[–-]\s|\b(?:and|und)\b")
+_SEPARATED = re.compile(r"(?:[,;.\n]|\b(?:and|und))\s*(?:\w+\s+){0,2}$")
+_EDGES = " \t\r\n.,;:!?…–-"
+
+
+def read_sentence_values(
+    reading: Reading, fields: Sequence[Field], situation: ReadingSituation, asked_paths: Collection[str]
+) -> list[Candidate]:
+    """The values of these fields in a message, one for each field; several different ones are AMBIGUOUS."""
+    typed = [field for field in fields if field.spec.kind not in _NOT_SOUGHT]
+    if not typed or not any(char.isalnum() for char in reading.original):
+        return []
+    spans = find_values([field.spec for field in typed], reading.original, situation)
+    if not spans:
+        return []
+    candidates = sorted(_assign_spans(reading, spans, typed, asked_paths), key=lambda candidate: candidate.field.path)
+    by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
+    return sorted((_choose_value(reading, list(listed), situation) for _, listed in by_field), key=lambda item: item.start)
+
+
+def _assign_spans(
+    reading: Reading, spans: Sequence[ValueSpan], fields: Sequence[Field], asked_paths: Collection[str]
+) -> Iterator[Candidate]:
+    """A candidate for each span. A span of several fields belongs to the named, the asked or the next one."""
+    by_path = {field.path: field for field in fields}
+    mentions = find_mentions(reading, fields) if any(span.field is None for span in spans) else []
+    settled = {span.field for span in spans}
+    # As many values as fields: "Friday … Sunday" in the order of the form.
+    in_order = {
+        paths: iter(paths)
+        for paths, listed in groupby(sorted(tuple(span.readings) for span in spans if span.field is None))
+        if len(list(listed)) == len(paths) and by_path[paths[0]].spec.kind is not Kind.CHOICE
+    }
+    last = 0
+    for span in spans:
+        start, end = _to_text_span(reading, span)
+        if _is_general(reading, start, end):
+            continue
+        path = span.field
+        if path is None:
+            names = [name for name in mentions if last <= name.start < start and name.field.path in span.readings]
+            paths = tuple(span.readings)
+            asked = [path for path in paths if path in asked_paths and path not in settled]
+            if names:
+                path = names[-1].field.path
+            elif paths in in_order:
+                path = next(in_order[paths])
+            elif len(asked) == 1:
+                path = asked[0]
+        last = end
+        if path is not None and not _is_bounded(reading, by_path[path], start, end):
+            settled.add(path)
+            yield _make_candidate(reading, by_path[path], start, end, span.readings[path])
+
+
+def _is_bounded(reading: Reading, field: Field, start: int, end: int) -> bool:
+    """True for an amount that is a limit or is denied: "at least 5 seats"."""
+    return field.spec.kind in _AMOUNTS and is_negated_or_hypothetical(reading, field, start, end)
+
+
+def _is_general(reading: Reading, start: int, end: int) -> bool:
+    """True for words too general to name a choice in passing, for greetings, and for a part of a longer word."""
+    words = reading.words(start, end)
+    if reading.text[end : end + 1].isalnum():
+        return True
+    greets = any(first < end and start < last for first, last in reading.greetings)
+    return greets or all(word in VAGUE for word in words)
+
+
+def _to_text_span(reading: Reading, span: ValueSpan) -> tuple[int, int]:
+    """The position in the folded text. Spans count in the text in Unicode form NFC."""
+    message = reading.original
+    positions = [span.start, span.end]
+    if not unicodedata.is_normalized("NFC", message):
+        lengths = [len(unicodedata.normalize("NFC", message[:size])) for size in range(len(message) + 1)]
+        positions = [next(size for size, length in enumerate(lengths) if length >= at) for at in positions]
+    start, end = (reading.to_text_position(position) for position in positions)
+    return start, end
+
+
+def _make_candidate(reading: Reading, field: Field, start: int, end: int, value: ValueReading) -> Candidate:
+    if value.has_value:
+        return Candidate(field, start, end, value.value, VALUE)
+    data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
+    reason = value.reason.value if value.reason else AMBIGUOUS
+    return Candidate(field, start, end, reading.quote(start, end), VALUE, reason, data=data)
+
+
+def _choose_value(reading: Reading, candidates: list[Candidate], situation: ReadingSituation) -> Candidate:
+    """The last of several values if it corrects the others: "Friday, no, Saturday"."""
+    last = candidates[-1]
+    others = [candidate for candidate in candidates if candidate.value != last.value]
+    if not others or all(is_correction(reading.quote(other.end, last.start), situation) for other in others):
+        return last
+    valid = [candidate.value for candidate in candidates if candidate.problem is None]
+    if len(valid) == 1:
+        return next(candidate for candidate in candidates if candidate.problem is None)
+    words = reading.quote(candidates[0].start, last.end)
+    return replace(last, start=candidates[0].start, value=words, problem=AMBIGUOUS, data={"candidates": valid})
+
+
+def keep_filled_fields(resolution: ResolvedCandidates, open_fields: Sequence[Field]) -> ResolvedCandidates:
+    """The candidates without those that would change another field although nothing names it."""
+    paths = {field.path for field in open_fields}
+    return replace(
+        resolution,
+        chosen=tuple(item for item in resolution.chosen if item.by in _NAMING or item.field.path in paths),
+        doubtful=tuple(item for item in resolution.doubtful if item.by in _NAMING or item.field.path in paths),
+    )
+
+
+def merge_sentence_values(
+    reading: Reading, resolution: ResolvedCandidates, values: Sequence[Candidate]
+) -> ResolvedCandidates:
+    """The candidates of the other readers with these values. Words that a surer reader used are not read twice."""
+    chosen, doubtful = list(resolution.chosen), list(resolution.doubtful)
+    for value in values:
+        path = value.field.path
+        own = [candidate for candidate in chosen if candidate.field.path == path]
+        if path in resolution.denied or (path in resolution.negated and value.field.spec.kind in _KNOWN_KINDS):
+            continue
+        if any(_is_better(candidate, value) for candidate in own):
+            continue
+        touched = [
+            candidate
+            for candidate in (*chosen, *doubtful)
+            if candidate.field.path != path and candidate.start < value.end and value.start < candidate.end
+        ]
+        cut = {id(candidate): _cut_off(reading, candidate, value) for candidate in touched}
+        if any(remaining is candidate for candidate, remaining in zip(touched, cut.values(), strict=True)):
+            continue
+        chosen = [
+            cut.get(id(candidate), candidate)
+            for candidate in chosen
+            if candidate.field.path != path and cut.get(id(candidate), candidate) is not None
+        ] + [value]
+        doubtful = [
+            candidate for candidate in doubtful if candidate.field.path != path and id(candidate) not in cut
+        ]
+    return replace(resolution, chosen=tuple(chosen), doubtful=tuple(doubtful))
+
+
+def _is_better(candidate: Candidate, value: Candidate) -> bool:
+    """True when what another reader found for the field stays."""
+    if value.field.spec.kind in _KNOWN_KINDS:
+        return True
+    is_later = candidate.start >= value.end
+    is_same = candidate.value == value.value
+    return candidate.problem is None and (candidate.by == X_EXTRACT or is_same or is_later or bool(value.problem))
+
+
+def _cut_off(reading: Reading, candidate: Candidate, value: Candidate) -> Candidate | None:
+    """What remains of another field's candidate beside this value: nothing of numbers, the words before it of a text.
+
+    The candidate itself if the words are its own.
+    """
+    if candidate.by in (NUMBER, UNIT, ANSWER) or (candidate.by == FORMAT and candidate.field.format == "phone"):
+        return None if value.problem is None else candidate
+    before = reading.text[candidate.start : value.start]
+    if candidate.by not in (LABEL, DIRECTION) or not isinstance(candidate.value, str):
+        return candidate
+    separator = _SEPARATED.search(before)
+    if separator is None or not before[: separator.start()].strip():
+        return candidate
+    end = candidate.start + len(before[: separator.start()].rstrip(_EDGES))
+    return replace(candidate, end=end, value=reading.quote(candidate.start, end))
+
+
+def read_beside_values(
+    reading: Reading, field: Field, situation: ReadingSituation, values: Sequence[Candidate]
+) -> Candidate | None:
+    """The answer for the asked field in the part of a message that holds no other value.
+
+    "John Smith, tomorrow at 3" names the person. A text is only the first part. Null when more than one part answers.
+    """
+    is_text = field.spec.kind is Kind.TEXT
+    parts = list(_list_remaining_parts(reading, values))
+    if is_text:
+        parts = [part for part in parts[:1] if part[0] < min(value.begins for value in values)]
+    answers = [answer for start, end in parts if (answer := _read_part(reading, field, situation, start, end))]
+    return answers[0] if len(answers) == 1 else None
+
+
+def _read_part(
+    reading: Reading, field: Field, situation: ReadingSituation, start: int, end: int
+) -> Candidate | None:
+    value = read_value(field.spec, reading.quote(start, end), situation)
+    if value.outcome is not Outcome.VALUE:
+        return None
+    if field.spec.kind is Kind.TEXT and not is_plausible_text(str(value.value), field):
+        return None
+    return Candidate(field, start, end, value.value, ANSWER)
+
+
+def read_introduced_name(
+    reading: Reading, fields: Sequence[Field], situation: ReadingSituation, values: Sequence[Candidate]
+) -> Candidate | None:
+    """The name in "my name is Paul Klein", for the only one of these fields that is a name."""
+    texts = [field for field in fields if field.spec.kind is Kind.TEXT]
+    for local in list_situations(situation) if texts else ():
+        language = get_language(local.locale)
+        names = [field for field in texts if is_name_field(field.spec, language)]
+        for start, end in _list_remaining_parts(reading, values) if len(names) == 1 else ():
+            behind = find_introduction(reading.quote(start, end), language)
+            if behind is not None:
+                first, _ = reading.span(start, end)
+                return _read_part(reading, names[0], local, reading.to_text_position(first + behind), end)
+    return None
+
+
+def _list_remaining_parts(reading: Reading, values: Sequence[Candidate]) -> Iterator[tuple[int, int]]:
+    """The parts of the message between the values and the signs that separate them."""
+    taken = sorted((value.begins, value.end) for value in values)
+    taken += [match.span() for match in _JOINT.finditer(reading.text)]
+    position = 0
+    for start, end in [*sorted(taken), (len(reading.text), len(reading.text))]:
+        first, last = position, max(position, start)
+        while first < last and reading.text[first] in _EDGES:
+            first += 1
+        while first < last and reading.text[last - 1] in _EDGES:
+            last -= 1
+        if first < last:
+            yield first, last
+        position = max(position, end)

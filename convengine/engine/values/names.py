@@ -1,0 +1,31 @@
+"""Names of people: which fields take them, and the words that introduce one."""
+
+from functools import lru_cache
+
+from convengine.engine.values.field_spec import FieldSpec
+from convengine.engine.values.language import Language, PhraseSet
+
+
+def is_name_field(spec: FieldSpec, language: Language) -> bool:
+    """True when the words of the field say that it takes a name."""
+    return not set(language.words["name_fields"]).isdisjoint(spec.words)
+
+
+def has_sentence_word(text: str, language: Language) -> bool:
+    """True when a text has a word that sentences have and names have not: "need", "brauche"."""
+    return any(language.is_in("sentence_words", token.text) for token in language.read_tokens(text).tokens)
+
+
+def find_introduction(text: str, language: Language) -> int | None:
+    """The position after "my name is" in a text; null if no name is introduced."""
+    tokens, phrases = language.read_tokens(text), _get_introductions(language)
+    for offset in tokens.offsets:
+        end = offset + phrases.match_start(tokens.text, offset)
+        if offset < end < len(tokens.text):
+            return tokens.tokens[tokens.offsets.index(end)].start
+    return None
+
+
+@lru_cache(maxsize=16)
+def _get_introductions(language: Language) -> PhraseSet:
+    return PhraseSet(language.words["introductions"])
