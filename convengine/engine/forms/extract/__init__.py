@@ -87,7 +87,7 @@ def extract(
     if situation:
         open_fields = [field for field in fields if field.path in missing]
         values = read_sentence_values(reading, open_fields, situation, asked_paths)
-        resolution = merge_sentence_values(reading, keep_filled_fields(resolution, open_fields), values)
+        resolution = merge_sentence_values(reading, keep_filled_fields(reading, resolution, open_fields), values)
     claims = [*resolution.chosen, *resolution.doubtful]
     if situation:
         unread = [field for field in open_fields if all(claim.field is not field for claim in claims)]

@@ -102,9 +102,8 @@ def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
     if choice := find_choice(words, field):
         return Candidate(field, start, end, choice.value, ANSWER)
     if list_spellings(field) and field.choices:
-        return (
-            _build_candidate(field, start, end, words, VALUE_VIOLATES_SCHEMA) if is_plausible_text(words, field) else None
-        )
+        plausible = is_plausible_text(words, field)
+        return _build_candidate(field, start, end, words, VALUE_VIOLATES_SCHEMA) if plausible else None
     if field.format in FORMATS:
         return _read_formatted(reading, field, start, end)
     return None if _leads_to_other_subject(reading, field, start, end) else _read_named(field, start, end, words)

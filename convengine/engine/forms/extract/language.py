@@ -68,7 +68,9 @@ ASKS = re.compile(
     + r"\b"
 )
 #: A clause in which users speak about themselves.
-STATES = re.compile(r"\s*(?:(?:and|but|so|hi|hello|hallo|also)\s+)*(?:i|i'm|i've|i'd|we|we're|my|our|ich|wir|meine?|unsere?)\b")
+STATES = re.compile(
+    r"\s*(?:(?:and|but|so|hi|hello|hallo|also)\s+)*(?:i|i'm|i've|i'd|we|we're|my|our|ich|wir|meine?|unsere?)\b"
+)
 #: A question that is a request.
 REQUESTS = re.compile(
     r".*\b(?:can|could|may|might|would|will|shall|should)\s+(?:you|i|we)\b|\s*(?:how|what)\s+about\b|.*\bplease\b",

@@ -25,6 +25,7 @@ from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_o
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, ResolvedCandidates
 from convengine.engine.forms.form import Field
+from convengine.engine.text.words import FILLERS
 from convengine.engine.values import (
     Kind,
     Outcome,
@@ -65,7 +66,8 @@ def read_sentence_values(
         return []
     candidates = sorted(_assign_spans(reading, spans, typed, asked_paths), key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
-    return sorted((_choose_value(reading, list(listed), situation) for _, listed in by_field), key=lambda item: item.start)
+    values = [_choose_value(reading, list(listed), situation) for _, listed in by_field]
+    return sorted(values, key=lambda value: value.start)
 
 
 def _assign_spans(
@@ -82,21 +84,24 @@ def _assign_spans(
         if len(list(listed)) == len(paths) and by_path[paths[0]].spec.kind is not Kind.CHOICE
     }
     last = 0
-    for span in spans:
+    for number, span in enumerate(spans):
         start, end = _to_text_span(reading, span)
         if _is_general(reading, start, end):
             continue
-        path = span.field
+        path, paths = span.field, tuple(span.readings)
         if path is None:
-            names = [name for name in mentions if last <= name.start < start and name.field.path in span.readings]
-            paths = tuple(span.readings)
-            asked = [path for path in paths if path in asked_paths and path not in settled]
-            if names:
-                path = names[-1].field.path
+            following = _to_text_span(reading, spans[number + 1])[0] if number + 1 < len(spans) else len(reading.text)
+            clause = reading.clause(start)
+            before = [name for name in mentions if max(last, clause[0]) <= name.start < start]
+            after = [name for name in mentions if end <= name.start < min(following, clause[1])]
+            named = [name.field.path for name in (*reversed(before), *after) if name.field.path in paths]
+            wanted = [path for path in paths if path in asked_paths and path not in settled]
+            if named:
+                path = named[0]
             elif paths in in_order:
                 path = next(in_order[paths])
-            elif len(asked) == 1:
-                path = asked[0]
+            elif len(wanted) == 1:
+                path = wanted[0]
         last = end
         if path is not None and not _is_bounded(reading, by_path[path], start, end):
             settled.add(path)
@@ -149,14 +154,25 @@ def _choose_value(reading: Reading, candidates: list[Candidate], situation: Read
     return replace(last, start=candidates[0].start, value=words, problem=AMBIGUOUS, data={"candidates": valid})
 
 
-def keep_filled_fields(resolution: ResolvedCandidates, open_fields: Sequence[Field]) -> ResolvedCandidates:
-    """The candidates without those that would change another field although nothing names it."""
+def keep_filled_fields(
+    reading: Reading, resolution: ResolvedCandidates, open_fields: Sequence[Field]
+) -> ResolvedCandidates:
+    """The candidates without those that would change another field, although nothing names it and more is said."""
     paths = {field.path for field in open_fields}
-    return replace(
-        resolution,
-        chosen=tuple(item for item in resolution.chosen if item.by in _NAMING or item.field.path in paths),
-        doubtful=tuple(item for item in resolution.doubtful if item.by in _NAMING or item.field.path in paths),
-    )
+
+    def keep(candidates: Collection[Candidate]) -> tuple[Candidate, ...]:
+        return tuple(
+            item
+            for item in candidates
+            if item.by in _NAMING or item.field.path in paths or _is_whole_message(reading, item)
+        )
+
+    return replace(resolution, chosen=keep(resolution.chosen), doubtful=keep(resolution.doubtful))
+
+
+def _is_whole_message(reading: Reading, candidate: Candidate) -> bool:
+    words = [*reading.words(0, candidate.begins), *reading.words(candidate.end, len(reading.text))]
+    return FILLERS.issuperset(words)
 
 
 def merge_sentence_values(
@@ -177,16 +193,11 @@ def merge_sentence_values(
             if candidate.field.path != path and candidate.start < value.end and value.start < candidate.end
         ]
         cut = {id(candidate): _cut_off(reading, candidate, value) for candidate in touched}
-        if any(remaining is candidate for candidate, remaining in zip(touched, cut.values(), strict=True)):
+        if any(cut[id(candidate)] is candidate for candidate in touched):
             continue
-        chosen = [
-            cut.get(id(candidate), candidate)
-            for candidate in chosen
-            if candidate.field.path != path and cut.get(id(candidate), candidate) is not None
-        ] + [value]
-        doubtful = [
-            candidate for candidate in doubtful if candidate.field.path != path and id(candidate) not in cut
-        ]
+        remaining = [cut.get(id(candidate), candidate) for candidate in chosen if candidate.field.path != path]
+        chosen = [*filter(None, remaining), value]
+        doubtful = [candidate for candidate in doubtful if candidate.field.path != path and id(candidate) not in cut]
     return replace(resolution, chosen=tuple(chosen), doubtful=tuple(doubtful))
 
 
@@ -227,13 +238,12 @@ def read_beside_values(
     parts = list(_list_remaining_parts(reading, values))
     if is_text:
         parts = [part for part in parts[:1] if part[0] < min(value.begins for value in values)]
-    answers = [answer for start, end in parts if (answer := _read_part(reading, field, situation, start, end))]
-    return answers[0] if len(answers) == 1 else None
+    answers = [_read_part(reading, field, situation, start, end) for start, end in parts]
+    taken = [answer for answer in answers if answer]
+    return taken[0] if len(taken) == 1 else None
 
 
-def _read_part(
-    reading: Reading, field: Field, situation: ReadingSituation, start: int, end: int
-) -> Candidate | None:
+def _read_part(reading: Reading, field: Field, situation: ReadingSituation, start: int, end: int) -> Candidate | None:
     value = read_value(field.spec, reading.quote(start, end), situation)
     if value.outcome is not Outcome.VALUE:
         return None

@@ -21,11 +21,11 @@ from convengine.engine.forms.session_form import (
     remember_schema,
     set_form_facts,
 )
+from convengine.engine.forms.settings import BARE_ANSWER, CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
 from convengine.engine.steps.forms.confirmation import empty_named_fields, react_to_no
-from convengine.engine.steps.forms.settings import BARE_ANSWER, CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.steps.forms.stages import (
     AUTO_ADVANCE_FACTS,
     AUTO_ADVANCE_SKIPPED_NO_SCHEMA,

@@ -1,9 +1,9 @@
 """What people type, and what must be read out of it: nothing wrong, nearly everything right (docs/extraction.md)."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest

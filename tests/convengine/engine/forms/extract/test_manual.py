@@ -2,9 +2,9 @@
 
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -22,9 +22,10 @@ EXAMPLES = re.findall(r"^> (.*?)(?: \[asked: (\w+)\])?\n= (.*)$", PAGE, re.MULTI
 
 @pytest.mark.parametrize(("message", "asked_path", "expected"), EXAMPLES, ids=[example[0] for example in EXAMPLES])
 def test_an_example_of_the_manual_is_true(message: str, asked_path: str, expected: str) -> None:
+    asked_paths = [asked_path] if asked_path else ()
     values: dict[str, Any] = {
         finding.field: finding.value
-        for finding in extract(FORM, message, asked_paths=[asked_path] if asked_path else (), situation=SITUATION).extracted
+        for finding in extract(FORM, message, asked_paths=asked_paths, situation=SITUATION).extracted
     }
 
     assert values == json.loads(expected)
