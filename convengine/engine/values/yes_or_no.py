@@ -11,16 +11,19 @@ from convengine.engine.values.tokens import TokenText
 
 #: Longest text that is a yes or a no, in characters of its tokens.
 MAX_LENGTH = 200
-#: Longest message that may begin with a yes and say more, in words.
+#: Longest message that may begin with a yes or no and say more, in words.
 _MAX_WORDS = 8
+_SIGN = re.compile(r"[,.;:!–-]")
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 
 
 def read_yes_or_no(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Reading:
-    """Read yes or no: one phrase of the tables, or several that agree."""
+    """Read yes or no: one phrase of the tables, several that agree, or one that begins the asked field's answer."""
     value = _read(text, tokens, language)
+    if value is None and situation.is_asked:
+        value = _read_start(text, tokens, language)
     return NOTHING if value is None else accept(value)
 
 
@@ -34,12 +37,32 @@ def begins_with_yes(text: str, locale: str) -> bool:
     """True for a short text that begins with a yes and changes nothing: "yes, book it for me"."""
     language = get_language(locale)
     tokens = language.read_tokens(text)
+    denies = any(language.is_in("denials", token.text) for token in tokens.tokens)
+    return not denies and _read_start(text, tokens, language) is True
+
+
+def _read_start(text: str, tokens: TokenText, language: Language) -> bool | None:
+    """Yes or no when a short text begins with it and names nothing else: "no, I pay myself"."""
     words = [token.text for token in tokens.tokens]
     if not 1 < len(words) <= _MAX_WORDS or text.rstrip().endswith("?"):
-        return False
-    if any(word[0].isdigit() or language.is_in("denials", word) or language.is_in("changes", word) for word in words):
-        return False
-    return bool(_get_phrases(language, "first").match_start(tokens.text, 0))
+        return None
+    if any(word[0].isdigit() or language.is_in("changes", word) for word in words):
+        return None
+    size = {name: _get_phrases(language, name).match_start(tokens.text, 0) for name in ("first_yes", "first_no")}
+    value = bool(size["first_yes"])
+    others = language.words["yes_no"]["first_no" if value else "first_yes"]
+    if value == bool(size["first_no"]) or any(word in others for word in words):
+        return None
+    return value if _begins_a_clause(text, tokens, max(size.values()), language) else None
+
+
+def _begins_a_clause(text: str, tokens: TokenText, offset: int, language: Language) -> bool:
+    """True when what follows `offset` is a clause of its own, so that "no idea" is no "no"."""
+    if offset >= len(tokens.text):
+        return True
+    following = tokens.tokens[tokens.offsets.index(offset)]
+    before = tokens.tokens[tokens.offsets.index(offset) - 1]
+    return bool(_SIGN.search(text[before.end : following.start])) or language.is_in("clause_starts", following.text)
 
 
 def _read(text: str, tokens: TokenText, language: Language) -> bool | None:
