@@ -95,13 +95,14 @@ class ReleaseAdmin(ReadOnlyAdmin):
         release = self.get_object(request, object_id)
         by_table = differences(release.parent_id or 0, release.pk) if release else {}
         in_force = newest()
+        may_read = request.user.has_perm("config_admin.view_cerule")
         context = {
             "comparison": build_comparison(request, by_table),
             "is_newest": release is not None and release.pk == in_force,
             "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",
             "may_go_back": self.has_roll_back_permission(request),
-            "findings": list_release_findings(request, release.pk, by_table) if release else [],
+            "findings": list_release_findings(request, release.pk, by_table) if release and may_read else [],
             "health_url": health_url(),
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))

@@ -42,6 +42,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             "health": summarise_findings(NEWEST_FINDINGS),
             "health_url": health_url(),
         }
+    if may("config_admin.add_ceintent"):
+        context["is_newcomer"] = not CeRelease.objects.filter(author=request.user.get_username()).exists()
     if may("config_admin.view_cerelease"):
         by_people = CeRelease.objects.exclude(origin=Origin.MIGRATION).defer("manifest")
         context["releases"] = list(by_people.order_by("-config_version")[:NEWEST])

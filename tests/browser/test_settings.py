@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 def at_settings(visitor: Visitor) -> Visitor:
     """Come by the sidebar."""
-    visitor.page.locator(".ce-nav").get_by_role("link", name="Settings").click()
+    visitor.page.locator(".ce-nav").get_by_role("link", name="Engine room").click()
     visitor.page.get_by_label("Find a setting").wait_for()
     return visitor
 

@@ -32,14 +32,13 @@ class Section:
     entries: Sequence[Entry]
 
 
-#: Grouped by what users want to do, not by tables.
+#: Grouped by what users want to do, not by tables: first what analysts work with, then what engineers look at.
 SECTIONS: Sequence[Section] = (
     Section(
         "Intents",
         "flag",
         (
             Entry("config_admin.CeIntent", "Intents", "The goals of users."),
-            Entry("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
             Entry(
                 "config_admin.CeIntent",
                 "Start a flow",
@@ -47,7 +46,7 @@ SECTIONS: Sequence[Section] = (
                 "start",
                 "config_admin.add_ceintent",
             ),
-            Entry("config_admin.CeIntent", "Map", "A map of intents and states.", "map"),
+            Entry("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
         ),
     ),
     Section(
@@ -67,55 +66,38 @@ SECTIONS: Sequence[Section] = (
             Entry("config_admin.CeVerbose", "Progress texts", "Texts that users see while they wait."),
         ),
     ),
+    Section("Forms", "list_alt", (Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),)),
     Section(
-        "Forms",
-        "list_alt",
-        (
-            Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),
-            Entry("config_admin.CeContainerConfig", "Data sources", "Data from other systems, by state."),
-        ),
-    ),
-    Section(
-        "Actions & tools",
-        "build",
+        "Actions",
+        "bolt",
         (
             Entry("config_admin.CePendingAction", "Pending actions", "Actions that run after the user confirms."),
             Entry("config_admin.CeMcpTool", "Tools", "The tools and their scope."),
             Entry("config_admin.CeTool", "Direct tool calls", "Tools that are always called in a state."),
-            Entry("config_admin.CeMcpDbTool", "Database tools", "The SQL statement of a tool."),
-            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "The HTTP request of a tool."),
-            Entry("config_admin.CeMcpServer", "MCP servers", "External servers that offer tools."),
-            Entry("config_admin.CeMcpPlanner", "Planner prompts", "Instructions for the model that plans tool calls."),
+            Entry("config_admin.CeContainerConfig", "Data sources", "Data from other systems, by state."),
             Entry("ce_executors.CeDocument", "Documents", "The texts for document searches."),
             Entry("ce_executors.CeDocumentCollection", "Collections", "Groups of documents."),
         ),
     ),
+    Section("Policies", "gpp_maybe", (Entry("config_admin.CePolicy", "Policies", "Messages that are blocked."),)),
     Section(
-        "Policies",
-        "gpp_maybe",
+        "Try",
+        "play_circle",
         (
-            Entry("config_admin.CePolicy", "Policies", "Messages that are blocked."),
             Entry(
-                "config_admin.CeMcpSqlGuardrail",
-                "SQL guardrails",
-                "Functions and keywords that SQL may or must not use.",
+                "audit.CeAudit",
+                "Try a conversation",
+                "Send messages and see how each answer was chosen.",
+                "talk",
+                "ce_sessions.try_conversation",
             ),
         ),
     ),
-    Section(
-        "Settings",
-        "tune",
-        (
-            Entry(
-                "config_admin.CeConfig", "All settings", "All settings of the engine with their values.", "effective"
-            ),
-            Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
-        ),
-    ),
+    Section("Map", "account_tree", (Entry("config_admin.CeIntent", "Map", "A map of intents and states.", "map"),)),
     Section(
         "Health",
         "monitor_heart",
-        (Entry("config_admin.CeRule", "Health", "Errors and warnings of the whole configuration.", "health"),),
+        (Entry("config_admin.CeRule", "Health", "Problems and hints of the whole configuration.", "health"),),
     ),
     Section(
         "Releases",
@@ -137,40 +119,44 @@ SECTIONS: Sequence[Section] = (
         (
             Entry(
                 "audit.CeAudit",
-                "Try a conversation",
-                "Send messages and see how each answer was chosen.",
-                "talk",
-                "ce_sessions.try_conversation",
-            ),
-            Entry(
-                "audit.CeAudit",
                 "Find",
                 "Search turns and conversations.",
                 "find",
                 "ce_sessions.view_ceconversationhistory",
             ),
             Entry("ce_sessions.CeConversation", "Conversations", "All conversations with their status."),
-            Entry("ce_sessions.CeThread", "Threads", "Participants and their channels."),
             Entry("ce_sessions.CeConversationHistory", "Turns", "Messages and answers."),
-            Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
             Entry("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
             Entry("audit.CeMcpUserFeedback", "Rated answers", "Answers by their feedback.", "rated"),
+        ),
+    ),
+    Section(
+        "Engine room",
+        "settings_suggest",
+        (
+            Entry(
+                "config_admin.CeConfig", "All settings", "All settings of the engine with their values.", "effective"
+            ),
+            Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
+            Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
             Entry("audit.CeTurnRow", "Used rows", "The rows that decided each turn."),
             Entry("audit.CeLlmCallLog", "Model calls", "Prompts and responses of models."),
             Entry("ce_sessions.CePendingActionExecution", "Action runs", "Executions of actions."),
             Entry("ce_executors.CeNotification", "Sent messages", "E-mails and webhooks sent by tools."),
+            Entry("ce_sessions.CeThread", "Threads", "Participants and their channels."),
             Entry("ce_sessions.CeMemory", "Memory", "Summaries of long conversations."),
             Entry("ce_sessions.CeSessionUnit", "Session units", "Facts from earlier turns."),
-            Entry("audit.CeErasure", "Erasures", "Erased data, with author and reason."),
-            Entry("audit.CeAccessLog", "Access log", "Who opened which conversations."),
             Entry("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for a running turn."),
             Entry("ce_sessions.CeIdempotency", "Stored answers", "Answers for repeated requests."),
-        ),
-    ),
-    Section(
-        "Jobs",
-        "schedule",
-        (
+            Entry("config_admin.CeMcpDbTool", "Database tools", "The SQL statement of a tool."),
+            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "The HTTP request of a tool."),
+            Entry("config_admin.CeMcpServer", "MCP servers", "External servers that offer tools."),
+            Entry("config_admin.CeMcpPlanner", "Planner prompts", "Instructions for the model that plans tool calls."),
+            Entry(
+                "config_admin.CeMcpSqlGuardrail",
+                "SQL guardrails",
+                "Functions and keywords that SQL may or must not use.",
+            ),
             Entry("ce_jobs.CeJob", "Background jobs", "Scheduled tasks."),
             Entry("ce_jobs.CeJobRun", "Runs of jobs", "Results of the runs."),
         ),
@@ -182,6 +168,8 @@ SECTIONS: Sequence[Section] = (
             Entry("auth.User", "Users", "Accounts of people."),
             Entry("auth.Group", "Groups", "Permissions of roles."),
             Entry("ce_api.CeApiKey", "API keys", "Access for other systems."),
+            Entry("audit.CeAccessLog", "Access log", "Who opened which conversations."),
+            Entry("audit.CeErasure", "Erasures", "Erased data, with author and reason."),
         ),
     ),
 )

@@ -38,8 +38,8 @@ def test_every_page_has_an_entry() -> None:
 
 def test_an_administrator_sees_everything_where_an_analyst_looks_for_it() -> None:
     assert list(places_of(is_superuser=True)) == [
-        *("Home", "Intents", "Rules", "Answers", "Forms", "Actions & tools", "Policies", "Settings"),
-        *("Health", "Releases", "Conversations", "Jobs", "Access"),
+        *("Home", "Intents", "Rules", "Answers", "Forms", "Actions", "Policies", "Try", "Map", "Health"),
+        *("Releases", "Conversations", "Engine room", "Access"),
     ]
 
 
@@ -51,7 +51,8 @@ def test_an_analyst_sees_configuration_and_no_access() -> None:
     places = places_of("analyst")
 
     assert places["Answers"] == ["Answers", "Prompt templates", "Progress texts"]
-    assert "MCP servers" in places["Actions & tools"]
+    assert "MCP servers" in places["Engine room"]
+    assert list(places)[-1] == "Engine room"
     assert "Access" not in places
 
 
@@ -59,15 +60,16 @@ def test_an_analyst_sees_configuration_and_no_access() -> None:
 def test_the_record_is_read_by_whoever_works_on_conversations(group: str) -> None:
     places = places_of(group)
 
-    assert {"Conversations", "Turns", "Audit events", "Used rows", "Model calls"} <= set(places["Conversations"])
-    assert "Access" not in places
+    assert {"Conversations", "Turns", "Feedback"} <= set(places["Conversations"])
+    assert {"Audit events", "Used rows", "Model calls", "Waiting turns"} <= set(places["Engine room"])
+    assert ("Access" in places) == (group == "config_admin")
 
 
 def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> None:
-    section = next(section for section in sidebar("operator") if section["title"] == "Conversations")
+    section = next(section for section in sidebar("operator") if section["title"] == "Engine room")
 
     assert [page["title"] for page in section["items"]] == [
-        *("Action runs", "Sent messages", "Waiting turns", "Stored answers"),
+        *("Action runs", "Sent messages", "Waiting turns", "Stored answers", "Background jobs", "Runs of jobs"),
     ]
     assert section["link"] == section["items"][0]["link"]
 
@@ -79,7 +81,9 @@ def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> Non
         ("/admin/config_admin/cerule/", "Rules", "Rules"),
         ("/admin/config_admin/cerule/7/history/", "Rules", "Rules"),
         ("/admin/config_admin/ceprompttemplate/add/", "Answers", "Prompt templates"),
-        ("/admin/config_admin/cemcptool/3/change/", "Actions & tools", "Tools"),
+        ("/admin/config_admin/cemcptool/3/change/", "Actions", "Tools"),
+        ("/admin/config_admin/ceintent/map/", "Map", "Map"),
+        ("/admin/ce_sessions/ceturnticket/", "Engine room", "Waiting turns"),
     ],
 )
 def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, section: str, entry: str | None) -> None:
