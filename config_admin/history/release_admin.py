@@ -13,12 +13,20 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from config_admin.comparison.configurations import Differences, build_comparison, first_rows
 from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.form_save import reasons
-from config_admin.form_save.confirmation import SHOWN, Question, Refusal, ask, refusals_of, warnings_of
+from config_admin.form_save.confirmation import (
+    SHOWN,
+    Question,
+    Refusal,
+    ask,
+    list_missing_rights,
+    refusals_of,
+    warnings_of,
+)
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.health.page import health_url
 from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings
-from config_admin.releases.content import contents
+from config_admin.releases.content import contents, control_plane
 from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
@@ -38,6 +46,8 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
     Origin.REVERT.value: "warning",
     Origin.OUT_OF_BAND.value: "danger",
 }
+#: Releases that everybody may undo who may change their rows. The others are for configuration administrators.
+UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.IMPORT, Origin.REVERT})
 
 
 @admin.register(CeRelease)
@@ -90,6 +100,18 @@ class ReleaseAdmin(ReadOnlyAdmin):
         """Configuration administrators may (R18)."""
         return bool(request.user.has_perm("config_admin.roll_back_release"))
 
+    def has_undo_permission(self, request: HttpRequest) -> bool:
+        """Whoever changes rows may undo releases; each row is checked (R136)."""
+        model_admins = map(self.admin_site.get_model_admin, control_plane().values())
+        return any(model_admin.has_change_permission(request) for model_admin in model_admins)
+
+    def find_undo_refusal(self, request: HttpRequest, release: CeRelease) -> str:
+        """Why this user may not undo such a release, or blank."""
+        if release.origin in UNDONE_BY_EDITORS or self.has_roll_back_permission(request):
+            return ""
+        origin = str(release.get_origin_display()).lower()
+        return f"Only configuration administrators can undo this release (origin: {origin}). Ask one."
+
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The release with its changes."""
         release = self.get_object(request, object_id)
@@ -104,6 +126,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
             "may_go_back": self.has_roll_back_permission(request),
             "findings": list_release_findings(request, release.pk, by_table) if release and may_read else [],
             "health_url": health_url(),
+            "may_undo": self.has_undo_permission(request),
+            "undo_refusal": self.find_undo_refusal(request, release) if release else "",
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
@@ -113,7 +137,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         """Ask whether to restore all rows as they were in a release, or do it."""
         reasons.require_reason(request, consent=())
         with record_request(request, Origin.ROLLBACK):
-            self._check(request, config_version)
+            self._find_release(config_version, may=self.has_roll_back_permission(request))
             in_force = newest()
             question = Question(
                 title=f"Roll back to release {config_version}",
@@ -132,8 +156,9 @@ class ReleaseAdmin(ReadOnlyAdmin):
         """Ask whether to undo only the changes of one release, or do it."""
         reasons.require_reason(request, consent=())
         with record_request(request, Origin.REVERT):
-            self._check(request, config_version)
+            release = self._find_release(config_version, may=self.has_undo_permission(request))
             wanted, conflicts = wanted_by_revert(config_version)
+            by_table, reserved = _beside(wanted), self.find_undo_refusal(request, release)
             question = Question(
                 title=f"Undo release {config_version}",
                 intro=f"Undo the changes of release {config_version} and keep all later changes?",
@@ -141,12 +166,15 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 back_url=release_url(config_version),
                 danger=True,
                 reason=f"Undo release {config_version}",
-                refusals=_in_the_way(conflicts),
+                refusals=[
+                    *([Refusal(reserved)] if reserved else list_missing_rights(request, by_table)),
+                    *_in_the_way(conflicts),
+                ],
             )
-            return self._ask(request, question, _beside(wanted), lambda: revert_release(config_version))
+            return self._ask(request, question, by_table, lambda: revert_release(config_version))
 
-    def _check(self, request: HttpRequest, config_version: int) -> CeRelease:
-        if not self.has_roll_back_permission(request):
+    def _find_release(self, config_version: int, *, may: bool) -> CeRelease:
+        if not may:
             raise PermissionDenied
         try:
             return release_of(config_version)

@@ -41,4 +41,5 @@ def test_an_analyst_changes_rows_and_rolls_nothing_back(
     ben.go("/admin/config_admin/cerelease/2/change/")
     for name in ("Roll back to this release", "Undo only this release"):
         expect(page.get_by_role("link", name=re.compile(rf"^{name}\b"))).to_have_count(0)
+    expect(page.get_by_text("Only configuration administrators can undo this release")).to_be_visible()
     expect(page.get_by_role("link", name=re.compile(r"^Users\b"))).to_have_count(0)

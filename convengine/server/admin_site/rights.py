@@ -67,7 +67,7 @@ TASKS = (
     ),
     Task("Read the releases", (ANALYST, CONFIG_ADMIN, QA, OPERATOR), _see("config_admin", ["cerelease"])),
     Task(
-        "Change the configuration and settings, enable and disable rows, restore versions, test",
+        "Change the configuration and settings, enable and disable rows, restore versions, undo releases, test",
         (ANALYST, CONFIG_ADMIN),
         _rights("config_admin", _EDIT, _ROWS),
     ),
@@ -81,7 +81,11 @@ TASKS = (
         (ANALYST, CONFIG_ADMIN),
         frozenset({"ce_sessions.try_conversation"}),
     ),
-    Task("Roll back to a release, and undo a release", (CONFIG_ADMIN,), frozenset({"config_admin.roll_back_release"})),
+    Task(
+        "Roll back to a release, and undo releases of scripts, upgrades and roll-backs",
+        (CONFIG_ADMIN,),
+        frozenset({"config_admin.roll_back_release"}),
+    ),
     Task("Import a configuration", (CONFIG_ADMIN,), frozenset({"config_admin.import_configuration"})),
     Task(
         "Read conversations, turns, events, model calls and used rows",
@@ -126,6 +130,18 @@ TASKS = (
 def rights_of(group: str) -> frozenset[str]:
     """All rights of a group, as `app.codename`."""
     return frozenset(right for task in TASKS if group in task.groups for right in task.rights)
+
+
+def find_task(right: str) -> Task | None:
+    """The task that a right belongs to; null for rights that only administrators have."""
+    return next((task for task in TASKS if right in task.rights), None)
+
+
+def describe_groups_with(right: str) -> str:
+    """Who has a right, in words for somebody who lacks it."""
+    task = find_task(right)
+    titles = [group.title.lower() for group in GROUPS if task and group.name in task.groups]
+    return f"{' and '.join(filter(None, [', '.join(titles[:-1]), *titles[-1:]]))} may" if titles else "administrators may"
 
 
 def groups_and_tasks() -> Mapping[str, tuple[Task, ...]]:

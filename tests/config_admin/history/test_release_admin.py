@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
+from config_admin.releases.models import Origin
 from tests.config_admin.admin.pages import a_response, address, newest, read_message
 from tests.config_admin.builders import make
 
@@ -19,8 +20,8 @@ def way_back(name: str, version: int) -> str:
     return reverse(f"admin:config_admin_cerelease_{name}", args=[version])
 
 
-def change(row: Any, **values: Any) -> int:
-    with change_set():
+def change(row: Any, origin: Origin = Origin.SHELL, author: str = "", **values: Any) -> int:
+    with change_set(origin, author):
         for name, value in values.items():
             setattr(row, name, value)
         row.save()
@@ -192,13 +193,65 @@ def test_more_findings_than_people_read_are_counted(ada: Client, monkeypatch: An
     assert question.warnings[2].startswith("… and ")
 
 
-def test_analysts_read_releases_and_roll_nothing_back(ben: Client) -> None:
+def test_analysts_roll_nothing_back(ben: Client) -> None:
     first = newest().pk
     a_response()
 
     assert "Roll back" not in ben.get(address(m.CeRelease, "change", first)).content.decode()
     assert ben.post(way_back("roll_back", first)).status_code == 403
-    assert ben.get(way_back("take_back", first)).status_code == 403
+
+
+@pytest.mark.parametrize("author", ["ben", "cleo"])
+def test_analysts_undo_their_own_and_other_analysts_releases(ben: Client, author: str) -> None:
+    row = a_response()
+    wrong = change(row, Origin.ADMIN, author, priority=7)
+
+    shown = ben.get(address(m.CeRelease, "change", wrong)).content.decode()
+    preview = ben.get(way_back("take_back", wrong)).context["question"]
+    ben.post(way_back("take_back", wrong), WHY)
+
+    row.refresh_from_db()
+    assert way_back("take_back", wrong) in shown
+    assert ([changed.name for changed in preview.rows], preview.refusals) == ([f"Answer {row.pk}"], [])
+    assert (row.priority, newest().origin, newest().author) == (100, "REVERT", "ben")
+
+
+def test_analysts_do_not_undo_what_a_script_did(ben: Client, ada: Client) -> None:
+    row = a_response()
+    wrong = change(row, Origin.SHELL, priority=7)
+
+    shown = ben.get(address(m.CeRelease, "change", wrong)).content.decode()
+    page = ben.post(way_back("take_back", wrong), WHY)
+
+    row.refresh_from_db()
+    assert row.priority == 7
+    assert way_back("take_back", wrong) not in shown
+    assert "Only configuration administrators can undo this release" in shown
+    assert "(origin: script or shell). Ask one." in page.content.decode()
+    ada.post(way_back("take_back", wrong), WHY)
+    row.refresh_from_db()
+    assert row.priority == 100
+
+
+def test_analysts_do_not_undo_changes_of_rows_that_are_reserved(ben: Client) -> None:
+    with change_set(Origin.ADMIN, "ada"):
+        make(m.CeMcpServer)
+    wrong = newest().pk
+
+    page = ben.post(way_back("take_back", wrong), WHY)
+
+    messages = [refusal.message for refusal in page.context["question"].refusals]
+    assert messages[0].startswith("You may not delete MCP servers: only configuration administrators may. Ask one.")
+    assert m.CeMcpServer.objects.exists()
+
+
+def test_readers_are_offered_no_undo(somebody: Any) -> None:
+    row = a_response()
+    wrong = change(row, Origin.ADMIN, priority=7)
+    quinn = somebody("quinn", "qa")
+
+    assert "Undo" not in quinn.get(address(m.CeRelease, "change", wrong)).content.decode()
+    assert quinn.get(way_back("take_back", wrong)).status_code == 403
 
 
 def test_releases_are_neither_made_nor_changed_by_hand(ada: Client) -> None:
