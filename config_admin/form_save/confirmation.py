@@ -54,6 +54,10 @@ class Question:
     inputs: Sequence[tuple[str, Any]] = field(default_factory=list)
     #: The suggested reason.
     reason: str = ""
+    #: The number of rows by table, as (table, number with its words).
+    counts: Sequence[tuple[str, str]] = ()
+    #: What else to know, with rows as (address, name).
+    notes: Sequence[Refusal] = ()
 
 
 def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
@@ -84,7 +88,9 @@ def list_missing_rights(request: HttpRequest, by_table: Differences) -> list[Ref
         for action in dict.fromkeys(_get_action(row) for row in rows):
             if not getattr(model_admin, f"has_{action}_permission")(request):
                 right = f"{opts.app_label}.{action}_{opts.model_name}"
-                message = f"You may not {action} {opts.verbose_name_plural}: only {describe_groups_with(right)}. Ask one."
+                message = (
+                    f"You may not {action} {opts.verbose_name_plural}: only {describe_groups_with(right)}. Ask one."
+                )
                 refusals.append(Refusal(message))
         contents = {(row.pk, at): content for row in rows for at, content in enumerate(row[1:]) if content is not None}
         refusals += list_refusals(model_admin, request, compile_rows(table, contents).rows)

@@ -18,6 +18,8 @@ from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
 from config_admin.releases.tree import has_same_text
+from config_admin.restore.renamed_intents import find_renamed_intent
+from convengine.engine.turn.rows import Intent
 
 #: How many rows of a release are shown in detail, and how many releases per page.
 ROWS, RELEASES = 10, 20
@@ -73,9 +75,12 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
 
     Raises KeyError for an unknown table, NoSuchRelease.
     """
-    last = newest()
+    last, pk_now = newest(), pk
     try:
         then, now = row_at(config_version, table, pk), row_at(last, table, pk)
+        if now is None and table == Intent.table and (renamed := find_renamed_intent(pk)):
+            pk_now = renamed.code
+            now = row_at(last, table, pk_now)
     except (ValidationError, ValueError):
         return None
     if then is None and now is None:
@@ -94,8 +99,8 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
         then is not None,
         now is not None,
         columns,
-        row_url(table, pk) if now is not None else "",
-        row_url(table, pk, "history"),
+        row_url(table, pk_now) if now is not None else "",
+        row_url(table, pk_now, "history"),
     )
 
 

@@ -10,7 +10,9 @@ from config_admin.releases.blobs import batches
 from config_admin.releases.change_set import record_write
 from config_admin.releases.tree import Content
 from config_admin.restore.checks import Wanted, check_restored_rows
+from config_admin.restore.renamed_intents import move_conversations
 from config_admin.validation.findings import Finding
+from convengine.engine.turn import rows
 
 
 class RowsBelongTogether(ValueError):
@@ -50,12 +52,15 @@ def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
         for table in tables:
             _put_in(table, wanted[table], before[table])
         _check_references()
+        if (intents := rows.Intent.table) in before:
+            stored = {pk: content.content_of(row) for pk, row in before[intents].items()}
+            move_conversations(stored, wanted[intents])
 
 
-def _put_in(table: str, rows: Mapping[Any, Content | None], before: Mapping[Any, Any]) -> None:
+def _put_in(table: str, contents: Mapping[Any, Content | None], before: Mapping[Any, Any]) -> None:
     model = content.control_plane()[table]
     made = []
-    for pk, row in rows.items():
+    for pk, row in contents.items():
         if row is not None:
             instance = before.get(pk) or model()
             for name, value in content.column_values(table, row).items():

@@ -1,8 +1,9 @@
 """The bundle: the whole configuration, or some tables of it, as one YAML or JSON text, byte for byte the same for the
-same rows.
+same rows. `mode` is optional: how an import matches the rows; without it, the tables become what the bundle says.
 
     format: convengine-configuration
     version: 1
+    mode: add
     tables:
       ce_intent:
       - intent_code: CANCEL_ORDER
@@ -16,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, locate_row
+from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, locate_row
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
@@ -41,13 +42,16 @@ def _represent_text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def write_bundle(contents: Contents, tables: Collection[str], *, as_yaml: bool) -> str:
-    """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted."""
+def write_bundle(contents: Contents, tables: Collection[str], *, as_yaml: bool, mode: Mode | None = None) -> str:
+    """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted.
+
+    `mode`: how an import matches the rows, unless its user chooses; null is that of bundles.
+    """
     shown = {
         table: [{name: sort_keys(value) for name, value in row.items() if value is not None} for row in rows]
         for table, rows in ((table, list_file_rows(contents, table)) for table in contents if table in tables)
     }
-    document = {"format": FORMAT, "version": VERSION, "tables": shown}
+    document = {"format": FORMAT, "version": VERSION, **({"mode": mode.value} if mode else {}), "tables": shown}
     if not as_yaml:
         return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
@@ -68,16 +72,23 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     if not isinstance(content, dict):
         raise FileRefused("The file", "must be a map of tables.")
     tables: Json = content
+    mode = Mode.REPLACE
     if "tables" in content or "format" in content:
         for name, wanted in (("format", FORMAT), ("version", VERSION)):
             if content.get(name) != wanted:
                 raise FileRefused(name, f"{content.get(name)!r} is not supported. This installation reads {wanted!r}.")
-        if unknown := content.keys() - {"format", "version", "tables"}:
+        if unknown := content.keys() - {"format", "version", "mode", "tables"}:
             raise FileRefused("The file", f"has unknown keys: {', '.join(sorted(unknown))}.")
-        tables = content.get("tables")
+        tables, mode = content.get("tables"), _read_mode(content.get("mode", mode.value))
     if not isinstance(tables, dict):
         raise FileRefused("tables", "must be a map of tables, each with a list of rows.")
-    return Document({table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()})
+    return Document({table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}, mode)
+
+
+def _read_mode(value: Json) -> Mode:
+    if value not in Mode.__members__.values():
+        raise FileRefused("mode", f"{value!r} is not supported. The modes are {', '.join(Mode)}.")
+    return Mode(value)
 
 
 def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:

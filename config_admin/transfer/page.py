@@ -36,7 +36,7 @@ Work = Callable[[Progress], Outcome]
 #: How many rows, findings and notes the page shows.
 SHOWN = 50
 _MODES = [
-    ("", "Default of the format"),
+    ("", "As the file says, else the default of its format"),
     (Mode.REPLACE.value, "Replace: the tables get exactly the rows of the file"),
     (Mode.UPDATE.value, "Update: change or add the rows of the file, keep all others"),
     (Mode.ADD.value, "Add: add the rows, with new numbers if theirs are already used"),

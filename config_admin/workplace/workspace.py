@@ -28,6 +28,7 @@ from config_admin.workplace.intent_overview import (
     states_of,
 )
 from config_admin.workplace.map.page import chart_url, may_see_charts
+from config_admin.workplace.renamed import redirect_to_renamed
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -104,6 +105,8 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     snapshot, intent = get_editor_context(request).snapshot, code(intent)
     stored = snapshot.row(rows.Intent, intent)
     if stored is None and intent not in _RESERVED:
+        if redirect := redirect_to_renamed(request, intent, workspace_url):
+            return redirect
         raise Http404(f"The intent {intent} does not exist.")
     name, about = (stored.name, "") if stored else _RESERVED[intent]
     states = states_of(snapshot, intent)
@@ -121,6 +124,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
         "about": about,
         "edit_url": _edit_url(request, stored, intent),
         "map_url": chart_url(intent) if may_see_charts(request) else "",
+        "topic_links": _list_topic_links(request, stored),
         "everywhere_url": "" if intent == ANY else workspace_url(ANY),
         "state": state,
         "states": [("", "All states"), *((each, each) for each in states)],
@@ -130,6 +134,25 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
         "days": DAYS,
     }
     return TemplateResponse(request, "config_admin/workspace.html", context)
+
+
+def _list_topic_links(request: HttpRequest, stored: rows.Intent | None) -> list[tuple[str, str]]:
+    """What this user may do with the whole intent, as (address, label)."""
+    if stored is None or code(stored.intent_code) == UNKNOWN:
+        return []
+    has = request.user.has_perm
+    labels = {
+        "rename": ("Rename", has("config_admin.change_ceintent")),
+        "duplicate": ("Duplicate", has("config_admin.add_ceintent")),
+        "switch": ("Switch off" if stored.enabled else "Switch on", has("config_admin.change_ceintent")),
+        "export": ("Export", True),
+        "delete_all": ("Delete", has("config_admin.delete_ceintent")),
+    }
+    return [
+        (reverse(f"admin:config_admin_ceintent_{page}", args=[stored.intent_code]), label)
+        for page, (label, may) in labels.items()
+        if may
+    ]
 
 
 def _count_firings(sections: list[Section]) -> Mapping[tuple[str, str], RowUsage]:

@@ -1,20 +1,26 @@
 """Admin of `ce_intent` (tables 2.1)."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import path
 
-from config_admin.editing.links import workspace_url
+from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.page import start
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
+from config_admin.topics.page import PAGES as TOPIC_PAGES
 from config_admin.workplace.favourites import note_opened_row
 from config_admin.workplace.map.page import chart
+from config_admin.workplace.renamed import redirect_to_renamed
 from config_admin.workplace.workspace import workspace
+from convengine.engine.text.compare import code
 from convengine.server.admin_site.record_columns import excerpt_column
 
 
@@ -47,7 +53,7 @@ class IntentAdmin(RowAdmin):
         return IntentList
 
     def get_urls(self) -> list[Any]:
-        """Add the workspace and the map."""
+        """Add the workspace, the map and what is done with a whole topic."""
         view = self.admin_site.admin_view(self.workspace_view)
         name, drawn = "config_admin_ceintent_workspace", self.admin_site.admin_view(chart)
         return [
@@ -55,13 +61,26 @@ class IntentAdmin(RowAdmin):
             path("map/", drawn, name="config_admin_ceintent_map"),
             path("<path:intent>/map/", drawn, name="config_admin_ceintent_map_of"),
             path("<path:intent>/workspace/", view, name=name),
+            *(
+                path(f"<path:intent>/{page}/", self.admin_site.admin_view(show), name=f"config_admin_ceintent_{page}")
+                for page, show in TOPIC_PAGES.items()
+            ),
             *super().get_urls(),
         ]
 
     def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
         """The workspace of an intent."""
         response = workspace(request, intent)
-        note_opened_row(request.user, self.opts.db_table, intent)
+        if isinstance(response, TemplateResponse):
+            note_opened_row(request.user, self.opts.db_table, intent)
+        return response
+
+    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
+        """The page of an intent that had this code, if there is one."""
+        address = partial(row_url, self.opts.db_table)
+        response: HttpResponse = redirect_to_renamed(
+            request, code(unquote(object_id)), address
+        ) or super()._get_obj_does_not_exist_redirect(request, opts, object_id)
         return response
 
     def response_post_save_add(self, request: HttpRequest, obj: CeIntent) -> HttpResponse:

@@ -26,6 +26,7 @@ from config_admin.workplace.map.graph import (
     make_overview_chart,
     make_state_chart,
 )
+from config_admin.workplace.renamed import redirect_to_renamed
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -54,6 +55,8 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     snapshot, intent = get_editor_context(request).snapshot, code(intent)
     stored = snapshot.row(rows.Intent, intent) if intent else None
     if intent and not _exists(snapshot, intent):
+        if redirect := redirect_to_renamed(request, intent, chart_url):
+            return redirect
         raise Http404(f"The intent {intent} does not exist.")
     by_state, rest = not intent and "states" in request.GET, ""
     if by_state:

@@ -141,7 +141,9 @@ def describe_groups_with(right: str) -> str:
     """Who has a right, in words for somebody who lacks it."""
     task = find_task(right)
     titles = [group.title.lower() for group in GROUPS if task and group.name in task.groups]
-    return f"{' and '.join(filter(None, [', '.join(titles[:-1]), *titles[-1:]]))} may" if titles else "administrators may"
+    return (
+        f"{' and '.join(filter(None, [', '.join(titles[:-1]), *titles[-1:]]))} may" if titles else "administrators may"
+    )
 
 
 def groups_and_tasks() -> Mapping[str, tuple[Task, ...]]:

@@ -35,9 +35,9 @@ TAKES = {
         ("view", "change"),
     ),
     **dict.fromkeys(("judge_of_form", "try_it_of_form", "turns_of_form"), ("add", "change")),
-    **dict.fromkeys(("put_back", "password_change", "try", "tools", "grid_save"), ("change",)),
-    "add": ("add",),
-    "delete": ("delete",),
+    **dict.fromkeys(("put_back", "password_change", "try", "tools", "grid_save", "rename", "switch"), ("change",)),
+    **dict.fromkeys(("add", "duplicate"), ("add",)),
+    **dict.fromkeys(("delete", "delete_all"), ("delete",)),
 }
 #: The same where something is sent.
 TAKES_TO_SEND = TAKES | dict.fromkeys(("change", "effective", "health"), ("change",))

@@ -1,0 +1,349 @@
+"""The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release (R136)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from config_admin.comparison.configurations import Differences, first_rows
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import table_title, workspace_url
+from config_admin.form_save import reasons
+from config_admin.form_save.confirmation import (
+    Question,
+    Refusal,
+    ask,
+    link_rows,
+    list_missing_rights,
+    refusals_of,
+    warnings_of,
+)
+from config_admin.form_save.request_change_set import describe_new_release, record_request
+from config_admin.releases.content import contents, control_plane
+from config_admin.releases.head import newest
+from config_admin.releases.tree import Difference
+from config_admin.restore.checks import Wanted, check_restored_rows
+from config_admin.restore.renamed_intents import filter_open_conversations
+from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
+from config_admin.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
+from config_admin.topics.export import export_topic, list_needed_tools
+from config_admin.topics.topic import Topic, collect_topic
+from config_admin.transfer.files import CONTENT_TYPES, YAML
+from config_admin.transfer.natural_keys import Contents
+from config_admin.validation.common import CODE
+from config_admin.validation.findings import Finding
+from config_admin.validation.save_checks import check_row
+from config_admin.workplace.editor_row import CeDeskRow
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.missing_rights import require_right
+
+INTENT = rows.Intent.table
+#: How many rows the page shows in detail, and how many names a list has.
+SHOWN, NAMED = 30, 12
+#: How many conversations are counted.
+COUNTED = 100
+
+
+class NameForm(forms.Form):
+    """The new code and the title of a topic."""
+
+    code = forms.CharField(label="Code", max_length=120, help_text="Capital letters, digits and underscores.")
+    title = forms.CharField(
+        label="Title", max_length=400, required=False, help_text="Shown to users. If empty, the title stays the same."
+    )
+
+    def __init__(self, *args: Any, snapshot: Snapshot, old: str, may_stay: bool, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._snapshot, self._old, self._may_stay = snapshot, old, may_stay
+
+    def clean_code(self) -> str:
+        """A code that no other intent has."""
+        new = code(self.cleaned_data["code"])
+        if CODE.fullmatch(new) is None or new in (ANY, UNKNOWN):
+            raise forms.ValidationError(f"{new} is not a valid code. Use capital letters, digits and underscores.")
+        if self._snapshot.row(rows.Intent, new) and not (self._may_stay and new == self._old):
+            raise forms.ValidationError(f"The intent {new} already exists. Choose another code.")
+        return new
+
+
+def rename(request: HttpRequest, intent: str) -> HttpResponse:
+    """Ask for the new name, show what changes, and rename."""
+    require_right(request, "config_admin.change_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    form = _read_name(request, snapshot, topic, may_stay=True)
+    if not form.is_valid():
+        about = (
+            "The code is changed in every row that names it. Turns of the past keep the old code and find the intent."
+        )
+        return _ask_name(request, topic, form, f"Rename {topic.intent.name}", about)
+    new, title = form.cleaned_data["code"], form.cleaned_data["title"]
+    question = Question(
+        title=f"Rename {topic.intent.name} to {title or new}",
+        intro=f"Rename the intent {topic.code} to {new}? All rows that name it change in one release.",
+        answer="Rename",
+        back_url=workspace_url(topic.code),
+        inputs=[("code", new), ("title", title)],
+        notes=[
+            *_note_rows("Rows of other intents that change too", snapshot, topic.references),
+            *_note_mentions(snapshot, topic),
+        ],
+        warnings=_warn_of_conversations(topic, f"go on under {new}"),
+        reason=f"Rename {topic.code} to {new}",
+    )
+    return _confirm(request, question, rename_topic(topic, new, title), new, old=topic.code)
+
+
+def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
+    """Ask for the name of the copy, show its rows, and make it."""
+    require_right(request, "config_admin.add_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    form = _read_name(request, snapshot, topic, may_stay=False)
+    if not form.is_valid():
+        about = (
+            "All rows of the intent are copied under the new code. The copied phrases are off until you change them."
+        )
+        return _ask_name(request, topic, form, f"Duplicate {topic.intent.name}", about)
+    new, title = form.cleaned_data["code"], form.cleaned_data["title"]
+    question = Question(
+        title=f"Duplicate {topic.intent.name} as {title or new}",
+        intro=f"Copy all {topic.count} rows of {topic.code} to {new}? The copied phrases are off, because they would "
+        "compete with the original ones. Rows of other intents do not lead to the copy yet.",
+        answer="Duplicate",
+        back_url=workspace_url(topic.code),
+        inputs=[("code", new), ("title", title)],
+        notes=_note_rows("Rows of other intents that name the original", snapshot, topic.references),
+        reason=f"Duplicate {topic.code} as {new}",
+    )
+    return _confirm(request, question, duplicate_topic(topic, new, title), new)
+
+
+def switch(request: HttpRequest, intent: str) -> HttpResponse:
+    """Switch the topic off or on."""
+    require_right(request, "config_admin.change_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    enabled, name = not topic.intent.enabled, topic.intent.name
+    resting = topic.count - 1
+    if enabled:
+        intro = f"Switch {topic.code} on? Its {resting} other rows take part again, as each of them is set."
+    else:
+        intro = (
+            f"Switch {topic.code} off? No turn recognises it, and its {resting} other rows take no part until it is on "
+            "again. The rows stay as they are."
+        )
+    question = Question(
+        title=f"Switch {name} {'on' if enabled else 'off'}",
+        intro=intro,
+        answer=f"Switch {'on' if enabled else 'off'}",
+        back_url=workspace_url(topic.code),
+        notes=[
+            Refusal(f"Rows that take {'part again' if enabled else 'no part'}: {_count_rows(topic.own)}."),
+            *_note_rows("Rows of other intents that name it", snapshot, topic.references),
+        ],
+        warnings=[] if enabled else _warn_of_conversations(topic, "find no rows of it at their next message"),
+        reason=f"Switch {topic.code} {'on' if enabled else 'off'}",
+    )
+    return _confirm(request, question, switch_topic(topic, enabled=enabled), topic.code)
+
+
+def delete(request: HttpRequest, intent: str) -> HttpResponse:
+    """Delete the topic with all its rows, unless other rows name it."""
+    require_right(request, "config_admin.delete_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    naming = _link_rows(snapshot, topic.references)
+    others = len(naming)
+    question = Question(
+        title=f"Delete {topic.intent.name}",
+        intro=f"Delete {topic.code} with all its {topic.count} rows? The releases keep them; undo the release to get "
+        "them back.",
+        answer=f"Delete {topic.count} row{pluralize(topic.count)}",
+        back_url=workspace_url(topic.code),
+        danger=True,
+        refusals=[
+            Refusal(
+                f"{others} row{pluralize(others)} of other intents still name{pluralize(others, 's,')} {topic.code}. "
+                "Change or delete them first, or switch the intent off instead:",
+                naming[:NAMED],
+            )
+        ]
+        if others
+        else [],
+        notes=_note_mentions(snapshot, topic),
+        warnings=_warn_of_conversations(topic, "find no rows of it at their next message"),
+        reason=f"Delete {topic.code}",
+    )
+    return _confirm(request, question, delete_topic(topic), "")
+
+
+def export(request: HttpRequest, intent: str) -> HttpResponse:
+    """What an export contains and what it lacks; `?download=1` is the file."""
+    require_right(request, "config_admin.view_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    if "download" in request.GET:
+        return HttpResponse(
+            export_topic(topic),
+            content_type=CONTENT_TYPES[YAML],
+            headers={"Content-Disposition": f'attachment; filename="{topic.code.lower()}.{YAML}"'},
+        )
+    needed = link_rows(list_needed_tools(snapshot, topic))
+    lacking = [Refusal(f"Tools that it calls and that do not belong to it: {len(needed)}", needed)] if needed else []
+    context = {
+        **_page_context(request, f"Export {topic.intent.name}"),
+        "code": topic.code,
+        "counts": [(table_title(table), len(members)) for table, members in topic.own.items() if members],
+        "lacking": [*lacking, *_note_rows("Rows of other intents that name it", snapshot, topic.references)],
+        "back_url": workspace_url(topic.code),
+    }
+    return TemplateResponse(request, "config_admin/topic_export.html", context)
+
+
+#: The pages by the end of their name and address.
+PAGES = {"rename": rename, "duplicate": duplicate, "switch": switch, "export": export, "delete_all": delete}
+
+
+def _find_topic(request: HttpRequest, intent: str) -> tuple[Topic, Snapshot]:
+    snapshot, wanted = get_editor_context(request).snapshot, code(intent)
+    topic = None if wanted in (ANY, UNKNOWN) else collect_topic(snapshot, wanted)
+    if topic is None:
+        raise Http404(f"The intent {wanted} does not exist.")
+    return topic, snapshot
+
+
+def _read_name(request: HttpRequest, snapshot: Snapshot, topic: Topic, *, may_stay: bool) -> NameForm:
+    """The form with the names of the request; unbound when the page is opened."""
+    sent = request.POST if request.method == "POST" else request.GET
+    initial = {"code": topic.code, "title": topic.intent.display_name or ""}
+    return NameForm(
+        sent if "code" in sent else None, snapshot=snapshot, old=topic.code, may_stay=may_stay, initial=initial
+    )
+
+
+def _ask_name(request: HttpRequest, topic: Topic, form: NameForm, title: str, about: str) -> HttpResponse:
+    context = {**_page_context(request, title), "form": form, "about": about, "back_url": workspace_url(topic.code)}
+    return TemplateResponse(request, "config_admin/topic_name.html", context)
+
+
+def _page_context(request: HttpRequest, title: str) -> dict[str, Any]:
+    return {**admin.site.each_context(request), "title": title, "opts": control_plane()[INTENT]._meta}
+
+
+def _confirm(request: HttpRequest, question: Question, wanted: Wanted, target: str, *, old: str = "") -> HttpResponse:
+    """Show the preview; once it is confirmed with a reason, store the rows as one release."""
+    reasons.require_reason(request, consent=())
+    with record_request(request):
+        _fill(request, question, wanted)
+        is_confirmed = request.method == "POST" and reasons.read_reason(request)
+        if not is_confirmed or question.refusals or question.news:
+            return ask(request, question, control_plane()[INTENT]._meta)
+        try:
+            # Checked above, with the head locked: what a row lacked before is no reason to refuse this.
+            restore_rows(wanted, checked=False)
+        except RowsBelongTogether as error:
+            question.refusals = [Refusal(str(error))]
+            return ask(request, question, control_plane()[INTENT]._meta)
+        if old and old != target:
+            _move_favourites(old, target)
+        messages.success(request, describe_new_release())
+    list_url = reverse("admin:config_admin_ceintent_changelist")
+    return HttpResponseRedirect(workspace_url(target) if target else list_url)
+
+
+def _move_favourites(old: str, new: str) -> None:
+    """Favourites and recently opened items follow the intent."""
+    taken = CeDeskRow.objects.filter(table_name=INTENT, row_pk=new).values("user")
+    CeDeskRow.objects.filter(table_name=INTENT, row_pk=old).exclude(user__in=taken).update(row_pk=new)
+
+
+def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
+    """Add the rows by table, what the save checks say, and missing rights."""
+    by_table = _compare(wanted)
+    question.counts = [(table_title(table), _describe_counts(members)) for table, members in by_table.items()]
+    shown = first_rows(by_table, SHOWN)
+    question.rows = [row._replace(url="") if row.how == "added" else row for row in shown]
+    question.more = sum(map(len, by_table.values())) - len(shown)
+    findings = _find_new_problems(request, wanted)
+    question.refusals = [*question.refusals, *list_missing_rights(request, by_table), *refusals_of(findings)][:SHOWN]
+    question.warnings = [*question.warnings, *warnings_of(findings)][:SHOWN]
+    if not by_table:
+        question.refusals = [Refusal("Nothing would change. Choose another code or title.")]
+    question.inputs = [*question.inputs, ("in_force", in_force := newest())]
+    if request.POST.get("in_force", str(in_force)) != str(in_force):
+        question.news = f"Release {in_force} was created meanwhile. Review the changes again."
+
+
+def _find_new_problems(request: HttpRequest, wanted: Wanted) -> list[Finding]:
+    """The findings of the save checks, without those that the stored rows have already."""
+    editor = get_editor_context(request)
+    stored = (editor.snapshot.row(ROW_TYPE_OF[table], pk) for table, members in wanted.items() for pk in members)
+    known = {
+        _identify(finding)
+        for row in stored
+        if row is not None
+        for finding in check_row(row, editor.snapshot, editor.world)
+    }
+    return [finding for finding in check_restored_rows(wanted) if _identify(finding) not in known]
+
+
+def _identify(finding: Finding) -> tuple[Any, ...]:
+    """A finding by its row; that of an intent without its code, which a rename changes."""
+    row = None if finding.table == INTENT else finding.row
+    return finding.table, row, finding.code, finding.field
+
+
+def _compare(wanted: Wanted) -> Differences:
+    by_table = {}
+    for table, members in wanted.items():
+        now = contents(table, list(members))
+        differences = [Difference(pk, now.get(pk), row) for pk, row in members.items() if now.get(pk) != row]
+        if differences:
+            by_table[table] = differences
+    return by_table
+
+
+def _describe_counts(members: Sequence[Difference]) -> str:
+    added = sum(row.before is None for row in members)
+    deleted = sum(row.after is None for row in members)
+    counts = {"added": added, "changed": len(members) - added - deleted, "deleted": deleted}
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+
+
+def _count_rows(by_table: Contents) -> str:
+    counts = ((control_plane()[table]._meta, len(members)) for table, members in by_table.items())
+    return ", ".join(
+        f"{count} {opts.verbose_name if count == 1 else opts.verbose_name_plural}" for opts, count in counts
+    )
+
+
+def _note_rows(text: str, snapshot: Snapshot, by_table: Contents) -> list[Refusal]:
+    links = _link_rows(snapshot, by_table)
+    return [Refusal(f"{text}: {len(links)}", links[:NAMED])] if links else []
+
+
+def _note_mentions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:
+    text = f"Texts with the word {topic.code} that are not changed. Check whether they mean the intent"
+    return _note_rows(text, snapshot, topic.mentions)
+
+
+def _link_rows(snapshot: Snapshot, by_table: Contents) -> list[tuple[str, str]]:
+    stored = (snapshot.row(ROW_TYPE_OF[table], pk) for table, members in by_table.items() for pk in members)
+    return link_rows(row for row in stored if row is not None)
+
+
+def _warn_of_conversations(topic: Topic, what: str) -> list[str]:
+    count = len(filter_open_conversations(topic.code).values_list("pk", flat=True)[: COUNTED + 1])
+    if not count:
+        return []
+    counted = (
+        f"More than {COUNTED} open conversations are"
+        if count > COUNTED
+        else f"{count} open conversation" + (" is" if count == 1 else "s are")
+    )
+    return [f"{counted} in this intent. They {what}."]
