@@ -98,3 +98,41 @@ class ImportSerializer(serializers.Serializer[Any]):
     mode = serializers.ChoiceField([mode.value for mode in Mode], required=False)
     blankAsAny = serializers.BooleanField(default=False)
     reason = serializers.CharField(default="", allow_blank=True, max_length=2000)
+
+
+class FlowSummarySerializer(serializers.Serializer[Any]):
+    """A flow of the configuration."""
+
+    code = serializers.CharField()
+    title = serializers.CharField()
+    kind = serializers.CharField()
+
+
+class FlowsSerializer(serializers.Serializer[Any]):
+    """The flows of the release in force."""
+
+    configVersion = serializers.IntegerField()
+    flows = FlowSummarySerializer(many=True)
+
+
+class FlowSerializer(serializers.Serializer[Any]):
+    """A flow document, and the rows of its intents that saving it does not touch."""
+
+    configVersion = serializers.IntegerField()
+    flow = serializers.JSONField(help_text="The flow document, described by config_admin/flows/flow.schema.json.")
+    otherRows = RowKeySerializer(many=True)
+
+
+class FlowWriteSerializer(serializers.Serializer[Any]):
+    """A flow document to store, and why."""
+
+    flow = serializers.JSONField(help_text="The flow document, described by config_admin/flows/flow.schema.json.")
+    reason = serializers.CharField(default="", allow_blank=True, max_length=2000)
+
+
+class FlowResultSerializer(serializers.Serializer[Any]):
+    """What was stored; `release` is null when nothing changed."""
+
+    release = serializers.IntegerField(allow_null=True)
+    diff = serializers.JSONField(help_text="By table: added, removed, and changed rows with before and after.")
+    findings = serializers.JSONField(help_text="Warnings of the save checks.")

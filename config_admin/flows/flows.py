@@ -4,7 +4,7 @@ The page *Start a flow* and `manage.py start_flow FILE` give the same document, 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ Document = Mapping[str, Json]
 COLLECT, CONFIRM, DONE = "COLLECT", "CONFIRM", "DONE"
 _COMPLETE = {"combinator": "and", "rules": [{"field": "schemaComplete", "operator": "isYes"}]}
 #: What each type of field adds to its property.
-_TYPES: Mapping[str, Values] = {
+FIELD_TYPES: Mapping[str, Values] = {
     "text": {"type": "string"},
     "choice": {},
     "date": {"type": "string", "format": "date"},
@@ -39,7 +39,7 @@ _TYPES: Mapping[str, Values] = {
     "pattern": {"type": "string"},
 }
 #: Keys of a field, and the keys of its property that hold them.
-_TEXTS = {
+FIELD_TEXTS = {
     "question": "x-ask", "again": "x-ask-again", "invalid": "x-invalid", "pattern": "pattern",
     "currency": "x-currency", "country": "x-country",
 }  # fmt: skip
@@ -92,11 +92,14 @@ def _name_place(error: ValidationError) -> str:
     return ".".join(str(part) for part in error.absolute_path) or "the document"
 
 
-def write_rows(flow: Document) -> dict[str, list[Values]]:
-    """The rows by table, ready for an import. Raises FlowRefused."""
+def write_rows(flow: Document, question_codes: Sequence[str] = ()) -> dict[str, list[Values]]:
+    """The rows by table, ready for an import. Raises FlowRefused.
+
+    `question_codes`: the intents of the questions that are answered beside the flow; by default they are numbered.
+    """
     check_flow(flow)
     rows: dict[str, list[Values]] = {}
-    for table, row in (*_FLOWS[flow["kind"]](flow), *_write_questions(flow)):
+    for table, row in (*_FLOWS[flow["kind"]](flow), *_write_questions(flow, question_codes)):
         rows.setdefault(table, []).append(row)
     return rows
 
@@ -119,10 +122,17 @@ def _write_intent(
         )
 
 
-def _write_questions(flow: Document) -> Iterator[tuple[str, Values]]:
+def number_question(code: str, number: int) -> str:
+    """The intent of a question that is answered beside a flow."""
+    return f"{code}_Q{number}"
+
+
+def _write_questions(flow: Document, codes: Sequence[str]) -> Iterator[tuple[str, Values]]:
     """An intent for each question that is answered beside the flow."""
-    for number, item in enumerate(flow.get("questions_and_answers", ()), 1):
-        code, title = f"{flow['code']}_Q{number}", item["questions"][0][:200]
+    items = flow.get("questions_and_answers", ())
+    numbered = codes or [number_question(flow["code"], number) for number in range(1, len(items) + 1)]
+    for code, item in zip(numbered, items, strict=True):
+        title = item["questions"][0][:200]
         yield from _write_intent({}, code, title, "IDLE", item["questions"])
         yield _make_answer({"code": code}, "ANY", item["answer"], "the answer")
 
@@ -221,8 +231,8 @@ def _write_form(flow: Document, then: str, description: str) -> Iterator[tuple[s
 
 def _make_property(field: Document, number: int) -> Values:
     """The property of the form's schema."""
-    values: Values = {**_TYPES[field["type"]], "title": field["title"], "x-order": number}
-    values |= {key: field[name] for name, key in _TEXTS.items() if field.get(name)}
+    values: Values = {**FIELD_TYPES[field["type"]], "title": field["title"], "x-order": number}
+    values |= {key: field[name] for name, key in FIELD_TEXTS.items() if field.get(name)}
     if field["type"] == "choice":
         values["x-options"] = [{"label": str(option["value"]), **option} for option in field["options"]]
     for name, number_key in (("min", "minimum"), ("max", "maximum")):

@@ -1,7 +1,7 @@
 """Import a document as one release, or not at all (R76)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import DatabaseError
@@ -75,12 +75,12 @@ def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: str, 
         table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(rows, 1)]
         for table, rows in tables.items()
     }
-    with change_set(Origin.IMPORT, author, reason):
+    with change_set(Origin.IMPORT, author, reason) as change:
         result = import_document(Document(located_rows, Mode.ADD), author=author, reason=reason)
         result.plan.findings.extend(_find_existing_rows(result.plan))
         if result.plan.is_refused:
             raise ImportRefused(result.plan)
-    return result
+    return replace(result, release=change.release)
 
 
 def _find_existing_rows(plan: Plan) -> Iterator[LocatedFinding]:

@@ -80,6 +80,8 @@ class Document:
     tables: Mapping[str, Sequence[FileRow]]
     mode: Mode = Mode.REPLACE
     notes: Sequence[Note] = field(default=())
+    #: The keys of further rows to delete, by table.
+    deleted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:

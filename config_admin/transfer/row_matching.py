@@ -53,7 +53,7 @@ def match_rows(document: Document, existing: Contents, new_id: NewId) -> Matched
     placed = MatchedRows()
     codes = {get_natural_key(TOOL, row): pk for pk, row in existing[TOOL].items()}
     for table in control_plane():
-        if table in document.tables:
+        if table in document.tables or table in document.deleted:
             _Table(table, document, existing[table], codes, new_id, placed).match_rows()
     _follow_rules(placed)
     _drop_parts(placed, existing)
@@ -98,7 +98,7 @@ class _Table:
 
     def match_rows(self) -> None:
         """Match every row, and if the file replaces the table, delete the others."""
-        for row in self.document.tables[self.table]:
+        for row in self.document.tables.get(self.table, ()):
             try:
                 values = self._values(row)
                 converted, changes = convert_row(self.table, values)
@@ -115,6 +115,7 @@ class _Table:
             self._want(pk, values)
         if self.document.mode is Mode.REPLACE:
             self.wanted |= {pk: None for pk in self.existing if pk not in self.taken}
+        self.wanted |= {pk: None for pk in self.document.deleted.get(self.table, ()) if pk in self.existing}
         if self.wanted:
             self.placed.wanted[self.table] = self.wanted
 

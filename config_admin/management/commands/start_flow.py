@@ -8,8 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config_admin.flows.flows import FlowRefused, write_rows
-from config_admin.transfer.apply_import import ImportRefused, add_rows
+from config_admin.flows.flows import FlowRefused
+from config_admin.flows.saving import create_flow, update_flow
+from config_admin.transfer.apply_import import ImportRefused
 from config_admin.transfer.import_report import describe_plan
 
 
@@ -20,22 +21,23 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--update", action="store_true", help="Change the existing flow of this code.")
         parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
         parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
 
-    def handle(self, *args: Any, file: Path, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path, update: bool, **options: Any) -> None:
         """Raises CommandError when nothing was made."""
+        author, reason = options["author"] or getuser(), options["reason"] or f"Flow of {file.name}"
         try:
-            rows = write_rows(json.loads(file.read_text("utf-8")))
+            store_flow = update_flow if update else create_flow
+            result = store_flow(json.loads(file.read_text("utf-8")), author=author, reason=reason)
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
+        except ImportRefused as refused:
+            raise CommandError("\n".join(describe_plan(refused.plan))) from None
         except ValueError as error:
             problems = error.problems if isinstance(error, FlowRefused) else [f"not JSON: {error}"]
             raise CommandError("\n".join(f"{file}: {problem}" for problem in problems)) from None
-        author, reason = options["author"] or getuser(), options["reason"] or f"Flow of {file.name}"
-        try:
-            result = add_rows(rows, author=author, reason=reason)
-        except ImportRefused as refused:
-            raise CommandError("\n".join(describe_plan(refused.plan))) from None
-        made = sum(map(len, result.plan.differences.values()))
-        self.stdout.write(f"{made} rows made." if made else "Nothing changed: these rows exist already.")
+        count = sum(map(len, result.plan.differences.values()))
+        done = "changed" if update else "made"
+        self.stdout.write(f"{count} rows {done}." if count else "Nothing changed: these rows exist already.")

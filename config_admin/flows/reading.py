@@ -1,0 +1,339 @@
+"""A flow document read back from the rows of its intent, and what those rows have besides (dialogue 10)."""
+
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from config_admin.flows.flows import (
+    COLLECT,
+    CONFIRM,
+    DONE,
+    FIELD_TEXTS,
+    FIELD_TYPES,
+    Document,
+    FlowKind,
+    FlowRefused,
+    Values,
+    number_question,
+    write_rows,
+)
+from config_admin.validation.relations import index_rows
+from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, HAND_OVER, intent_key
+from convengine.engine.turn.snapshot import Snapshot
+
+#: The columns that tell the rows of one flow apart.
+_IDENTITY: Mapping[str, tuple[str, ...]] = {
+    rows.Intent.table: ("intent_code",),
+    rows.Classifier.table: ("intent_code", "rule_type", "pattern"),
+    rows.OutputSchema.table: ("intent_code", "state_code"),
+    rows.Rule.table: (
+        *("intent_code", "state_code", "phase", "rule_type"),
+        *("match_pattern", "action", "action_value"),
+    ),
+    rows.Response.table: ("intent_code", "state_code", "output_format", "response_type"),
+    rows.DirectTool.table: ("intent_code", "state_code"),
+}
+#: Columns whose values ignore case.
+_CODES = frozenset({"intent_code", "state_code", "phase", "rule_type", "action", "output_format", "response_type"})
+_TYPE_KEYS = ("type", "format", "x-kind")
+_ASKING = (FlowKind.collect, FlowKind.lookup)
+#: The values of keys that may be left out.
+_DEFAULTS: Mapping[str, Any] = {"ask_mode": "ONE", "on_no": "ASK_WHAT_TO_CHANGE"}
+#: Keys that only flows of these kinds use.
+_KEYS_OF_KINDS: Mapping[str, tuple[FlowKind, ...]] = {
+    **dict.fromkeys(("fields", "locale", "ask_mode", "on_no", "hand_over", "max_misses"), _ASKING),
+    "confirmation": (FlowKind.collect,),
+    "tool": (FlowKind.lookup,),
+}
+
+RowIdentity = tuple[str, Hashable]
+
+
+@dataclass(frozen=True)
+class FlowReading:
+    """A flow that exists."""
+
+    document: Values
+    #: The intents of the questions that are answered beside the flow, in the order of the document.
+    question_codes: tuple[str, ...]
+    #: The rows as the document writes them, and as they are stored.
+    written: Mapping[RowIdentity, Values]
+    stored: Mapping[RowIdentity, Row]
+    #: Rows of its intents that the document does not describe.
+    other_rows: tuple[Row, ...]
+
+    def list_changed_columns(self) -> Iterator[tuple[Row, tuple[str, ...]]]:
+        """The stored rows with values beyond the document, and their columns. Saving the flow keeps these values."""
+        for identity, row in self.stored.items():
+            changed = tuple(name for name, value in self.written[identity].items() if getattr(row, name) != value)
+            if changed or not row.enabled:
+                yield row, changed
+
+    @property
+    def missing(self) -> tuple[tuple[str, Values], ...]:
+        """Rows of the document, by table, that were deleted or changed beyond recognition. Saving leaves them away."""
+        return tuple((key[0], values) for key, values in self.written.items() if key not in self.stored)
+
+
+def read_flow(snapshot: Snapshot, intent_code: str) -> FlowReading | None:
+    """The flow of an intent; null when its rows are no flow."""
+    intent = snapshot.row(rows.Intent, code(intent_code))
+    document = _read_document(snapshot, intent) if intent else None
+    if document is None:
+        return None
+    questions = list(_read_questions(snapshot, document["code"]))
+    if questions:
+        document["questions_and_answers"] = [item for _, item in questions]
+    document = normalise_flow(document)
+    codes = tuple(question_code for question_code, _ in questions)
+    try:
+        written = index_by_identity(write_rows(document, codes))
+    except FlowRefused:
+        return None
+    stored, others = _match_rows(snapshot, (document["code"], *codes), written)
+    return FlowReading(document, codes, written, stored, others)
+
+
+def list_flows(snapshot: Snapshot) -> Iterator[Values]:
+    """The documents of all flows, by code."""
+    questions: set[str] = set()
+    for intent in sorted(snapshot.rows(rows.Intent), key=lambda row: row.intent_code):
+        reading = None if intent.intent_code in questions else read_flow(snapshot, intent.intent_code)
+        if reading:
+            questions.update(reading.question_codes)
+            yield reading.document
+
+
+def find_flow_of_question(snapshot: Snapshot, intent_code: str) -> str:
+    """The flow that an intent answers questions for, or blank."""
+    match = re.fullmatch(r"(.+)_Q[1-9]\d*", code(intent_code))
+    reading = read_flow(snapshot, match[1]) if match else None
+    return match[1] if match and reading and code(intent_code) in reading.question_codes else ""
+
+
+def normalise_flow(flow: Document) -> Values:
+    """The document without defaults, blanks, and what its kind does not use."""
+    kind = FlowKind(flow["kind"])
+    normal = {
+        key: value
+        for key, value in flow.items()
+        if value not in ("", None, [])
+        and value != _DEFAULTS.get(key)
+        and kind in _KEYS_OF_KINDS.get(key, tuple(FlowKind))
+    }
+    normal["phrases"] = list(dict.fromkeys(flow["phrases"]))
+    if normal.get("description") == flow["title"]:
+        del normal["description"]
+    if normal.get("confirmation") == get_texts(find_language(flow.get("locale") or ""))["confirm"]:
+        del normal["confirmation"]
+    if "fields" in normal:
+        normal["fields"] = [_normalise_field(field) for field in normal["fields"]]
+    if "questions_and_answers" in normal:
+        normal["questions_and_answers"] = [
+            {**item, "questions": list(dict.fromkeys(item["questions"]))} for item in normal["questions_and_answers"]
+        ]
+    return normal
+
+
+def _normalise_field(field: Document) -> Values:
+    normal = {key: value for key, value in field.items() if value not in ("", None, [])}
+    if normal.get("required"):
+        del normal["required"]
+    if field["type"] != "choice":
+        normal.pop("options", None)
+    if "options" in normal:
+        normal["options"] = [_normalise_option(option) for option in normal["options"]]
+    return normal
+
+
+def _normalise_option(option: Document) -> Values:
+    return {
+        key: value
+        for key, value in option.items()
+        if not (key == "label" and value == str(option["value"])) and not (key == "synonyms" and not value)
+    }
+
+
+def identify(table: str, values: Mapping[str, Any]) -> RowIdentity:
+    """What tells a row apart from the other rows of its flow."""
+    return table, tuple(code(values[name]) if name in _CODES else values[name] for name in _IDENTITY[table])
+
+
+def index_by_identity(tables: Mapping[str, list[Values]]) -> dict[RowIdentity, Values]:
+    """Rows to write, by identity; of equal ones the first."""
+    index: dict[RowIdentity, Values] = {}
+    for table, rows_of_table in tables.items():
+        for values in rows_of_table:
+            index.setdefault(identify(table, values), values)
+    return index
+
+
+# --- from rows to the document ------------------------------------------------------------------------------------
+
+
+def _read_document(snapshot: Snapshot, intent: rows.Intent) -> Values | None:
+    own = _FlowRows(snapshot, intent.intent_code)
+    kind = own.find_kind()
+    answer = own.get_text(DONE if kind in _ASKING else ANY)
+    phrases = own.list_phrases()
+    if kind is None or answer is None or not phrases:
+        return None
+    document: Values = {
+        "code": intent.intent_code,
+        "title": intent.name,
+        "description": intent.description,
+        "kind": kind.value,
+        "phrases": phrases,
+        "answer": answer,
+    }
+    if kind in _ASKING:
+        schema: Mapping[str, Any] = own.schema
+        document |= {
+            "fields": list(_read_fields(schema)),
+            "locale": schema.get("x-locale"),
+            "ask_mode": schema.get("x-ask-mode"),
+            "on_no": schema.get("x-on-no"),
+            "max_misses": schema.get("x-max-misses"),
+            "hand_over": own.get_text(HAND_OVER),
+            "confirmation": own.get_text(CONFIRM) if kind is FlowKind.collect else None,
+            "tool": own.find_tool(),
+        }
+    return document
+
+
+def _read_questions(snapshot: Snapshot, flow_code: str) -> Iterator[tuple[str, Values]]:
+    """The questions that are answered beside the flow: their intents, and their items in the document."""
+    pattern = re.compile(re.escape(number_question(flow_code, 0))[:-1] + r"([1-9]\d{0,4})")
+    numbers = (int(match[1]) for row in snapshot.rows(rows.Intent) if (match := pattern.fullmatch(row.intent_code)))
+    for number in sorted(numbers):
+        own = _FlowRows(snapshot, number_question(flow_code, number))
+        answer, questions = own.get_text(ANY), own.list_phrases()
+        if answer and questions and own.find_kind() is FlowKind.answer:
+            yield own.intent_code, {"questions": questions, "answer": answer}
+
+
+class _FlowRows:
+    """The enabled rows of an intent, by what a flow needs them for."""
+
+    def __init__(self, snapshot: Snapshot, intent_code: str) -> None:
+        self._snapshot = snapshot
+        self.intent_code = intent_code
+        form = next((row for row in self._rows(rows.OutputSchema) if code(row.state_code) == COLLECT), None)
+        self.schema = form.json_schema if form and isinstance(form.json_schema, Mapping) else {}
+
+    def find_kind(self) -> FlowKind | None:
+        """The kind of flow that the rows make; null for rows of another shape."""
+        if self.schema:
+            moves = {code(row.action_value) for row in self._rules(COLLECT, "SET_STATE")}
+            if CONFIRM in moves:
+                return FlowKind.collect
+            return FlowKind.lookup if DONE in moves and self.find_tool() else None
+        if self._rows(rows.OutputSchema):
+            return None
+        if any((row.action_value or "").replace(" ", "") == "handover:true" for row in self._rules(ANY, "SET_CONTEXT")):
+            return FlowKind.handover
+        return FlowKind.answer
+
+    def get_text(self, state: str) -> str | None:
+        """The fixed answer of a state."""
+        answers = (
+            row.exact_text
+            for row in self._rows(rows.Response)
+            if code(row.state_code) == state and code(row.response_type) == "EXACT" and code(row.output_format) == "TEXT"
+        )
+        return next(filter(None, answers), None)
+
+    def find_tool(self) -> str | None:
+        """The tool that is called when the form is complete."""
+        return next((row.tool_code for row in self._rows(rows.DirectTool) if code(row.state_code) == DONE), None)
+
+    def list_phrases(self) -> list[str]:
+        """The example sentences."""
+        return [row.pattern for row in self._rows(rows.Classifier) if row.is_phrase and row.pattern]
+
+    def _rules(self, state: str, action: str) -> Iterator[rows.Rule]:
+        return (row for row in self._rows(rows.Rule) if code(row.state_code) == state and code(row.action) == action)
+
+    def _rows(self, row_type: Any) -> list[Any]:
+        own = index_rows(self._snapshot, row_type, intent_key).get(self.intent_code, ())
+        return [row for row in own if row.enabled]
+
+
+def _read_fields(schema: Mapping[str, Any]) -> Iterator[Values]:
+    """The properties that a document can describe, in the order of the form."""
+    properties = schema.get("properties")
+    required = schema.get("required") or ()
+    if not isinstance(properties, Mapping) or not isinstance(required, (list, tuple)):
+        return
+    named = [(name, value) for name, value in properties.items() if isinstance(value, Mapping)]
+    for name, declared in sorted(named, key=_get_order):
+        field_type = _find_type(declared)
+        if field_type is not None:
+            yield _read_field(name, declared, field_type, required=name in required)
+
+
+def _get_order(item: tuple[str, Mapping[str, Any]]) -> float:
+    order = item[1].get("x-order")
+    return order if isinstance(order, (int, float)) else float("inf")
+
+
+def _find_type(declared: Mapping[str, Any]) -> str | None:
+    """The type of a field in a document; null for properties of another shape."""
+    if isinstance(declared.get("x-options"), list):
+        return "choice"
+    if "enum" in declared:
+        return None
+    signature = {key: declared[key] for key in _TYPE_KEYS if key in declared}
+    types = [name for name, values in FIELD_TYPES.items() if values == signature and name != "choice"]
+    return ("pattern" if declared.get("pattern") else "text") if "text" in types else next(iter(types), None)
+
+
+def _read_field(name: str, declared: Mapping[str, Any], field_type: str, *, required: bool) -> Values:
+    field: Values = {
+        "name": name,
+        "title": declared.get("title") or name,
+        "type": field_type,
+        "required": required,
+        **{text: declared.get(key) for text, key in FIELD_TEXTS.items()},
+    }
+    for bound, number_key in (("min", "minimum"), ("max", "maximum")):
+        field[bound] = declared.get(number_key if field_type in ("number", "money") else f"x-{bound}")
+    if field_type == "choice":
+        field["options"] = [
+            {key: option[key] for key in ("value", "label", "synonyms") if key in option}
+            for option in declared["x-options"]
+            if isinstance(option, Mapping) and "value" in option
+        ]
+    return field
+
+
+# --- which rows belong to it --------------------------------------------------------------------------------------
+
+
+def _match_rows(
+    snapshot: Snapshot, intents: tuple[str, ...], written: Mapping[RowIdentity, Values]
+) -> tuple[dict[RowIdentity, Row], tuple[Row, ...]]:
+    """The stored rows of these intents that the document describes, and the others."""
+    stored: dict[RowIdentity, Row] = {}
+    others: list[Row] = []
+    for row in _list_rows(snapshot, intents):
+        key = identify(row.table, vars(row)) if row.table in _IDENTITY else None
+        if key is not None and key in written and key not in stored:
+            stored[key] = row
+        else:
+            others.append(row)
+    return stored, tuple(others)
+
+
+def _list_rows(snapshot: Snapshot, intents: tuple[str, ...]) -> Iterator[Row]:
+    """The rows of these intents, enabled ones first."""
+    for row_type in rows.ROW_TYPES:
+        if "intent_code" in rows.columns(row_type):
+            by_intent = index_rows(snapshot, row_type, intent_key)
+            own = [row for intent in intents for row in by_intent.get(intent, ())]
+            yield from sorted(own, key=lambda row: not row.enabled)

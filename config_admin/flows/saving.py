@@ -1,0 +1,118 @@
+"""Store a flow as one release: a new one, or the difference to the flow that exists (dialogue 10)."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from config_admin.flows.flows import Document, FlowRefused, Values, check_flow, number_question, write_rows
+from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, normalise_flow, read_flow
+from config_admin.snapshot.active import snapshots
+from config_admin.transfer import document as transfer
+from config_admin.transfer.apply_import import ImportResult, add_rows, import_document
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
+
+_ABSENT = object()
+
+
+def create_flow(flow: Document, *, author: str, reason: str) -> ImportResult:
+    """Store a new flow; one that is stored already changes nothing. Raises FlowRefused and ImportRefused."""
+    rows_of_flow = write_rows(flow)
+    snapshot = snapshots.current()
+    if snapshot.row(rows.Intent, flow["code"]) is not None:
+        reading = read_flow(snapshot, flow["code"])
+        if reading is None or normalise_flow(flow) != reading.document:
+            raise FlowRefused([f"code: {flow['code']} already exists. Update it, or choose another code."])
+    return add_rows(rows_of_flow, author=author, reason=reason)
+
+
+def update_flow(flow: Document, *, author: str, reason: str) -> ImportResult:
+    """Let an existing flow become this document. Raises FlowRefused and ImportRefused."""
+    check_flow(flow)
+    snapshot = snapshots.current()
+    reading = read_flow(snapshot, flow["code"])
+    if reading is None:
+        raise FlowRefused([f"code: {flow['code']} is no existing flow. Create it, or choose another code."])
+    return import_document(plan_update(snapshot, reading, flow), author=author, reason=reason)
+
+
+def plan_update(snapshot: Snapshot, reading: FlowReading, flow: Document) -> transfer.Document:
+    """The rows to add, change and delete. Values that were set by hand stay. Raises FlowRefused."""
+    new = index_by_identity(write_rows(flow, _match_questions(snapshot, reading, flow)))
+    tables: dict[str, list[Values]] = {}
+    for identity, values in new.items():
+        table, old = identity[0], reading.written.get(identity)
+        if old is None:
+            tables.setdefault(table, []).append(values)
+        elif identity in reading.stored:
+            tables.setdefault(table, []).extend(_change_row(reading.stored[identity], old, values))
+    located = {
+        table: [
+            transfer.FileRow(values, transfer.locate_row(table, number))
+            for number, values in enumerate(rows_of_table, 1)
+        ]
+        for table, rows_of_table in tables.items()
+    }
+    return transfer.Document(located, transfer.Mode.UPDATE, deleted=_list_deleted_rows(reading, new))
+
+
+def _change_row(stored: rows.Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Values]:
+    merged = {name: merge_value(getattr(stored, name), old.get(name, _ABSENT), value) for name, value in new.items()}
+    changed = {name: value for name, value in merged.items() if value != getattr(stored, name)}
+    return [{stored.key: stored.pk, **changed}] if changed else []
+
+
+def merge_value(stored: Any, old: Any, new: Any) -> Any:
+    """The new value, with what was changed by hand since the old one was written."""
+    if stored == old or new == stored:
+        return new
+    if isinstance(stored, Mapping) and isinstance(old, Mapping) and isinstance(new, Mapping):
+        merged = {
+            key: merge_value(stored.get(key, _ABSENT), old.get(key, _ABSENT), new.get(key, _ABSENT))
+            for key in dict.fromkeys((*new, *stored))
+        }
+        return {key: value for key, value in merged.items() if value is not _ABSENT}
+    if new == old:
+        return stored
+    if all(isinstance(value, list) and _is_hashable(value) for value in (stored, old, new)):
+        return [*new, *(value for value in stored if value not in old and value not in new)]
+    return new
+
+
+def _is_hashable(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, Hashable) for value in values)
+
+
+def _list_deleted_rows(reading: FlowReading, new: Mapping[RowIdentity, Values]) -> dict[str, list[Any]]:
+    deleted: dict[str, list[Any]] = {}
+    for identity, row in reading.stored.items():
+        if identity not in new:
+            deleted.setdefault(row.table, []).append(row.pk)
+    return deleted
+
+
+def _match_questions(snapshot: Snapshot, reading: FlowReading, flow: Document) -> list[str]:
+    """The intent of each question beside the flow: that of an equal question or answer, else a new one."""
+    stored = dict(zip(reading.question_codes, reading.document.get("questions_and_answers", ()), strict=True))
+    items = normalise_flow(flow).get("questions_and_answers", ())
+    codes: list[str | None] = [None] * len(items)
+    for shares in (_shares_question, _shares_answer):
+        for position, item in enumerate(items):
+            if codes[position] is None:
+                free = (name for name, known in stored.items() if name not in codes and shares(item, known))
+                codes[position] = next(free, None)
+    return _number_new_questions(snapshot, reading.document["code"], codes)
+
+
+def _shares_question(item: Document, known: Document) -> bool:
+    return not set(item["questions"]).isdisjoint(known["questions"])
+
+
+def _shares_answer(item: Document, known: Document) -> bool:
+    return bool(item["answer"] == known["answer"])
+
+
+def _number_new_questions(snapshot: Snapshot, flow_code: str, codes: Sequence[str | None]) -> list[str]:
+    names = (number_question(flow_code, number) for number in count(1))
+    free = (name for name in names if snapshot.row(rows.Intent, name) is None)
+    return [known or next(free) for known in codes]

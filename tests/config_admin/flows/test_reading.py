@@ -1,0 +1,135 @@
+"""A flow is read back from its rows: the same document for all kinds, and what was changed by hand."""
+
+from typing import Any
+
+import pytest
+
+from config_admin import models as m
+from config_admin.flows.flows import get_flow_schema, write_rows
+from config_admin.flows.reading import find_flow_of_question, list_flows, normalise_flow, read_flow
+from config_admin.releases.change_set import change_set
+from config_admin.snapshot.active import snapshots
+from config_admin.transfer.apply_import import add_rows
+
+pytestmark = pytest.mark.django_db
+
+BASE = {"code": "BOOKING", "title": "Book a table", "phrases": ["book a table", "I want a table"], "answer": "Done."}
+FULL_FIELD = {
+    "question": "Which one?", "again": "Once more: which one?", "invalid": "Not {{ value }}: {{ reason }}",
+}  # fmt: skip
+OPTIONS = [
+    {"value": "IN", "label": "inside", "synonyms": ["indoors"]},
+    {"value": "out"},
+    {"value": 3, "label": "third room"},
+]
+BOUNDS: dict[str, Any] = {
+    "date": {"min": "today", "max": "today+90d"},
+    "time": {"min": "08:00", "max": "17:30"},
+    "number": {"min": 1, "max": 8},
+    "money": {"min": 0.5, "currency": "EUR"},
+    "phone": {"country": "GB"},
+    "choice": {"options": OPTIONS},
+    "pattern": {"pattern": "^[A-Z]{3}$"},
+}
+TYPES = get_flow_schema()["properties"]["fields"]["items"]["properties"]["type"]["enum"]
+FIELDS = [
+    {"name": name, "title": name.title(), "type": name, "required": bool(number % 2), **BOUNDS.get(name, {}), **FULL_FIELD}
+    for number, name in enumerate(TYPES)
+]
+QUESTIONS = [
+    {"questions": ["how much is a table", "what are your prices"], "answer": "It is free."},
+    {"questions": ["where are you"], "answer": "In the old town."},
+]
+FULL = {
+    **BASE, "kind": "collect", "description": "A guest wants a table.", "locale": "de-DE", "fields": FIELDS,
+    "ask_mode": "ALL", "confirmation": "Stimmt das?", "on_no": "RESTART", "hand_over": "Rufen Sie an.",
+    "max_misses": 2, "questions_and_answers": QUESTIONS,
+}  # fmt: skip
+
+
+def store(flow: dict[str, Any]) -> None:
+    add_rows(write_rows(flow), author="ada", reason="begin")
+
+
+def read(code: str = "BOOKING") -> Any:
+    return read_flow(snapshots.current(), code)
+
+
+def make_tool() -> None:
+    with change_set():
+        m.CeMcpTool.objects.create(
+            tool_code="shop.sum", tool_group="CALCULATOR_TRANSFORM", intent_code="ANY", state_code="ANY",
+            description="adds", input_schema={"type": "object", "properties": {"expression": {"type": "string"}}},
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        {**BASE, "kind": "answer"},
+        {**BASE, "kind": "answer", "description": "Opening hours.", "questions_and_answers": QUESTIONS},
+        {**BASE, "kind": "handover"},
+        {**BASE, "kind": "collect", "fields": FIELDS[:1]},
+        FULL,
+        {**BASE, "kind": "lookup", "tool": "shop.sum", "fields": FIELDS[:2], "locale": "en-GB", "hand_over": "Call us."},
+    ],
+    ids=["answer", "answer with questions", "handover", "collect", "full collect", "lookup"],
+)
+def test_a_flow_is_read_back_as_it_was_written(flow: dict[str, Any]) -> None:
+    make_tool()
+    store(flow)
+    reading = read()
+
+    assert reading.document == normalise_flow(flow)
+    assert write_rows(reading.document) == write_rows(flow)
+    assert (reading.other_rows, list(reading.list_changed_columns()), reading.missing) == ((), [], ())
+
+
+def test_defaults_and_what_a_kind_does_not_use_are_left_out() -> None:
+    flow = {
+        **BASE, "kind": "answer", "phrases": ["a table", "a table"], "description": "Book a table", "locale": "de-DE",
+        "confirmation": "Right?", "questions_and_answers": [],
+    }  # fmt: skip
+    assert normalise_flow(flow) == {**BASE, "kind": "answer", "phrases": ["a table"]}
+
+
+def test_rows_made_by_hand_are_named_and_do_not_count() -> None:
+    store(FULL)
+    with change_set():
+        hand = m.CeIntentClassifier.objects.create(
+            intent_code="BOOKING", state_code="COLLECT", rule_type="REGEX", pattern="(?i)table", priority=1
+        )
+        off = m.CeIntentClassifier.objects.get(pattern="book a table")
+        off.enabled = False
+        off.save()
+        schema = m.CeOutputSchema.objects.get(intent_code="BOOKING")
+        schema.json_schema["properties"]["seats"] = {"type": "array", "items": {"type": "string"}}
+        schema.json_schema["properties"]["text"]["x-labels"] = ["remark"]
+        schema.save()
+        m.CeRule.objects.filter(intent_code="BOOKING", match_pattern="AFFIRM").delete()
+    reading = read()
+
+    assert [(row.table, row.pk) for row in reading.other_rows] == [
+        ("ce_intent_classifier", hand.pk), ("ce_intent_classifier", off.pk),
+    ]  # fmt: skip
+    assert reading.document == normalise_flow({**FULL, "phrases": ["I want a table"]})
+    assert [(row.pk, names) for row, names in reading.list_changed_columns()] == [(schema.pk, ("json_schema",))]
+    assert [(table, values["match_pattern"]) for table, values in reading.missing] == [("ce_rule", "AFFIRM")]
+
+
+def test_rows_of_another_shape_are_no_flow() -> None:
+    store({**BASE, "kind": "answer"})
+    assert read("NONE") is None
+    with change_set():
+        m.CeResponse.objects.filter(intent_code="BOOKING").update(response_type="DERIVED", derivation_hint="Be kind.")
+    assert read() is None
+
+
+def test_flows_are_listed_without_the_intents_of_their_questions() -> None:
+    store(FULL)
+    store({**BASE, "kind": "answer", "code": "HOURS", "phrases": ["opening hours"]})
+    snapshot = snapshots.current()
+
+    assert [flow["code"] for flow in list_flows(snapshot)] == ["BOOKING", "HOURS"]
+    assert find_flow_of_question(snapshot, "BOOKING_Q2") == "BOOKING"
+    assert find_flow_of_question(snapshot, "HOURS") == ""

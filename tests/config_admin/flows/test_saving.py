@@ -1,0 +1,152 @@
+"""A stored flow becomes another document: rows are added, changed and deleted by difference, in one release."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from config_admin import models as m
+from config_admin.flows.flows import FlowRefused
+from config_admin.flows.reading import normalise_flow, read_flow
+from config_admin.flows.saving import create_flow, merge_value, update_flow
+from config_admin.releases.change_set import change_set
+from config_admin.snapshot.active import snapshots
+from tests.api import Caller
+from tests.config_admin.admin.pages import newest
+from tests.config_admin.flows.test_reading import BASE, FIELDS, FULL, QUESTIONS, make_tool
+
+pytestmark = pytest.mark.django_db
+
+KINDS: dict[str, dict[str, Any]] = {
+    "answer": {**BASE, "kind": "answer", "questions_and_answers": QUESTIONS[1:]},
+    "handover": {**BASE, "kind": "handover"},
+    "collect": {**BASE, "kind": "collect", "fields": FIELDS[:2], "phrases": ["a table please", "book a table"]},
+    "lookup": {**BASE, "kind": "lookup", "tool": "shop.sum", "fields": FIELDS[:1]},
+    "full": FULL,
+}
+
+
+def update(flow: dict[str, Any]) -> Any:
+    return update_flow(flow, author="ben", reason="change")
+
+
+def sort_lists(flow: dict[str, Any]) -> dict[str, Any]:
+    """The document with the lists sorted whose order means nothing."""
+    questions = sorted(flow.get("questions_and_answers", ()), key=lambda item: str(item["answer"]))
+    return {**flow, "phrases": sorted(flow["phrases"]), "questions_and_answers": questions}
+
+
+@pytest.mark.parametrize("before", KINDS)
+@pytest.mark.parametrize("after", KINDS)
+def test_any_flow_becomes_any_other(before: str, after: str) -> None:
+    make_tool()
+    create_flow(KINDS[before], author="ada", reason="begin")
+    start = newest().pk
+    update(KINDS[after])
+    reading = read_flow(snapshots.current(), "BOOKING")
+
+    assert reading is not None
+    assert sort_lists(reading.document) == sort_lists(normalise_flow(KINDS[after]))
+    assert (reading.other_rows, list(reading.list_changed_columns()), reading.missing) == ((), [], ())
+    assert newest().pk == start + (before != after)
+
+
+def test_a_change_touches_only_its_rows() -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    result = update({**FULL, "phrases": ["book a table", "a table for two"], "answer": "See you."})
+    changed = {
+        table: [(row.before is None, row.after is None) for row in rows]
+        for table, rows in result.plan.differences.items()
+    }
+
+    assert sorted(changed["ce_intent_classifier"]) == [(False, True), (True, False)]
+    assert changed["ce_response"] == [(False, False)]
+    assert set(changed) == {"ce_intent_classifier", "ce_response"}
+    assert (result.release.author, result.release.reason) == ("ben", "change")
+    assert update({**FULL, "phrases": ["book a table", "a table for two"], "answer": "See you."}).release is None
+
+
+def test_what_was_changed_by_hand_stays() -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    with change_set():
+        hand = m.CeIntentClassifier.objects.create(
+            intent_code="BOOKING", state_code="COLLECT", rule_type="REGEX", pattern="(?i)table", priority=1
+        )
+        schema = m.CeOutputSchema.objects.get(intent_code="BOOKING")
+        schema.json_schema["properties"]["seats"] = {"type": "array", "items": {"type": "string"}}
+        schema.json_schema["properties"]["date"]["x-labels"] = ["day"]
+        schema.json_schema["required"].append("seats")
+        schema.save()
+        m.CeIntentClassifier.objects.filter(pattern="book a table").update(priority=7)
+        m.CeRule.objects.filter(intent_code="BOOKING", match_pattern="AFFIRM").delete()
+    fields = [{**field, "title": f"The {field['name']}"} for field in FIELDS if field["name"] != "time"]
+    update({**FULL, "fields": fields})
+
+    schema.refresh_from_db()
+    properties = schema.json_schema["properties"]
+    assert (properties["date"]["title"], properties["date"]["x-labels"]) == ("The date", ["day"])
+    assert ("time" in properties, "seats" in properties) == (False, True)
+    assert "seats" in schema.json_schema["required"]
+    assert m.CeIntentClassifier.objects.filter(pk=hand.pk).exists()
+    assert m.CeIntentClassifier.objects.get(pattern="book a table").priority == 7
+    assert not m.CeRule.objects.filter(intent_code="BOOKING", match_pattern="AFFIRM").exists()
+
+
+def test_questions_keep_their_intents_when_others_go_and_come() -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    more = [{**QUESTIONS[1], "questions": ["where are you", "your address"]}, {"questions": ["do you have parking"], "answer": "Yes."}]
+    update({**FULL, "questions_and_answers": more})
+
+    names = dict(m.CeIntent.objects.filter(pk__startswith="BOOKING_").values_list("pk", "display_name"))
+    assert names == {"BOOKING_Q2": "where are you", "BOOKING_Q3": "do you have parking"}
+    assert m.CeIntentClassifier.objects.filter(intent_code="BOOKING_Q1").count() == 0
+    assert m.CeResponse.objects.filter(intent_code="BOOKING_Q2").count() == 1
+
+
+def test_a_changed_flow_holds_its_conversation() -> None:
+    create_flow(KINDS["collect"], author="ada", reason="begin")
+    fields = [{"name": "name", "title": "Name", "type": "text", "question": "Who are you?"}]
+    update({**KINDS["collect"], "fields": fields, "answer": "Thanks, {{ name }}."})
+    caller = Caller()
+
+    answers = [caller.say(text)["payload"]["value"] for text in ("book a table", "Ann", "yes")]
+    assert (answers[0], answers[-1]) == ("Who are you?", "Thanks, Ann.")
+
+
+def test_a_document_without_a_stored_flow_is_refused() -> None:
+    with pytest.raises(FlowRefused, match="BOOKING is no existing flow"):
+        update(FULL)
+    with pytest.raises(FlowRefused, match="'code' is a required property"):
+        update({})
+
+
+@pytest.mark.parametrize(
+    ("stored", "old", "new", "merged"),
+    [
+        (1, 1, 2, 2),
+        (5, 1, 1, 5),
+        (5, 1, 2, 2),
+        ({"a": 1, "mine": 2}, {"a": 1, "b": 3}, {"a": 4, "c": 5}, {"a": 4, "c": 5, "mine": 2}),
+        (["a", "mine"], ["a", "b"], ["c"], ["c", "mine"]),
+        ([{"a": 1}], [{"a": 2}], [{"a": 3}], [{"a": 3}]),
+    ],
+)
+def test_values_are_merged(stored: Any, old: Any, new: Any, merged: Any) -> None:
+    assert merge_value(stored, old, new) == merged
+
+
+def test_the_command_updates_by_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "flow.json"
+    file.write_text(json.dumps(KINDS["collect"]))
+    with pytest.raises(CommandError, match="is no existing flow"):
+        call_command("start_flow", str(file), "--update")
+    call_command("start_flow", str(file))
+    file.write_text(json.dumps({**KINDS["collect"], "answer": "See you."}))
+    with pytest.raises(CommandError, match="BOOKING already exists"):
+        call_command("start_flow", str(file))
+    call_command("start_flow", str(file), "--update", author="ada")
+
+    assert "1 rows changed." in capsys.readouterr().out
+    assert m.CeResponse.objects.get(intent_code="BOOKING", state_code="DONE").exact_text == "See you."
