@@ -244,7 +244,9 @@ class _FlowRows:
         answers = (
             row.exact_text
             for row in self._rows(rows.Response)
-            if code(row.state_code) == state and code(row.response_type) == "EXACT" and code(row.output_format) == "TEXT"
+            if code(row.state_code) == state
+            and code(row.response_type) == "EXACT"
+            and code(row.output_format) == "TEXT"
         )
         return next(filter(None, answers), None)
 

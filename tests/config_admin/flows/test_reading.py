@@ -33,7 +33,14 @@ BOUNDS: dict[str, Any] = {
 }
 TYPES = get_flow_schema()["properties"]["fields"]["items"]["properties"]["type"]["enum"]
 FIELDS = [
-    {"name": name, "title": name.title(), "type": name, "required": bool(number % 2), **BOUNDS.get(name, {}), **FULL_FIELD}
+    {
+        "name": name,
+        "title": name.title(),
+        "type": name,
+        "required": bool(number % 2),
+        **BOUNDS.get(name, {}),
+        **FULL_FIELD,
+    }
     for number, name in enumerate(TYPES)
 ]
 QUESTIONS = [
@@ -71,7 +78,14 @@ def make_tool() -> None:
         {**BASE, "kind": "handover"},
         {**BASE, "kind": "collect", "fields": FIELDS[:1]},
         FULL,
-        {**BASE, "kind": "lookup", "tool": "shop.sum", "fields": FIELDS[:2], "locale": "en-GB", "hand_over": "Call us."},
+        {
+            **BASE,
+            "kind": "lookup",
+            "tool": "shop.sum",
+            "fields": FIELDS[:2],
+            "locale": "en-GB",
+            "hand_over": "Call us.",
+        },
     ],
     ids=["answer", "answer with questions", "handover", "collect", "full collect", "lookup"],
 )

@@ -96,7 +96,10 @@ def test_what_was_changed_by_hand_stays() -> None:
 
 def test_questions_keep_their_intents_when_others_go_and_come() -> None:
     create_flow(FULL, author="ada", reason="begin")
-    more = [{**QUESTIONS[1], "questions": ["where are you", "your address"]}, {"questions": ["do you have parking"], "answer": "Yes."}]
+    more = [
+        {**QUESTIONS[1], "questions": ["where are you", "your address"]},
+        {"questions": ["do you have parking"], "answer": "Yes."},
+    ]
     update({**FULL, "questions_and_answers": more})
 
     names = dict(m.CeIntent.objects.filter(pk__startswith="BOOKING_").values_list("pk", "display_name"))
