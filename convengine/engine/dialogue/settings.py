@@ -9,7 +9,8 @@ FAMILY = "DialogueActStep"
 
 _YES = (
     "yes|yep|yeah|yup|ok|okay|sure|correct|agreed|confirm|confirmed|approve|approved|absolutely|of course|proceed"
-    "|go ahead|go for it|do it|do that|please do|sounds good|that's right|that is right"
+    "|go ahead|go for it|do it|do that|please do|please do it|sounds good|looks good|that's right|that is right"
+    "|that's correct|that is correct"
 )
 _STOP_IT = "cancel(?: (?:it|that))?|stop(?: (?:it|that))?"
 _NO = f"no|nope|nah|never ?mind|not now|{_STOP_IT}|(?:don't|do not)(?: (?:do|proceed|continue)(?: (?:it|that))?)?"
@@ -66,7 +67,7 @@ REGEX_NEGATE = declare(
     FAMILY,
     "REGEX_NEGATE",
     regex(),
-    f"(?:{_NO})(?:[ ,]+(?:no|{_THANKS}|{_STOP_IT}|don't|do not)){{0,2}}",
+    f"(?:{_NO})(?:[ ,]+(?:no|{_THANKS}|{_STOP_IT}|don't|do not|leave it)){{0,2}}",
     "A message that matches this pattern completely means no.",
     label="Pattern for no",
 )

@@ -10,7 +10,9 @@ from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_A
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.steps.interaction import settings
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
+from convengine.engine.text.compare import match_text
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import CONFIG_VALUE_INVALID
@@ -111,6 +113,8 @@ def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: Awaite
     """Decide. The reply to an open question of the engine comes first."""
     if not awaited.resolved:
         return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P1")
+    if awaited.action and act is DialogueAct.AFFIRM and _is_mere_praise(session):
+        return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P6")
     key = f"{awaited.subject}:{act.value}"
     if decision := _decide_by_matrix(session, turn, key):
         return PolicyOutcome(decision, "P2", key)
@@ -122,6 +126,12 @@ def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: Awaite
     if awaited.slot and fills and act not in _NO_VALUE:
         return PolicyOutcome(PolicyDecision.FILL_PENDING_SLOT, "P5")
     return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P6")
+
+
+def _is_mere_praise(session: Session) -> bool:
+    """True for "looks good" where nothing was asked: it praises the answer and confirms no action (R120)."""
+    praises = match_text(session.user_text) in ("looks good", "sounds good")
+    return praises and "?" not in to_spoken_text(session.last_assistant)
 
 
 def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision | None:

@@ -259,3 +259,14 @@ def test_decisions_can_be_had_without_a_resolved_state_where_that_is_wanted() ->
     off = make_config("InteractionPolicyStep/REQUIRE_RESOLVED_INTENT_AND_STATE", "false")
 
     assert decide("AFFIRM", off, state="UNKNOWN", params={"pending_action_key": "x"}) == (EXECUTE, True, "P2")
+
+
+@pytest.mark.parametrize("text", ["Looks good.", "sounds good"])
+def test_R120_praise_alone_runs_an_action_only_after_a_question(text: str) -> None:
+    asked = {"type": "TEXT", "value": "Shall I pay the bill?"}
+    statement = {"type": "TEXT", "value": "Your bill is 80 euros."}
+
+    assert decide("AFFIRM", ROW, text=text, last_assistant=asked)[0] == EXECUTE
+    assert decide("AFFIRM", ROW, text=text, last_assistant=statement) == (RECLASSIFY, False, "P6")
+    assert decide("AFFIRM", ROW, text=text) == (RECLASSIFY, False, "P6")
+    assert decide("AFFIRM", ROW, text=f"yes, {text}", last_assistant=statement)[0] == EXECUTE
