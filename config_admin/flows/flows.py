@@ -204,6 +204,7 @@ def _write_form(flow: Document, then: str, description: str) -> Iterator[tuple[s
         "required": [field["name"] for field in flow["fields"] if field.get("required", True)],
         "x-clear": ["DONE", "CANCEL", "RESTART"],
         "x-on-no": flow.get("on_no", "ASK_WHAT_TO_CHANGE"),
+        "x-on-leave": "ASK",
         "x-ask-mode": flow.get("ask_mode", "ONE"),
     }
     if "locale" in flow:

@@ -55,6 +55,7 @@ PARAM_VALUES: Mapping[str, Sequence[Json]] = {
     "correction_applied": _BOOLEANS,
     "intent_resolved_by": ("CLASSIFIER", "AGENT"),
     "agentResolver": _BOOLEANS,
+    "form_leave": ("ASK", "LEAVE", "STAY"),
     "state_graph_valid": _BOOLEANS,
     "state_graph_soft_block": _BOOLEANS,
     "reset_reason": tuple(reason.value for reason in ResetReason),

@@ -12,6 +12,7 @@ from convengine.engine.dialogue.settings import (
     REGEX_RESET,
 )
 from convengine.engine.dialogue.yes_or_no import read_yes_or_no_act
+from convengine.engine.forms.yes_or_no import answers_leaving, starts_over
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
 from convengine.engine.turn.enums import DialogueAct
@@ -44,6 +45,8 @@ def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) ->
     text, plain = match_text(session.user_text), norm(session.user_text)
     if not plain:
         return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.40)
+    if answers_leaving(session, turn):
+        return ClassifiedAct(DialogueAct.ANSWER, 0.95)
     if act := _match_whole_text(text, _BEFORE_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
     if edits_a_field():
@@ -52,6 +55,8 @@ def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) ->
         return ClassifiedAct(act, 0.95)
     if act := _match_whole_text(text, _AFTER_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
+    if starts_over(session, turn):
+        return ClassifiedAct(DialogueAct.RESET, 0.95)
     if plain.endswith("?"):
         return ClassifiedAct(DialogueAct.QUESTION, 0.70)
     if _is_answer(plain, session, turn):
@@ -66,8 +71,9 @@ def affirms(text: str | None, session: Session, turn: Turn) -> bool:
 
 def means_reset(session: Session, turn: Turn) -> bool:
     """True when the whole text asks to start over. Only then may a model's RESET count."""
-    return (
-        _match_whole_text(match_text(session.user_text), ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None
+    text = match_text(session.user_text)
+    return _match_whole_text(text, ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None or starts_over(
+        session, turn
     )
 
 

@@ -1,6 +1,7 @@
 """Which field a form asks for next, and the default texts of its questions (R109, R110)."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -95,6 +96,71 @@ def get_texts(language: str) -> Mapping[str, Any]:
 def is_phrase(text: str | None, *keys: str) -> bool:
     """True when the whole text is a phrase of these lists, in any language."""
     return fold(match_text(text)).rstrip("!?") in list_phrases(*keys)
+
+
+def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
+    """True when the whole text is one of the phrases, and no question."""
+    plain = _strip_punctuation(text)
+    return "?" not in (text or "") and any(plain == _strip_punctuation(phrase) for phrase in phrases)
+
+
+def find_phrase_language(text: str | None, *keys: str) -> str | None:
+    """The language in which the whole text is a phrase of these lists."""
+    plain = fold(match_text(text)).rstrip("!?")
+    languages = sorted(_list_languages(), key=lambda language: language != _DEFAULT_LANGUAGE)
+    return next(
+        (
+            language
+            for language in languages
+            if any(plain == fold(phrase) for key in keys for phrase in get_texts(language)[key])
+        ),
+        None,
+    )
+
+
+def wants_to_leave(text: str | None) -> bool:
+    """True when the message says only that the user wants to stop: "oh, never mind then"."""
+    words, courtesies, cancel = (
+        _strip_punctuation(text).split(),
+        list_phrases("courtesies"),
+        _list_plain_phrases("cancel"),
+    )
+    # A courtesy may be more than one word, so each part of the text is tried.
+    return any(
+        " ".join(words[start:end]) in cancel
+        and _is_courtesy(words[:start], courtesies)
+        and _is_courtesy(words[end:], courtesies)
+        for start in range(len(words))
+        for end in range(start + 1, len(words) + 1)
+    )
+
+
+_PUNCTUATION = re.compile(r"[^\w']+")
+
+
+def _strip_punctuation(text: str | None) -> str:
+    return _PUNCTUATION.sub(" ", fold(text)).strip()
+
+
+@cache
+def _list_plain_phrases(key: str) -> frozenset[str]:
+    return frozenset(_strip_punctuation(phrase) for phrase in list_phrases(key))
+
+
+def _is_courtesy(words: Sequence[str], courtesies: frozenset[str]) -> bool:
+    text = " ".join(words)
+    while text:
+        courtesy = next((phrase for phrase in courtesies if f"{text} ".startswith(f"{phrase} ")), None)
+        if courtesy is None:
+            return False
+        text = text[len(courtesy) :].strip()
+    return True
+
+
+def asks_for_another(text: str | None) -> bool:
+    """True when the message asks for the same thing once more: "I'd like another one"."""
+    plain = f" {_strip_punctuation(text)} "
+    return any(f" {phrase} " in plain for phrase in list_phrases("another"))
 
 
 def is_small_talk(session: Session) -> bool:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from enum import StrEnum
 
 from convengine.engine.forms.session_form import clear_form_facts
+from convengine.engine.forms.settings import ON_LEAVE
 from convengine.engine.forms.stages import FORM_CLEARED
 from convengine.engine.prompts.select import choose_interaction
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import InteractionMode
+from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN, intent_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
@@ -37,6 +39,15 @@ class OnNo(StrEnum):
     CANCEL = "CANCEL"
 
 
+class OnLeave(StrEnum):
+    """What happens when the user wants to leave a form; the values of `x-on-leave` and of Form/ON_LEAVE."""
+
+    #: Ask once, if the form has values.
+    ASK = "ASK"
+    LEAVE = "LEAVE"
+    STAY = "STAY"
+
+
 def clears_on(row: rows.OutputSchema, cause: ClearCause) -> bool:
     """True when the schema's `x-clear` names the cause."""
     listed = row.json_schema.get("x-clear") if isinstance(row.json_schema, Mapping) else None
@@ -49,6 +60,37 @@ def read_on_no(row: rows.OutputSchema) -> OnNo | None:
     return OnNo(wanted) if isinstance(wanted, str) and wanted in set(OnNo) else None
 
 
+def read_on_leave(session: Session, turn: Turn, row: rows.OutputSchema) -> OnLeave:
+    """What leaving the form does. A form with neither `x-on-leave` nor CANCEL in `x-clear` stays, as ever."""
+    wanted = row.json_schema.get("x-on-leave") if isinstance(row.json_schema, Mapping) else None
+    if isinstance(wanted, str) and wanted in set(OnLeave):
+        return OnLeave(wanted)
+    return OnLeave(turn.config(session, ON_LEAVE)) if clears_on(row, ClearCause.CANCEL) else OnLeave.STAY
+
+
+def leave_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: str) -> Session:
+    """The session outside of the form: cleared, without a lock, in the state UNKNOWN."""
+    session = clear_form_facts(clear_form(session, turn, row, ClearCause.CANCEL)).move_to(state=UNKNOWN, cause=cause)
+    return forget_question(session)
+
+
+def forget_question(session: Session) -> Session:
+    """The session that neither asks for a field nor knows a form."""
+    state = replace(
+        DialogueState.of(session), asked_field=None, misses=0, listed_options=(), last_schema=None, leaving=None
+    )
+    return state.store(session)
+
+
+def leave_old_form(session: Session, turn: Turn) -> Session:
+    """The session without the form of an intent that was left for another (R113)."""
+    last = DialogueState.of(session).last_schema
+    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    if row is None or code(row.intent_code) == code(session.intent) or code(session.state) == INTENT_COLLISION:
+        return session
+    return clear_form(session, turn, row, ClearCause.CANCEL)
+
+
 def clear_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: ClearCause) -> Session:
     """The session without the form's fields, but for those with `x-keep`, and with FORM_CLEARED.
 
@@ -56,15 +98,22 @@ def clear_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: Clea
     """
     if not clears_on(row, cause):
         return session
-    properties = row.json_schema.get("properties") or {}
-    fields = [
+    fields = _list_cleared(session, row)
+    turn.audit(session, FORM_CLEARED, schemaId=row.schema_id, cause=cause.value, fields=fields)
+    session = forget_question(session.without_context(*fields))
+    if cause is ClearCause.DONE:
+        session = replace(DialogueState.of(session), done_schema=row.schema_id).store(session)
+    return clear_form_facts(session)
+
+
+def _list_cleared(session: Session, row: rows.OutputSchema) -> list[str]:
+    """The fields in the context that leave it with the form."""
+    properties = row.json_schema.get("properties") if isinstance(row.json_schema, Mapping) else None
+    return [
         name
-        for name, declared in properties.items()
+        for name, declared in (properties or {}).items()
         if name in session.context and not (isinstance(declared, Mapping) and declared.get("x-keep") is True)
     ]
-    turn.audit(session, FORM_CLEARED, schemaId=row.schema_id, cause=cause.value, fields=fields)
-    state = replace(DialogueState.of(session), asked_field=None, misses=0, listed_options=(), last_schema=None)
-    return clear_form_facts(state.store(session.without_context(*fields)))
 
 
 def is_final_state(snapshot: Snapshot, intent: str | None, state: str | None) -> bool:
@@ -80,6 +129,23 @@ def is_final_state(snapshot: Snapshot, intent: str | None, state: str | None) ->
     if any(snapshot.has_scope(table, intent, state) for table in (rows.Rule, rows.OutputSchema, rows.PendingAction)):
         return False
     return (code(intent), code(state)) not in snapshot.index(rows.StateEdge, _start_key, _edge_order)
+
+
+def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
+    """The schema of a form of this intent that ended and was cleared: done in a final state, or left."""
+    schemas = turn.snapshot.index(rows.OutputSchema, intent_key, _schema_order).get(code(session.intent), ())
+    if not schemas:
+        return None
+    if code(session.state) == UNKNOWN:
+        return next((row for row in schemas if clears_on(row, ClearCause.CANCEL)), None)
+    if not is_final_state(turn.snapshot, session.intent, session.state):
+        return None
+    ended = (row for row in schemas if clears_on(row, ClearCause.DONE) and not _list_cleared(session, row))
+    return next(ended, None)
+
+
+def _schema_order(row: rows.OutputSchema) -> int:
+    return row.schema_id
 
 
 def _start_key(edge: rows.StateEdge) -> tuple[str, str]:

@@ -23,6 +23,17 @@ MAX_MISSES = declare(
     ),
     label="Failed answers before a form is given up",
 )
+ON_LEAVE = declare(
+    FAMILY,
+    "ON_LEAVE",
+    one_of("ASK", "LEAVE", "STAY"),
+    "LEAVE",
+    (
+        "What happens when the user wants to leave a form that has values: ask once, leave at once, or stay in the "
+        "form. It is for forms that have `x-on-leave`, or CANCEL in `x-clear`; `x-on-leave` comes first."
+    ),
+    label="When the user leaves a form",
+)
 HAND_OVER_TEXT = declare(
     FAMILY,
     "HAND_OVER_TEXT",

@@ -10,6 +10,22 @@ FORM_CLEARED = declare_stage(
     keys="schemaId cause fields",
     sentences=(SentenceTemplate("Cleared the fields {fields:data} of the form ({cause})."),),
 )
+FORM_LEAVE_ASKED = declare_stage(
+    "FORM_LEAVE_ASKED",
+    Family.DATA,
+    "The user wants to leave a form that has values, so the answer asks whether to stop.",
+    steps="SchemaExtractionStep IntentResolutionStep",
+    keys="schemaId intent",
+    sentences=(SentenceTemplate("Asked whether to stop the form[ and go on with {intent}]."),),
+)
+FORM_LEFT = declare_stage(
+    "FORM_LEFT",
+    Family.DATA,
+    "The user left a form before it was done. `intent` is the intent that follows, if any.",
+    steps="SchemaExtractionStep IntentResolutionStep",
+    keys="schemaId intent",
+    sentences=(SentenceTemplate("The user left the form[ for {intent}]."),),
+)
 FORM_REFUSED = declare_stage(
     "FORM_REFUSED",
     Family.DATA,

@@ -25,6 +25,10 @@ class DialogueState:
     last_schema: int | None = None
     #: How many messages in a row were not understood outside of forms.
     not_understood_count: int = 0
+    #: "Do you want to stop?" is open: the intent to go on with after a yes, blank for none (R113).
+    leaving: str | None = None
+    #: The schema of the form that was done last, which "another one" begins again.
+    done_schema: int | None = None
 
     @classmethod
     def of(cls, session: Session) -> "DialogueState":
@@ -32,13 +36,15 @@ class DialogueState:
         branch = session.context.get(DIALOGUE)
         if not isinstance(branch, Mapping):
             return cls()
-        asked_field, options, schema = (branch.get(key) for key in ("asked_field", "listed_options", "last_schema"))
+        asked_field, options, leaving = (branch.get(key) for key in ("asked_field", "listed_options", "leaving"))
         return cls(
             asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
             tuple(options) if isinstance(options, (list, tuple)) else (),
-            schema if isinstance(schema, int) and not isinstance(schema, bool) else None,
+            _read_id(branch.get("last_schema")),
             _read_count(branch.get("not_understood_count")),
+            leaving if isinstance(leaving, str) else None,
+            _read_id(branch.get("done_schema")),
         )
 
     def store(self, session: Session) -> Session:
@@ -52,6 +58,10 @@ class DialogueState:
         if branch == session.context.get(DIALOGUE, {}):
             return session
         return session.with_context({DIALOGUE: branch}) if branch else session.without_context(DIALOGUE)
+
+
+def _read_id(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _read_count(value: Json) -> int:

@@ -6,14 +6,14 @@ from convengine.engine.forms.asking import find_form_language, get_texts, join_t
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Form
-from convengine.engine.forms.life import ClearCause, OnNo, clear_form, is_final_state, read_on_no
+from convengine.engine.forms.life import ClearCause, OnNo, clear_form, is_final_state, leave_form, read_on_no
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.text.compare import code
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.rows import OutputSchema
-from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 
@@ -37,7 +37,7 @@ def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
         state = code(row.state_code)
         session = session.move_to(state=None if state == ANY else state, cause="FORM_REFUSED")
         return set_form_facts(session, row, form.status(session.context))
-    session = clear_form(session, turn, row, ClearCause.CANCEL).move_to(state=UNKNOWN, cause="FORM_REFUSED")
+    session = leave_form(session, turn, row, "FORM_REFUSED")
     return session.evolve(reply_override=ReplyOverride(texts["cancelled"], SOURCE))
 
 

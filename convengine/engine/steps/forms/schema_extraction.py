@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from convengine.engine.forms.asking import find_form_locale, is_phrase, is_small_talk
 from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     clear_form_facts,
@@ -74,6 +75,7 @@ class SchemaExtractionStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Without a schema, release the intent; the schema that was worked on last may stay known."""
+        session = leave_old_form(session, turn)
         row = decide_schema(session, turn)
         form = get_usable_form(session, turn, row)
         if row is None or form is None or find_schema(turn.snapshot, session.intent, session.state) is None:

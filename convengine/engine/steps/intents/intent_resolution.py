@@ -3,13 +3,28 @@
 from typing import Any
 
 from convengine.engine.clarification import collision
+from convengine.engine.forms.asking import asks_for_another
 from convengine.engine.forms.form import get_form
-from convengine.engine.forms.life import ClearCause, clear_form
+from convengine.engine.forms.leaving import (
+    LeaveDecision,
+    ask_to_leave,
+    close_leave_question,
+    decide_leaving,
+    leave,
+    stay,
+)
+from convengine.engine.forms.life import ClearCause, clear_form, clears_on
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, resolve_by_agent
-from convengine.engine.steps.intents.classifiers import Classification, begins_again, choose_state, classify
+from convengine.engine.steps.intents.classifiers import (
+    Classification,
+    begins_again,
+    choose_state,
+    classify,
+    order_classifiers,
+)
 from convengine.engine.steps.intents.settings import (
     FORCE_PARAM_KEYS,
     RESET_INTENT_CODES,
@@ -39,7 +54,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import ResetReason, RulePhase
 from convengine.engine.turn.reset import RESET_FIELDS, reset_session
-from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
+from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -109,6 +124,9 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
     if turn.request.resolved and session.input_params.get("message_intent") in _ENDS_SESSION:
         # Accepting a result or giving up a task has no other intent.
         return _audit_no_change(session, turn, "session_ends")
+    if (decision := decide_leaving(session, turn)) is not None:
+        return _settle_leaving(session, turn, decision)
+    session = close_leave_question(session)
     if signal := _find_forcing_signal(session, turn):
         turn.audit(session, INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
         unlocked = session.evolve(intent_locked=False, intent_lock_reason=None)
@@ -116,6 +134,19 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
     if kept_session := _keep_intent(session, turn):
         return kept_session
     return _ask_resolvers(session, turn)
+
+
+def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Session:
+    """Leave the form, ask whether to leave it, or go on with it."""
+    following = DialogueState.of(session).leaving or ""
+    if decision is LeaveDecision.STAY:
+        return _audit_no_change(stay(session), turn, "FORM_STAYS")
+    if decision is LeaveDecision.ASK:
+        return _audit_no_change(ask_to_leave(session, turn), turn, "FORM_LEAVE_ASKED")
+    row = next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == following), None)
+    if row is None:
+        return _audit_no_change(leave(session, turn), turn, "FORM_LEFT")
+    return _move_by_classifier(leave(session, turn, following), turn, row)
 
 
 def _find_forcing_signal(session: Session, turn: Turn) -> str | None:
@@ -165,9 +196,7 @@ def _keep_intent(session: Session, turn: Turn) -> Session | None:
 def _ask_resolvers(session: Session, turn: Turn) -> Session:
     """Ask the phrases, then the agent, then the user if neither could decide."""
     classification = _classify_message(session, turn)
-    row = classification.winner or (
-        collision.find_chosen_row(session, turn.snapshot) if not classification.collided else None
-    )
+    row = classification.winner or (_find_unnamed_row(session, turn) if not classification.collided else None)
     if row is not None:
         return _move_by_classifier(session, turn, row)
     agent_result = resolve_by_agent(session, turn, classification.intents if classification.collided else ())
@@ -178,6 +207,22 @@ def _ask_resolvers(session: Session, turn: Turn) -> Session:
     if agent_result.outcome is AgentOutcome.ASKED:
         return _audit_question(agent_result.session, turn)
     return _leave_unresolved(agent_result, turn, classification)
+
+
+def _find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
+    """The row for a choice of the intent collision, or for one more of the form that was done last."""
+    if chosen := collision.find_chosen_row(session, turn.snapshot):
+        return chosen
+    done = DialogueState.of(session).done_schema
+    schema = turn.snapshot.row(rows.OutputSchema, done) if done is not None else None
+    if schema is None or not clears_on(schema, ClearCause.RESTART) or not asks_for_another(session.user_text):
+        return None
+    begins = ((row, code(row.state_code)) for row in order_classifiers(turn.snapshot))
+    return next((row for row, state in begins if _begins_form(row, state, schema)), None)
+
+
+def _begins_form(row: rows.Classifier, state: str, schema: rows.OutputSchema) -> bool:
+    return code(row.intent_code) == code(schema.intent_code) and code(schema.state_code) in (state, ANY)
 
 
 def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Classification) -> Session:

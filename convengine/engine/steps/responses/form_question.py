@@ -20,8 +20,8 @@ from convengine.engine.forms.asking import (
     write_title,
 )
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.life import ClearCause, clear_form, is_final_state
-from convengine.engine.forms.session_form import clear_form_facts, remember_schema
+from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form
+from convengine.engine.forms.session_form import remember_schema
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.pending_actions.disambiguation import has_open_action
@@ -30,7 +30,6 @@ from convengine.engine.prompts.variables import build_variables
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import ActionStatus
-from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import say_value
@@ -78,10 +77,7 @@ def give_up(session: Session, turn: Turn) -> Session:
         misses=state.misses,
         schemaId=schema.schema_id if schema else None,
     )
-    given_up = clear_form(session, turn, schema, ClearCause.CANCEL) if schema else session
-    given_up = clear_form_facts(given_up).move_to(state=UNKNOWN, cause="FORM_GIVEN_UP")
-    state = replace(DialogueState.of(given_up), asked_field=None, misses=0, listed_options=(), last_schema=None)
-    return state.store(given_up)
+    return leave_form(session, turn, schema, "FORM_GIVEN_UP") if schema else session
 
 
 def ask_next_field(session: Session, turn: Turn) -> Session:
@@ -89,7 +85,7 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
 
     Later states of the intent know the form (R117).
     """
-    session = remember_schema(session, session.resolved_schema)
+    session = remember_schema(leave_old_form(session, turn), session.resolved_schema)
     before = DialogueState.of(session)
     if session.resolved_schema and session.schema_complete:
         session = session.evolve(

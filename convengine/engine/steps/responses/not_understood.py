@@ -13,7 +13,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
 #: Params of this turn that say that an action, a tool or a planner dealt with the message.
-_ANSWERED_BY = ("pending_action_result", "tool_status", "mcp_action")
+_ANSWERED_BY = ("pending_action_result", "tool_status", "mcp_action", "form_leave")
 #: Routes and decisions that leave the message to be understood.
 _OPEN_ROUTES = (None, RoutingDecision.HANDLE_AS_ANSWER, RoutingDecision.CONTINUE_STANDARD_FLOW)
 _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_PENDING_SLOT)

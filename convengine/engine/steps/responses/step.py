@@ -16,6 +16,7 @@ from convengine.engine.clarification.stages import (
 )
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
 from convengine.engine.forms.asking import find_form_language, get_texts
+from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.llm.ask import Question, Stages, ask
@@ -41,6 +42,11 @@ from convengine.engine.steps.responses.not_understood import (
     offers_hand_over,
 )
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
+from convengine.engine.steps.responses.small_talk import (
+    follows_ended_form,
+    write_not_understood,
+    write_small_talk,
+)
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
     RESOLVE_RESPONSE,
@@ -57,7 +63,15 @@ from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseTyp
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
 from convengine.engine.turn.rows import PromptTemplate, Response
-from convengine.engine.turn.scope import ANY, HAND_OVER, INTENT_COLLISION, NOT_UNDERSTOOD, scope_key
+from convengine.engine.turn.scope import (
+    ANY,
+    HAND_OVER,
+    INTENT_COLLISION,
+    NOT_UNDERSTOOD,
+    UNKNOWN,
+    is_state_resolved,
+    scope_key,
+)
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
@@ -67,6 +81,8 @@ from convengine.engine.turn.turn import Candidate, Turn
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 
+#: Source of the answers after the end of a form.
+SMALL_TALK = "SMALL_TALK"
 
 #: Stages: the answer of a row; and every answer, whatever decided it.
 LLM = "LLM"
@@ -107,11 +123,23 @@ class ResponseResolutionStep(Step):
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
     choice = choose_response(turn.snapshot, session.intent, session.state)
+    ended = follows_ended_form(session, turn) and (choice.winner is None or is_state_resolved(session.state))
+    if ended and (text := write_small_talk(session, turn)):
+        session = ask_next_field(count_not_understood(session, turn, False), turn)
+        return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=SMALL_TALK)
+    language = find_form_language(session, turn, _get_asking_form(session, turn))
     session, special_state = _find_special_state(session, turn, choice.winner)
     special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
     session = ask_next_field(session, turn)
     if special_state == HAND_OVER and special is None:
-        return _set_answer(session, turn, TextPayload(_write_hand_over(session, turn)), "OVERRIDE", source=HAND_OVER)
+        return _set_answer(
+            session, turn, TextPayload(_write_hand_over(session, turn, language)), "OVERRIDE", source=HAND_OVER
+        )
+    if ended and special is None and special_state == NOT_UNDERSTOOD:
+        choice = choose_response(turn.snapshot, UNKNOWN, UNKNOWN)
+        if choice.winner is None:
+            text = write_not_understood(session, turn)
+            return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=NOT_UNDERSTOOD)
     choice = special or choice
     turn.decide(
         session,
@@ -152,10 +180,14 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     return session, NOT_UNDERSTOOD
 
 
-def _write_hand_over(session: Session, turn: Turn) -> str:
+def _get_asking_form(session: Session, turn: Turn) -> Form | None:
+    return get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema else None
+
+
+def _write_hand_over(session: Session, turn: Turn, language: str) -> str:
     template = turn.config(session, HAND_OVER_TEXT)
     text = render_lenient(template, build_variables(session, turn)).text if template else ""
-    return text or str(get_texts(find_form_language(session, turn))["hand_over"])
+    return text or str(get_texts(language)["hand_over"])
 
 
 def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:

@@ -72,6 +72,27 @@ def test_patterns_find_the_act(text: str, act_name: str, confidence: float) -> N
     assert act(text) == (act_name, confidence, "REGEX")
 
 
+@pytest.mark.parametrize(
+    ("text", "act_name"),
+    [
+        *(
+            (text, "AFFIRM")
+            for text in ("looks good", "Sounds good!", "go ahead", "please do", "please do it", "do it")
+        ),
+        *((text, "AFFIRM") for text in ("that's right", "that’s correct")),
+        *((text, "NEGATE") for text in ("nope, leave it", "no leave it")),
+        ("leave it", "NEW_REQUEST"),
+    ],
+)
+def test_R120_more_ways_to_say_yes_and_no(text: str, act_name: str) -> None:
+    assert act(text)[0] == act_name
+
+
+def test_a_german_conversation_starts_over_in_german() -> None:
+    assert act("Von vorn!", make_config("Session/LOCALE", "de-DE"))[0] == "RESET"
+    assert act("Von vorn!")[0] == "NEW_REQUEST"
+
+
 def test_DA_V13_a_short_text_answers_only_while_something_is_asked() -> None:
     assert act("Dallas")[:2] == ("NEW_REQUEST", 0.70)
     assert act("Dallas", **PENDING)[:2] == ("ANSWER", 0.75)

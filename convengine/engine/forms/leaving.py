@@ -1,0 +1,108 @@
+"""Leaving a form before it is done (R113)."""
+
+from dataclasses import replace
+from enum import StrEnum
+
+from convengine.engine.forms.asking import find_form_language, get_texts, wants_to_leave
+from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
+from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
+from convengine.engine.forms.yes_or_no import find_open_schema, read_yes_or_no
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.turn.rows import Intent, OutputSchema
+from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.values import Kind, ReadingSituation, read_value
+
+#: Source of these answers.
+SOURCE = "FORM"
+#: Input param that says what became of a wish to leave.
+PARAM = "form_leave"
+
+
+class LeaveDecision(StrEnum):
+    """What a message means for the form that it may leave; the values of the input param `form_leave`."""
+
+    ASK = "ASK"
+    LEAVE = "LEAVE"
+    STAY = "STAY"
+
+
+def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
+    """What becomes of a wish to leave, or of the answer to "Do you want to stop?"; null for other messages."""
+    row = find_left_schema(session, turn)
+    if row is None:
+        return None
+    wants = wants_to_leave(session.user_text) and not _names_option(session, turn, row)
+    if DialogueState.of(session).leaving is not None:
+        answer = True if wants else read_yes_or_no(session, turn, row)
+        return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
+    return decide_on_leave(session, turn, row) if wants else None
+
+
+def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDecision | None:
+    """Whether the form may be left at once, or only after a question; null if it stays."""
+    policy = read_on_leave(session, turn, row)
+    if policy is OnLeave.STAY:
+        return None
+    refuses = session.input_params.get("policy_decision") == PolicyDecision.REJECT_PENDING_ACTION
+    asks = policy is OnLeave.ASK and not refuses
+    has_values = get_form(turn.snapshot, row).status(session.context).has_any_value
+    return LeaveDecision.ASK if asks and has_values else LeaveDecision.LEAVE
+
+
+def find_left_schema(session: Session, turn: Turn) -> OutputSchema | None:
+    """The schema of the form that a message may leave; null in a final state, and if the turn is answered already."""
+    row = find_open_schema(session, turn)
+    if row is None or session.reply_override is not None or session.reset_only:
+        return None
+    if get_form(turn.snapshot, row).problem or is_final_state(turn.snapshot, session.intent, session.state):
+        return None
+    return row
+
+
+def ask_to_leave(session: Session, turn: Turn, intent: str = "") -> Session:
+    """The session that asks whether to stop, and to go on with `intent` if there is one; writes FORM_LEAVE_ASKED."""
+    row = find_left_schema(session, turn)
+    texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
+    turn.audit(session, FORM_LEAVE_ASKED, schemaId=row.schema_id if row else None, intent=intent or None)
+    following = turn.snapshot.row(Intent, intent) if intent else None
+    text = texts["ask_switch"].format(title=following.name) if following else texts["ask_leave"]
+    session = replace(DialogueState.of(session), leaving=intent).store(session)
+    session = session.with_params({PARAM: LeaveDecision.ASK.value})
+    return session.evolve(reply_override=ReplyOverride(str(text), SOURCE))
+
+
+def leave(session: Session, turn: Turn, intent: str = "") -> Session:
+    """The session outside of its form; with an answer unless `intent` follows. Writes FORM_LEFT."""
+    row = find_left_schema(session, turn)
+    if row is None:
+        return session
+    texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
+    turn.audit(session, FORM_LEFT, schemaId=row.schema_id, intent=intent or None)
+    session = leave_form(session, turn, row, "FORM_LEFT").with_params({PARAM: LeaveDecision.LEAVE.value})
+    return session if intent else session.evolve(reply_override=ReplyOverride(str(texts["cancelled"]), SOURCE))
+
+
+def stay(session: Session) -> Session:
+    """The session that goes on with its form: the answer repeats the open question."""
+    return close_leave_question(session).with_params({PARAM: LeaveDecision.STAY.value, "skip_schema_extraction": True})
+
+
+def close_leave_question(session: Session) -> Session:
+    """The session that no longer waits for the answer to "Do you want to stop?"."""
+    return replace(DialogueState.of(session), leaving=None).store(session)
+
+
+def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
+    return get_form(turn.snapshot, row) if row else None
+
+
+def _names_option(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True when the message is a choice of the asked field, such as "cancel"."""
+    asked_field = DialogueState.of(session).asked_field
+    field = get_form(turn.snapshot, row).field(asked_field) if asked_field else None
+    if field is None or field.spec.kind is not Kind.CHOICE:
+        return False
+    return read_value(field.spec, session.user_text or "", ReadingSituation(turn.ports.clock.now())).has_value

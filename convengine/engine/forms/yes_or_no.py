@@ -1,0 +1,41 @@
+"""What a message says in the languages of the form and of the conversation: yes, no, or that it starts over."""
+
+from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of
+from convengine.engine.forms.form import get_form
+from convengine.engine.forms.session_form import find_known_schema, find_schema
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.local_time import LOCALE
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.values import says_yes_or_no
+
+
+def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
+    """The schema of the intent and state, else the one that later states of the intent know."""
+    return find_schema(turn.snapshot, session.intent, session.state) or find_known_schema(session, turn)
+
+
+def answers_leaving(session: Session, turn: Turn) -> bool:
+    """True for a yes or no to "Do you want to stop?": it confirms nothing else."""
+    if DialogueState.of(session).leaving is None:
+        return False
+    row = find_open_schema(session, turn)
+    return row is not None and read_yes_or_no(session, turn, row) is not None
+
+
+def read_yes_or_no(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+    """The yes or no that the whole message says; null for other messages."""
+    answers = (says_yes_or_no(session.user_text or "", locale) for locale in _list_locales(session, turn, row))
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def starts_over(session: Session, turn: Turn) -> bool:
+    """True when the whole message asks to start over in another language than that of the patterns."""
+    locales = _list_locales(session, turn, find_open_schema(session, turn))
+    return any(is_one_of(session.user_text, get_texts(find_language(locale))["start_over"]) for locale in locales)
+
+
+def _list_locales(session: Session, turn: Turn, row: OutputSchema | None) -> tuple[str, ...]:
+    form = get_form(turn.snapshot, row) if row else None
+    return tuple(dict.fromkeys((find_form_locale(session, turn, form), turn.config(session, LOCALE))))

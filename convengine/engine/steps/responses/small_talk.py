@@ -1,0 +1,71 @@
+"""What is said after a form has ended: thanks, a greeting, or something that nobody understood (R113).
+
+The form's last answer must not come again, because its fields have left the context.
+"""
+
+from convengine.engine.forms.asking import (
+    find_form_language,
+    find_phrase_language,
+    get_texts,
+    is_phrase,
+    list_phrases,
+    wants_to_leave,
+)
+from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.life import find_ended_schema
+from convengine.engine.forms.yes_or_no import read_yes_or_no
+from convengine.engine.text.compare import blank
+from convengine.engine.text.words import split_words
+from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+#: Longest thanks, in words: "perfect, thank you very much for that".
+_LONGEST_THANKS = 8
+
+
+def follows_ended_form(session: Session, turn: Turn) -> bool:
+    """True when the form of the intent ended in an earlier turn and this message began nothing new."""
+    began = session.intent_source or session.transitions or session.clarification or session.reset_reason
+    return not began and not blank(session.user_text) and find_ended_schema(session, turn) is not None
+
+
+def write_small_talk(session: Session, turn: Turn) -> str | None:
+    """The answer to a greeting, thanks, or a bare yes or no after the end of a form; null for other messages."""
+    text, act = session.user_text, session.input_params.get("dialogue_act")
+    row = find_ended_schema(session, turn)
+    answer = read_yes_or_no(session, turn, row) if row else None
+    if _says_thanks(text):
+        key = "reply_thanks"
+    elif act == DialogueAct.GREETING or is_phrase(text, "greetings"):
+        key = "reply_greeting"
+    elif wants_to_leave(text) or answer is False or act == DialogueAct.NEGATE:
+        key = "reply_no"
+    elif answer is True or act == DialogueAct.AFFIRM:
+        key = "reply_yes"
+    else:
+        return None
+    language = find_phrase_language(text, "thanks", "greetings", "cancel") or _find_language(session, turn)
+    return str(get_texts(language)[key])
+
+
+def write_not_understood(session: Session, turn: Turn) -> str:
+    """The answer to a message after the end of a form that nobody understood, where no row answers."""
+    return str(get_texts(_find_language(session, turn))["not_understood"])
+
+
+def _find_language(session: Session, turn: Turn) -> str:
+    return find_form_language(session, turn, _find_ended_form(session, turn))
+
+
+def _find_ended_form(session: Session, turn: Turn) -> Form | None:
+    row = find_ended_schema(session, turn)
+    return get_form(turn.snapshot, row) if row else None
+
+
+def _says_thanks(text: str | None) -> bool:
+    words = split_words(text)
+    if "?" in (text or "") or len(words) > _LONGEST_THANKS:
+        return False
+    plain = f" {' '.join(words)} "
+    return any(f" {' '.join(split_words(phrase))} " in plain for phrase in list_phrases("thanks"))
