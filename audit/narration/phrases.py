@@ -37,6 +37,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "NO_RESOLVER_MATCHED": "no other intent was recognised",
         "reset_only": "the message only asked to start over",
         "session_ends": "the session ends here",
+        "DIGRESSION": "the message is a question in between",
         "resume_offered": "the user is first asked whether to continue",
     },
     "agent": {
@@ -64,6 +65,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "LLM_NOT_CONFIGURED": "no model is configured",
         "RESET_ONLY": "the message only asked to start over",
         "REPLY_OVERRIDE": "the answer was already decided",
+        "DIGRESSION": "the message is a question in between",
     },
     "planner_end": {"MAX_LOOPS": "it reached its limit of rounds"},
     "guardrail": {"SENSITIVE_ACTION_APPROVAL_REQUIRED": "it is sensitive and was not approved"},

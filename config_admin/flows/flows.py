@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from config_admin.releases.content import control_plane
 from convengine.engine.forms.asking import find_language, get_texts
 from convengine.engine.turn.enums import Word
+from convengine.engine.turn.scope import HAND_OVER
 
 Json = Any
 Values = dict[str, Json]
@@ -105,10 +106,19 @@ def write_rows(flow: Document, question_codes: Sequence[str] = ()) -> dict[str, 
 
 
 def _write_intent(
-    flow: Document, code: str, title: str, state: str, phrases: list[str]
+    flow: Document, code: str, title: str, state: str, phrases: list[str], *, returns: bool = False
 ) -> Iterator[tuple[str, Values]]:
+    """`returns`: a question that is answered in between, while another one is open."""
     description = flow.get("description") or title
-    yield "ce_intent", {"intent_code": code, "display_name": title, "description": description}
+    yield (
+        "ce_intent",
+        {
+            "intent_code": code,
+            "display_name": title,
+            "description": description,
+            **({"returns": True} if returns else {}),
+        },
+    )
     for phrase in phrases:
         yield (
             "ce_intent_classifier",
@@ -133,17 +143,18 @@ def _write_questions(flow: Document, codes: Sequence[str]) -> Iterator[tuple[str
     numbered = codes or [number_question(flow["code"], number) for number in range(1, len(items) + 1)]
     for code, item in zip(numbered, items, strict=True):
         title = item["questions"][0][:200]
-        yield from _write_intent({}, code, title, "IDLE", item["questions"])
+        yield from _write_intent({}, code, title, "IDLE", item["questions"], returns=True)
         yield _make_answer({"code": code}, "ANY", item["answer"], "the answer")
 
 
 def _answer(flow: Document) -> Iterator[tuple[str, Values]]:
-    yield from _write_intent(flow, flow["code"], flow["title"], "IDLE", flow["phrases"])
+    yield from _write_intent(flow, flow["code"], flow["title"], "IDLE", flow["phrases"], returns=True)
     yield _make_answer(flow, "ANY", flow["answer"], "the answer")
 
 
 def _hand_over(flow: Document) -> Iterator[tuple[str, Values]]:
-    yield from _write_intent(flow, flow["code"], flow["title"], "IDLE", flow["phrases"])
+    # The state lets its phrases count in the middle of a form, too.
+    yield from _write_intent(flow, flow["code"], flow["title"], HAND_OVER, flow["phrases"])
     yield _make_rule(flow, "ANY", "EXACT", "ANY", "SET_CONTEXT", "handover:true", "ask the caller to hand over")
     yield _make_answer(flow, "ANY", flow["answer"], "say that a person takes over")
 

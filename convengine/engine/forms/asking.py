@@ -20,6 +20,11 @@ Json = Any
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
 _DEFAULT_LANGUAGE = "en"
 #: Kinds of values that are chosen, not owned: "Which day?"
+#: Between two sentences, and between a statement and a question of the same sentence.
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
+_CLAUSE_END = re.compile(r"[,–-]\s*(?:(?:and|but|or|so|und|aber|oder)\s+)?")
+#: Longest text that is searched for questions.
+_LONGEST_MESSAGE = 2000
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 
 
@@ -163,6 +168,30 @@ def asks_for_another(text: str | None) -> bool:
     return any(f" {phrase} " in plain for phrase in list_phrases("another"))
 
 
+def is_question(session: Session) -> bool:
+    """True when the message asks something."""
+    return session.input_params.get("dialogue_act") == DialogueAct.QUESTION or bool(find_questions(session.user_text))
+
+
+def find_questions(text: str | None) -> str:
+    """The part of a message that asks something: its sentences with a question mark, or with the first words of a
+    question. In "A check-up, and do you have parking?" it is what follows "and".
+    """
+    parts = [_drop_statement(sentence) for sentence in _SENTENCE_END.split((text or "")[:_LONGEST_MESSAGE])]
+    return " ".join(part for part in parts if part.endswith("?") or _begins_question(part))
+
+
+def _drop_statement(sentence: str) -> str:
+    clauses = _CLAUSE_END.finditer(sentence)
+    starts = (clause.end() for clause in clauses if _begins_question(sentence[clause.end() :]))
+    return sentence[next(starts, 0) :].strip()
+
+
+def _begins_question(text: str) -> bool:
+    folded = f"{fold(text)} ".replace("?", " ")
+    return any(folded.startswith(f"{phrase} ") for phrase in list_phrases("questions"))
+
+
 def is_small_talk(session: Session) -> bool:
     """True for a greeting or thanks."""
     greets = session.input_params.get("dialogue_act") == DialogueAct.GREETING
@@ -185,6 +214,18 @@ def write_question_for_all(fields: Sequence[Field], language: str) -> str:
     texts = get_texts(language)
     titles = join_texts([write_title(field, language) for field in fields], texts["and"])
     return _fill(texts["ask_all"], titles=titles)
+
+
+def write_change_question(form: Form, context: Mapping[str, Json], language: str) -> str:
+    """The question what to change, after a "no" to the confirmation."""
+    texts = get_texts(language)
+    titles = [write_title(field, language) for field in list_filled_fields(form, context)]
+    return _fill(texts["ask_change"], titles=join_texts(titles, texts["or"]))
+
+
+def list_filled_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
+    """The fields with a value, in the order of the form."""
+    return sort_fields(form, (field for field in form.fields if context.get(field.path) is not None))
 
 
 def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json], locale: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from convengine.engine.forms.session_form import clear_form_facts
+from convengine.engine.forms.session_form import clear_form_facts, find_known_schema
 from convengine.engine.forms.settings import ON_LEAVE
 from convengine.engine.forms.stages import FORM_CLEARED
 from convengine.engine.prompts.select import choose_interaction
@@ -146,6 +146,13 @@ def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
 def _schema_order(row: rows.OutputSchema) -> int:
     return row.schema_id
+
+
+def awaits_confirmation(session: Session, turn: Turn) -> bool:
+    """True in a later state of a form's intent in which something still has to be decided."""
+    if find_known_schema(session, turn) is None:
+        return False
+    return not is_final_state(turn.snapshot, session.intent, session.state)
 
 
 def _start_key(edge: rows.StateEdge) -> tuple[str, str]:

@@ -42,6 +42,17 @@ HAND_OVER_TEXT = declare(
     "The answer when a form is given up and no answer of the state HAND_OVER applies. If blank, a default text.",
     label="Answer when a form is given up",
 )
+RETURN_TEXT = declare(
+    FAMILY,
+    "RETURN_TEXT",
+    template(),
+    "",
+    (
+        "The text after the answer to a question in between. {{ question }} is the open question. If blank, a default "
+        "text in the language of the form."
+    ),
+    label="Text that returns to the open question",
+)
 
 
 SCHEMA_FAMILY = "SchemaExtractionStep"

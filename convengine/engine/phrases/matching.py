@@ -54,9 +54,15 @@ def get_phrase_index(snapshot: Snapshot) -> PhraseIndex:
     )
 
 
-def match_phrases(snapshot: Snapshot, text: str | None) -> PhraseMatches:
-    """The intents that the text means by phrases. Several, if they are within the margin."""
+def match_phrases(snapshot: Snapshot, text: str | None, *, interrupting: bool = False) -> PhraseMatches:
+    """The intents that the text means by phrases. Several, if they are within the margin.
+
+    `interrupting`: only phrases that are tried while a form is open count.
+    """
     matches = snapshot.memo.get("phrases", lambda: get_phrase_index(snapshot)).match(text, get_form_words(snapshot))
+    if interrupting:
+        allowed = snapshot.interrupting_classifiers
+        matches = tuple(match for match in matches if match.phrase.key in allowed)
     if not matches:
         return PhraseMatches(min_score=live_settings.read(snapshot, MIN_SCORE).value)
     margin = live_settings.read(snapshot, MARGIN).value

@@ -31,9 +31,9 @@ ALREADY_RUN = "ALREADY_RUN"
 def run_phase(phase: RulePhase, source: str, session: Session, turn: Turn) -> Session:
     """Run all rules of a phase whose conditions hold. `source` is appended in brackets to each rule stage.
 
-    A turn that only resets runs no rules. Never raises for a faulty row: the record has RULE_ERROR.
+    A turn that only resets or only digresses runs no rules. Never raises for a faulty row: the record has RULE_ERROR.
     """
-    if session.reset_only:
+    if session.reset_only or session.only_digresses:
         return session
     run = _Run(turn, PhaseEvents(phase, source, turn), phase)
     session = run.announce(session)

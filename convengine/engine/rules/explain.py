@@ -58,6 +58,8 @@ class _DecisionScope:
     phrases: str = NOT_ASKED
     #: Match types that were not tried, because an earlier group matched.
     untried: frozenset[str] = frozenset()
+    #: A form kept the intent, so only the rows that may interrupt it were tried.
+    interrupting: bool = False
 
 
 #: Why a row that was not stored did not decide.
@@ -135,6 +137,7 @@ def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _Decisio
         str(key.get("semantic") or NOT_ASKED),
         str(key.get("phrases") or NOT_ASKED),
         frozenset(key.get("untried") or ()),
+        bool(key.get("interrupting")),
     )
 
 
@@ -170,6 +173,8 @@ def _explain_by_scope(snapshot: Snapshot, row: rows.Row, decision_scope: _Decisi
 def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, decision_scope: _DecisionScope) -> str:
     if code(row.intent_code) in ("", ANY, UNKNOWN):
         return INTENT_DISABLED
+    if decision_scope.interrupting and row.classifier_id not in snapshot.interrupting_classifiers:
+        return NOT_ASKED
     if not row.is_pattern:
         return decision_scope.semantic if row.is_semantic else decision_scope.phrases
     reason = _explain_by_text(snapshot, row, decision_scope, normalised=False)

@@ -83,6 +83,9 @@ def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | 
     """The question at the end of the turn, or null. `mode` comes from `find_interaction_mode`."""
     if session.clarification:
         return session.clarification.question
+    if session.digression and session.digression.question:
+        # The question that was open before the message; the mode of the state need not say so.
+        return session.digression.question
     if session.missing_required_fields or mode in ASKS or has_open_action(session, turn):
         return get_last_answer(session)
     return None

@@ -20,7 +20,7 @@ Json = Any
 UNAUDITED_FIELDS = frozenset(
     {
         "steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail", "now",
-        "fields_read", "form_question", "form_summary",
+        "fields_read", "form_question", "form_summary", "digression",
     }
 )  # fmt: skip
 KNOWLEDGE_BASE = "knowledge_base"
@@ -92,6 +92,21 @@ class FieldsRead:
     def find_refusal(self, path: str) -> RefusedValue | None:
         """The refused value of a field, if any."""
         return next((refusal for refusal in self.refused if refusal.field == path), None)
+
+
+@dataclass(frozen=True)
+class Digression:
+    """A question that is answered while another one stays open (R112)."""
+
+    #: The intent of the message, the state whose answer is given, and the phrase that recognised it.
+    intent: str
+    state: str
+    row_id: int
+    #: True when the message has values of the form too: then the turn goes its usual way besides.
+    has_values: bool = False
+    #: The answer to the message, and the open question that follows it.
+    answer: Payload | None = None
+    question: str = ""
 
 
 class StepTiming(NamedTuple):
@@ -172,6 +187,9 @@ class Session:
     #: The values of the form in full, as a confirmation repeats them.
     form_summary: str = ""
 
+    #: The question that this turn answers before the open one; null in nearly every turn.
+    digression: Digression | None = None
+
     # model
     last_llm_output: Json = None
     last_llm_stage: str | None = None
@@ -219,6 +237,11 @@ class Session:
         copy = object.__new__(type(self))
         object.__setattr__(copy, "__dict__", values)
         return copy
+
+    @property
+    def only_digresses(self) -> bool:
+        """True when the message is nothing but a digression: then no rules, tools or models work on it."""
+        return self.digression is not None and not self.digression.has_values
 
     @property
     def resolved_user_input(self) -> str | None:

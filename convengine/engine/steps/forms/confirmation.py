@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from convengine.engine.forms.asking import find_form_language, get_texts, join_texts, sort_fields, write_title
+from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields, write_change_question
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Form
@@ -42,14 +42,11 @@ def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
 
 
 def _ask_what_to_change(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
-    language = find_form_language(session, turn, form)
-    texts = get_texts(language)
-    filled = (field for field in form.fields if session.context.get(field.path) is not None)
-    fields = sort_fields(form, filled)
-    titles = join_texts([write_title(field, language) for field in fields], texts["or"])
+    question = write_change_question(form, session.context, find_form_language(session, turn, form))
+    fields = list_filled_fields(form, session.context)
     state = replace(DialogueState.of(session), asked_field=None, listed_options=tuple(field.path for field in fields))
     session = set_form_facts(state.store(session), row, form.status(session.context))
-    return session.evolve(reply_override=ReplyOverride(texts["ask_change"].format(titles=titles), SOURCE))
+    return session.evolve(reply_override=ReplyOverride(question, SOURCE))
 
 
 def empty_named_fields(session: Session, form: Form) -> Session:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import find_form_locale, is_phrase, is_small_talk
+from convengine.engine.forms.asking import find_form_locale, is_phrase, is_question, is_small_talk
 from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
@@ -45,12 +45,13 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import ReadingSituation
+from convengine.engine.values import Kind, ReadingSituation
 
 Json = Any
 #: Session fields that collecting may change.
 COLLECT_FIELDS = FACT_FIELDS | {
     "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",
+    "digression",
 }  # fmt: skip
 _SLOTS = ("pending_slot", "pendingSlot")
 #: Longest text of a refused value in an event.
@@ -142,8 +143,13 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     """
     before = session.context
     asked_fields = find_asked_fields(session, turn, row, form)
+    if session.digression is not None:
+        session = _settle_digression(session, turn, form, asked_fields)
+        asked_fields = AskedFields() if session.digression is not None else asked_fields
     session, fields, refused = _read_message(session, turn, row, form, asked_fields, known)
-    if not (fields or refused):
+    if session.only_digresses:
+        refused = {}
+    elif not (fields or refused):
         session = empty_named_fields(session, form)
     session = _note_fields_read(session, turn, fields, refused.values())
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
@@ -199,6 +205,25 @@ def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: For
     return AskedFields(form.status(session.context).missing)
 
 
+def _settle_digression(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Session:
+    """Decide whether the message is a question in between: not if it gives values and asks nothing (R112).
+
+    What counts are labelled values and values with a type of their own; a bare text is no value here.
+    """
+    text = session.user_text or ""
+    given = extract(form, text)
+    if is_question(session):
+        has_values = bool(given.extracted) or (session.digression is not None and session.digression.has_values)
+        return session.evolve(digression=session.digression and replace(session.digression, has_values=has_values))
+    asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
+    bare = None
+    if asked_field and asked_field.spec.kind is not Kind.TEXT:
+        situation = _describe_situation(session, turn, form)
+        bare = extract(form, text, asked_paths=asked_fields.paths, missing=asked_fields.paths, situation=situation)
+    gives_value = given.extracted or given.rejected or (bare and bare.extracted)
+    return session.evolve(digression=None) if gives_value else session
+
+
 def _read_message(
     session: Session, turn: Turn, row: OutputSchema, form: Form, asked_fields: AskedFields, known: bool
 ) -> _MessageReading:
@@ -210,7 +235,7 @@ def _read_message(
     if skipped := _find_skipped_field(session, form, asked_fields):
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
-    extractor = "DETERMINISTIC" if known else _find_extractor(session, turn)
+    extractor = "DETERMINISTIC" if known or session.digression else _find_extractor(session, turn)
     if extractor != "LLM":
         extraction = _extract_values(session, turn, form, asked_fields)
         for finding in extraction.extracted:
@@ -260,7 +285,7 @@ def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: It
         asked=state.asked_field,
     )
     session = session.evolve(fields_read=reading)
-    if state.asked_field is None:
+    if state.asked_field is None or session.only_digresses:
         return session
     if reading.find_refusal(state.asked_field):
         return replace(state, misses=state.misses + 1).store(session)

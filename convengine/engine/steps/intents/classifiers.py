@@ -95,6 +95,8 @@ class Classification:
     comparisons: Mapping[ClassifierType, Comparison] = field(default_factory=dict)
     #: Types of patterns that were not tried, because an earlier group matched.
     untried: tuple[ClassifierType, ...] = ()
+    #: Only the rows that are tried while a form is open took part.
+    interrupting: bool = False
 
     @property
     def intents(self) -> tuple[str, ...]:
@@ -156,11 +158,26 @@ def get_classifier_bank(snapshot: Snapshot) -> TextBank:
     )
 
 
-def list_compared_rows(snapshot: Snapshot, match_type: ClassifierType) -> tuple[rows.Classifier, ...]:
-    """The rows of that order with sentences to compare, by match type."""
+def list_compared_rows(
+    snapshot: Snapshot, match_type: ClassifierType, *, interrupting: bool = False
+) -> tuple[rows.Classifier, ...]:
+    """The rows of that order with sentences to compare, by match type; on demand only those that are tried while a
+    form is open.
+    """
     return snapshot.memo.get(
-        ("compared classifiers", match_type),
-        lambda: tuple(row for row in order_classifiers(snapshot) if code(row.rule_type) == match_type),
+        ("compared classifiers", match_type, interrupting),
+        lambda: tuple(row for row in _list_candidates(snapshot, interrupting) if code(row.rule_type) == match_type),
+    )
+
+
+def _list_candidates(snapshot: Snapshot, interrupting: bool) -> tuple[rows.Classifier, ...]:
+    """The rows that may match: all in order, or only those that are tried while a form is open."""
+    if not interrupting:
+        return order_classifiers(snapshot)
+    allowed = snapshot.interrupting_classifiers
+    return snapshot.memo.get(
+        "interrupting classifiers",
+        lambda: tuple(row for row in order_classifiers(snapshot) if row.classifier_id in allowed),
     )
 
 
@@ -173,18 +190,21 @@ def list_groups(order: tuple[str, ...]) -> tuple[tuple[ClassifierType, ...], ...
     return tuple(tuple(group) for group in (*chosen, *rest) if group)
 
 
-def classify(session: Session, turn: Turn, text: str | None) -> Classification:
-    """Test all rows on the text and record the matches in one DECISION event, then in the stage of the result."""
+def classify(session: Session, turn: Turn, text: str | None, *, interrupting: bool = False) -> Classification:
+    """Test the rows on the text and record the matches in one DECISION event, then in the stage of the result.
+
+    `interrupting`: a form keeps the intent, so only the rows that may interrupt it are tried.
+    """
     for row, fault in _find_invalid(turn.snapshot).items():
         turn.audit_invalid_row(session, row, fault)
-    result = _try_groups(session, turn, text)
+    result = _try_groups(session, turn, text, interrupting)
     if turn.snapshot.rows(rows.Classifier):
         _audit_decision(session, turn, text, result)
     _audit_classification(session, turn, result)
     return result
 
 
-def _try_groups(session: Session, turn: Turn, text: str | None) -> Classification:
+def _try_groups(session: Session, turn: Turn, text: str | None, interrupting: bool) -> Classification:
     hits: tuple[rows.Classifier, ...] = ()
     comparisons: dict[ClassifierType, Comparison] = {}
     untried: list[ClassifierType] = []
@@ -192,24 +212,27 @@ def _try_groups(session: Session, turn: Turn, text: str | None) -> Classificatio
         if hits:
             untried += [match_type for match_type in group if match_type not in _COMPARED]
             continue
-        hits = _find_pattern_hits(turn.snapshot, text, group)
+        hits = _find_pattern_hits(turn.snapshot, text, group, interrupting)
         for match_type in _COMPARED:
-            if match_type in group and (comparison := _compare(session, turn, text, match_type)):
+            if match_type in group and (comparison := _compare(session, turn, text, match_type, interrupting)):
                 comparisons[match_type] = comparison
                 hits = _sort_rows(turn.snapshot, (*hits, *comparison.hits))
     winner = _choose_winner(hits, turn.config(session, COLLISION_BY_PRIORITY))
-    return Classification(hits, winner, comparisons, tuple(untried))
+    return Classification(hits, winner, comparisons, tuple(untried), interrupting)
 
 
 def _find_pattern_hits(
-    snapshot: Snapshot, text: str | None, group: Sequence[ClassifierType]
+    snapshot: Snapshot, text: str | None, group: Sequence[ClassifierType], interrupting: bool
 ) -> tuple[rows.Classifier, ...]:
     if all(match_type in _COMPARED for match_type in group):
         return ()
     ordered, positions = order_classifiers(snapshot), _index_by_id(snapshot)
     keys = get_classifier_bank(snapshot).hits(text)
     hits = (ordered[position] for position in sorted(positions[key] for key in keys if key in positions))
-    return tuple(row for row in hits if code(row.rule_type) in group)
+    allowed = snapshot.interrupting_classifiers if interrupting else None
+    return tuple(
+        row for row in hits if code(row.rule_type) in group and (allowed is None or row.classifier_id in allowed)
+    )
 
 
 def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[rows.Classifier, ...]:
@@ -217,13 +240,15 @@ def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[row
     return tuple(sorted(hits, key=lambda row: positions[row.classifier_id]))
 
 
-def _compare(session: Session, turn: Turn, text: str | None, match_type: ClassifierType) -> Comparison | None:
+def _compare(
+    session: Session, turn: Turn, text: str | None, match_type: ClassifierType, interrupting: bool
+) -> Comparison | None:
     """Compare the text with the sentences of a type; null if there are none or nothing to compare."""
-    compared_rows = list_compared_rows(turn.snapshot, match_type)
+    compared_rows = list_compared_rows(turn.snapshot, match_type, interrupting=interrupting)
     if not compared_rows or text is None or blank(text):
         return None
     if match_type is ClassifierType.PHRASE:
-        return _compare_phrases(turn.snapshot, match_phrases(turn.snapshot, text))
+        return _compare_phrases(turn.snapshot, match_phrases(turn.snapshot, text, interrupting=interrupting))
     comparison = compare_examples(session, turn, text, compared_rows)
     if comparison.problem:
         for row in compared_rows:
@@ -249,9 +274,10 @@ def _audit_decision(session: Session, turn: Turn, text: str | None, result: Clas
         session,
         DecisionKind.CLASSIFIER,
         key={
-            "queryRewritten": text != session.user_text,
+            "queryRewritten": text != session.user_text and not result.interrupting,
             **key,
             **({"untried": list(result.untried)} if result.untried else {}),
+            **({"interrupting": True, "userText": text} if result.interrupting else {}),
         },
         winner=result.winner,
         candidates=[
@@ -309,35 +335,38 @@ def _build_candidate(row: rows.Classifier, result: Classification) -> Candidate:
 
 def _count_excluded(snapshot: Snapshot, result: Classification) -> dict[str, int]:
     """How many rows each reason excluded, besides the listed ones."""
-    enabled, ordered = len(snapshot.enabled_rows(rows.Classifier)), len(order_classifiers(snapshot))
-    invalid, off = len(_find_invalid(snapshot)), count_switched_off(snapshot, rows.Classifier)
+    enabled, in_use = len(snapshot.enabled_rows(rows.Classifier)), len(order_classifiers(snapshot))
+    candidates = _list_candidates(snapshot, result.interrupting)
+    ordered, off = len(candidates), count_switched_off(snapshot, rows.Classifier)
+    faults = _find_invalid(snapshot)
+    invalid = sum(row in faults for row in candidates) if result.interrupting else len(faults)
     listed = {row.classifier_id for row in result.hits}
     by_reason: Counter[str] = Counter()
     compared_rows = 0
     for match_type in _COMPARED:
         comparison = result.comparisons.get(match_type)
-        compared = len(list_compared_rows(snapshot, match_type))
+        compared = len(list_compared_rows(snapshot, match_type, interrupting=result.interrupting))
         near = {compared_row.row.classifier_id for compared_row in comparison.near} if comparison else set()
         by_reason[comparison.reason if comparison else NOT_ASKED] += compared - len(near)
         listed -= near
         compared_rows += compared
-    untried = sum(_count_by_type(snapshot)[match_type] for match_type in result.untried)
-    by_reason[NOT_ASKED] += untried
+    untried = sum(_count_by_type(snapshot, result.interrupting)[match_type] for match_type in result.untried)
+    by_reason[NOT_ASKED] += untried + in_use - ordered
     return {
         **off,
-        "INTENT_DISABLED": enabled - ordered,
+        "INTENT_DISABLED": enabled - in_use,
         ROW_INVALID: off[ROW_INVALID] + invalid,
         "PATTERN": ordered - compared_rows - len(listed) - invalid - untried,
         **by_reason,
     }
 
 
-def _count_by_type(snapshot: Snapshot) -> Mapping[str, int]:
-    """How many usable rows of that order have each match type."""
+def _count_by_type(snapshot: Snapshot, interrupting: bool) -> Mapping[str, int]:
+    """How many usable rows that may match have each match type."""
     invalid = _find_invalid(snapshot)
     return snapshot.memo.get(
-        "classifiers by type",
-        lambda: Counter(code(row.rule_type) for row in order_classifiers(snapshot) if row not in invalid),
+        ("classifiers by type", interrupting),
+        lambda: Counter(code(row.rule_type) for row in _list_candidates(snapshot, interrupting) if row not in invalid),
     )
 
 
@@ -360,7 +389,7 @@ def _audit_classification(session: Session, turn: Turn, result: Classification) 
             matchedIntents=list(result.intents),
             matchedByRule=matched,
         )
-    else:
+    elif not result.interrupting:
         turn.audit(
             session,
             INTENT_CLASSIFIER_NO_MATCH,

@@ -25,6 +25,12 @@ from convengine.engine.steps.intents.classifiers import (
     classify,
     order_classifiers,
 )
+from convengine.engine.steps.intents.digression import (
+    digress,
+    find_interruption,
+    find_returning_row,
+    leaves_form,
+)
 from convengine.engine.steps.intents.settings import (
     FORCE_PARAM_KEYS,
     RESET_INTENT_CODES,
@@ -62,7 +68,7 @@ from convengine.engine.turn.turn import Turn
 #: Session fields that resolving an intent may change.
 RESOLVE_FIELDS = RULE_FIELDS | {
     "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
-    "reply_override", "input_params", "last_llm_output", "last_llm_stage", "context", *FACT_FIELDS,
+    "reply_override", "input_params", "last_llm_output", "last_llm_stage", "context", "digression", *FACT_FIELDS,
 }  # fmt: skip
 _ENDS_SESSION = ("CONFIRMATION", "ABANDON")
 _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
@@ -129,8 +135,7 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
     session = close_leave_question(session)
     if signal := _find_forcing_signal(session, turn):
         turn.audit(session, INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
-        unlocked = session.evolve(intent_locked=False, intent_lock_reason=None)
-        return _drop_old_question(_ask_resolvers(unlocked, turn))
+        return _drop_old_question(_ask_resolvers(_unlock(session), turn, forced=True))
     if kept_session := _keep_intent(session, turn):
         return kept_session
     return _ask_resolvers(session, turn)
@@ -156,46 +161,53 @@ def _find_forcing_signal(session: Session, turn: Turn) -> str | None:
 
 
 def _keep_intent(session: Session, turn: Turn) -> Session | None:
-    if session.intent_locked:
-        turn.audit(
-            session,
-            INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION,
-            intent=session.intent,
-            state=session.state,
-            intentLocked=True,
-            intentLockReason=session.intent_lock_reason,
-        )
+    stage = _find_keeping_stage(session, turn)
+    if stage is None:
+        return None
+    row = find_interruption(session, turn)
+    if row is not None and leaves_form(row):
+        return _drop_old_question(_move_by_classifier(_unlock(session), turn, row))
+    session = (digress(session, turn, row) if row is not None else None) or session
+    where: dict[str, Any] = {"intent": session.intent, "state": session.state}
+    if stage is INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION:
+        turn.audit(session, stage, **where, intentLocked=True, intentLockReason=session.intent_lock_reason)
         return _drop_old_question(session)
+    if stage is INTENT_RESOLVE_SKIPPED_STICKY_INTENT:
+        turn.audit(session, stage, **where, stickyIntentEnabled=True, reason="SCHEMA_INCOMPLETE")
+        return session.evolve(intent_locked=True, intent_lock_reason="SCHEMA_INCOMPLETE")
+    turn.audit(
+        session,
+        stage,
+        **where,
+        dialogueAct=session.input_params.get("dialogue_act"),
+        policyDecision=session.input_params.get("policy_decision"),
+        skipIntentResolution=True,
+        reason="POLICY_DECISION",
+    )
+    return session
+
+
+def _find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
+    """The stage of the first reason to keep the intent, or null."""
+    if session.intent_locked:
+        return INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION
     if not (is_resolved(session.intent) and is_state_resolved(session.state)):
         return None
     if turn.config(session, STICKY_INTENT) and not collision.is_pending(session) and is_collecting(session, turn):
-        turn.audit(
-            session,
-            INTENT_RESOLVE_SKIPPED_STICKY_INTENT,
-            intent=session.intent,
-            state=session.state,
-            stickyIntentEnabled=True,
-            reason="SCHEMA_INCOMPLETE",
-        )
-        return session.evolve(intent_locked=True, intent_lock_reason="SCHEMA_INCOMPLETE")
-    if truthy(session.input_params.get("skip_intent_resolution")):
-        turn.audit(
-            session,
-            INTENT_RESOLVE_SKIPPED_POLICY,
-            intent=session.intent,
-            state=session.state,
-            dialogueAct=session.input_params.get("dialogue_act"),
-            policyDecision=session.input_params.get("policy_decision"),
-            skipIntentResolution=True,
-            reason="POLICY_DECISION",
-        )
-        return session
-    return None
+        return INTENT_RESOLVE_SKIPPED_STICKY_INTENT
+    return INTENT_RESOLVE_SKIPPED_POLICY if truthy(session.input_params.get("skip_intent_resolution")) else None
 
 
-def _ask_resolvers(session: Session, turn: Turn) -> Session:
+def _unlock(session: Session) -> Session:
+    return session.evolve(intent_locked=False, intent_lock_reason=None)
+
+
+def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Session:
     """Ask the phrases, then the agent, then the user if neither could decide."""
     classification = _classify_message(session, turn)
+    question = None if forced else find_returning_row(session, turn, classification)
+    if question is not None and (digressing := digress(session, turn, question)):
+        return _audit_no_change(digressing, turn, "DIGRESSION")
     row = classification.winner or (_find_unnamed_row(session, turn) if not classification.collided else None)
     if row is not None:
         return _move_by_classifier(session, turn, row)

@@ -121,6 +121,8 @@ def _find_pending_slot(session: Session, form: Form | None) -> Field | None:
 
 def _write_question(session: Session, turn: Turn, form: Form, field: Field, fields: Sequence[Field]) -> str:
     state, read = DialogueState.of(session), session.fields_read
+    # After a question in between, the open one is asked as if for the first time.
+    misses = 0 if session.only_digresses else state.misses
     locale = find_form_locale(session, turn, form)
     language = find_language(locale)
     texts = get_texts(language)
@@ -131,7 +133,7 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         "options": [option.label for option in field.spec.options],
         "min": refusal.data.get("min", field.spec.minimum) if refusal else field.spec.minimum,
         "max": refusal.data.get("max", field.spec.maximum) if refusal else field.spec.maximum,
-        "misses": state.misses,
+        "misses": misses,
     }
     mode = form.schema.get("x-ask-mode") or turn.config(session, ASK_MODE)
     ask = _render(field, ASK, session, turn, names)
@@ -142,7 +144,7 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         question = _render(field, INVALID, session, turn, names) or texts["invalid"].format(
             reason=names["reason"], question=ask
         )
-    elif state.misses:
+    elif misses:
         question = _render(field, ASK_AGAIN, session, turn, names) or texts["ask_again"].format(question=ask)
     else:
         question = ask

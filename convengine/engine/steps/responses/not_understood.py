@@ -26,6 +26,7 @@ def is_not_understood(session: Session, answer: Response | None) -> bool:
     return not (
         blank(session.user_text)
         or session.intent_source
+        or session.digression
         or (read and (read.read or read.refused))
         or session.transitions
         or any(params.get(key) is not None for key in _ANSWERED_BY)

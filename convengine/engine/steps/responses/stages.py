@@ -18,6 +18,18 @@ NOT_UNDERSTOOD = declare_stage(
     keys="count asked_field",
     sentences=(SentenceTemplate("Nobody understood the message ({count} in a row).", tone=Tone.WARNING),),
 )
+DIGRESSION_ANSWERED = declare_stage(
+    "DIGRESSION_ANSWERED",
+    Family.RESPONSE,
+    "The message asked something in between: it was answered, and the open question follows. `rowId` is the phrase.",
+    steps="ResponseResolutionStep",
+    keys="intent rowId",
+    sentences=(
+        SentenceTemplate(
+            "Answered a question in between ({intent}, by {rowId:row ce_intent_classifier}); the open one follows."
+        ),
+    ),
+)
 FORM_GIVEN_UP = declare_stage(
     "FORM_GIVEN_UP",
     Family.RESPONSE,

@@ -28,6 +28,13 @@ from convengine.engine.prompts.variables import build_variables, list_history
 from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.state_graph.moves import apply_override
+from convengine.engine.steps.responses.digression import (
+    is_question_open,
+    join_answers,
+    note_answer,
+    repeat_open_question,
+    view_digression,
+)
 from convengine.engine.steps.responses.form_question import (
     ask_next_field,
     clear_done_form,
@@ -72,7 +79,7 @@ from convengine.engine.turn.scope import (
     is_state_resolved,
     scope_key,
 )
-from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.session import Digression, ReplyOverride, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.trail import FOLDED
@@ -101,7 +108,8 @@ class ResponseResolutionStep(Step):
     writes = frozenset(
         {
             "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
-            "transitions", "reply_override", "context", "form_question", "form_summary", "input_params", *FACT_FIELDS,
+            "transitions", "reply_override", "context", "form_question", "form_summary", "input_params", "digression",
+            *FACT_FIELDS,
         }
     )  # fmt: skip
 
@@ -112,6 +120,10 @@ class ResponseResolutionStep(Step):
         override = session.reply_override
         if override and override.source in _FIRST:
             return Continue(_set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
+        if session.digression:
+            session = _answer_digression(session, turn, session.digression)
+            if session.only_digresses:
+                return Continue(session)
         if code(session.state) == INTENT_COLLISION and is_askable(session, turn.snapshot):
             session, question = ask_collision_question(session, turn)
             return Continue(_set_answer(session, turn, TextPayload(question), "COLLISION"))
@@ -153,15 +165,51 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     if row is None:
         return _answer_without_row(session, turn)
     turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
-    _check_kind(row)
-    derived = derive_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
-    payload = derived or _answer_exactly(row, session, turn)
-    stage = f"RESPONSE_{code(row.output_format)}" if derived else "RESPONSE_EXACT"
+    payload, stage = _make_payload(row, session, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
-    if isinstance(derived, JsonPayload):
-        session = apply_override(session, turn, derived.value)
+    if stage != RESPONSE_EXACT and isinstance(payload, JsonPayload):
+        session = apply_override(session, turn, payload.value)
     payload = transform_payload(payload, session, turn, LLM)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _make_payload(row: Response, session: Session, turn: Turn) -> tuple[Payload, str]:
+    """What the row answers, and the stage that tells how."""
+    _check_kind(row)
+    derived = derive_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
+    if derived:
+        return derived, f"RESPONSE_{code(row.output_format)}"
+    return _answer_exactly(row, session, turn), str(RESPONSE_EXACT)
+
+
+def _answer_digression(session: Session, turn: Turn, digression: Digression) -> Session:
+    """The session with the answer of the intent that was asked in between, and with the whole answer if the message
+    has nothing else.
+    """
+    view = view_digression(session, digression)
+    choice = choose_response(turn.snapshot, digression.intent, digression.state)
+    turn.decide(
+        session,
+        DecisionKind.RESPONSE,
+        key={"intent": digression.intent, "state": digression.state},
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
+    row = choice.winner
+    if row is None:
+        # Its phrase counted, so an answer was there: none of this release, though, is of an enabled intent.
+        return session.evolve(digression=None)
+    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=view.intent, state=view.state)
+    payload, stage = _make_payload(row, view, turn)
+    session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
+    payload = transform_payload(payload, session, turn, LLM)
+    session = note_answer(session, turn, digression, payload)
+    if not session.only_digresses:
+        return session
+    session = repeat_open_question(session, turn, choose_response(turn.snapshot, session.intent, session.state).winner)
+    question = session.digression.question if session.digression else ""
+    return _set_answer(session, turn, TextPayload(question), row.response_type, responseId=row.response_id)
 
 
 def _find_special_state(session: Session, turn: Turn, answer: Response | None) -> tuple[Session, str | None]:
@@ -229,6 +277,11 @@ def _prepend_stale_text(payload: Payload, session: Session, turn: Turn) -> Paylo
 
 
 def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: str, **details: Any) -> Session:
+    if session.digression:
+        asks = isinstance(payload, TextPayload) and is_question_open(session, turn)
+        question = str(payload.value) if asks else ""
+        session = session.evolve(digression=replace(session.digression, question=question))
+        payload = join_answers(payload, session, turn)
     payload = transform_payload(_prepend_stale_text(payload, session, turn), session, turn, FINAL)
     session = session.evolve(payload=payload, last_assistant=to_document(payload))
     turn.audit(

@@ -55,6 +55,10 @@ class McpToolStep(Step):
 
         Source: R35.
         """
+        if session.only_digresses:
+            where = {"intent": session.intent, "state": session.state}
+            turn.audit(session, MCP_SKIPPED, status=None, reason="DIGRESSION", **where)
+            return Continue(session)
         session = clear_planner_state(session, turn)
         if session.reply_override is None:
             session = run_phase(RulePhase.PRE_AGENT_MCP, "McpToolStep PreMcp", session, turn)

@@ -45,7 +45,7 @@ class ToolOrchestrationStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Run the requested tool; without a request, or if switched off, do nothing."""
-        if not turn.config(session, ORCHESTRATION_ENABLED):
+        if session.only_digresses or not turn.config(session, ORCHESTRATION_ENABLED):
             return Continue(session)
         return Continue(run_requested_tool(session, turn))
 

@@ -1,0 +1,115 @@
+"""A message beside the open question: one that is answered there, or one that leaves for a person (R110, R112)."""
+
+from dataclasses import replace
+
+from convengine.engine.clarification import collision
+from convengine.engine.forms.asking import find_questions, is_question
+from convengine.engine.forms.form import get_form
+from convengine.engine.forms.life import awaits_confirmation
+from convengine.engine.forms.session_form import find_schema
+from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
+from convengine.engine.steps.intents.classifiers import Classification, classify
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.enums import DialogueAct, Lifecycle, PolicyDecision, RoutingDecision
+from convengine.engine.turn.scope import ANY, HAND_OVER, UNKNOWN
+from convengine.engine.turn.session import Digression, Session
+from convengine.engine.turn.turn import Turn
+
+#: What answers the open question is no digression.
+_ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
+_DECISIONS = (PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION)
+_ROUTES = (RoutingDecision.PROCEED_CONFIRMED, RoutingDecision.RETRY_IN_PLACE)
+
+
+def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
+    """The phrase that the message matches while a form or a slot keeps the intent.
+
+    Only the phrases that may interrupt are tried; without any, nothing happens. In a message that also says something
+    else, the question counts.
+    """
+    if not turn.snapshot.interrupting_classifiers or not _may_interrupt(session, turn):
+        return None
+    row = classify(session, turn, find_questions(session.user_text) or session.user_text, interrupting=True).winner
+    return None if row is None or code(row.intent_code) == code(session.intent) else row
+
+
+def leaves_form(row: rows.Classifier) -> bool:
+    """True for a phrase that asks for a person: the form is left for its intent."""
+    return code(row.state_code) == HAND_OVER
+
+
+def find_returning_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:
+    """The matching phrase of an intent that answers and returns, while a question is open and no lock holds.
+
+    Phrases of the current intent may match too.
+    """
+    returning = turn.snapshot.returning_intents
+    if not returning or not _has_open_question(session, turn) or not _may_interrupt(session, turn):
+        return None
+    if not classification.hits:
+        # It may say something else, too, that hides what it asks.
+        part = find_questions(session.user_text)
+        row = find_interruption(session, turn) if part not in ("", (session.user_text or "").strip()) else None
+        return None if row is None or leaves_form(row) else row
+    others = [row for row in classification.hits if code(row.intent_code) != code(session.intent)]
+    intents = {code(row.intent_code) for row in others}
+    if len(intents) != 1 or not intents <= returning or intents & _list_options(session):
+        return None
+    return None if leaves_form(others[0]) else others[0]
+
+
+def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | None:
+    """The session that answers this intent and stays where it is; null if there is no answer to give."""
+    intent, state = code(row.intent_code), code(row.state_code) or UNKNOWN
+    scopes = ((intent, state), (ANY, state), (intent, ANY), (ANY, ANY))
+    if not any(turn.snapshot.has_scope(rows.Response, *scope) for scope in scopes):
+        return None
+    corrects = session.input_params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION
+    session = session.evolve(digression=Digression(intent, state, row.classifier_id, has_values=corrects))
+    if _repeats_question(session) and session.clarification:
+        # The question which action is meant follows the answer, and was not asked in vain.
+        asked_before = replace(session.clarification, asks=session.clarification.asks - 1)
+        session = session.evolve(reply_override=None, clarification=asked_before)
+    return session
+
+
+def _may_interrupt(session: Session, turn: Turn) -> bool:
+    """False when the message answers the open question, or when this turn has gone on already."""
+    params = session.input_params
+    if blank(session.user_text) or session.transitions or (session.reply_override and not _repeats_question(session)):
+        return False
+    if params.get("dialogue_act") in _ANSWERS or params.get("policy_decision") in _DECISIONS:
+        return False
+    route = params.get("routing_decision")
+    if route in _ROUTES:
+        return False
+    return is_question(session) or not (route == RoutingDecision.APPLY_CORRECTION or _asks_for_long_text(session, turn))
+
+
+def _repeats_question(session: Session) -> bool:
+    """True when the message did not answer which action is meant, so that this turn asks again."""
+    override, question = session.reply_override, session.clarification
+    return override is not None and override.source == SOURCE and question is not None and question.asks > 1
+
+
+def _asks_for_long_text(session: Session, turn: Turn) -> bool:
+    """True when the asked field takes whatever the user writes (`x-long`)."""
+    asked_field = DialogueState.of(session).asked_field
+    schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
+    field = get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None
+    return field is not None and field.spec.long
+
+
+def _has_open_question(session: Session, turn: Turn) -> bool:
+    """True while the last answer asks something, an action waits for a yes, or a form for its confirmation."""
+    waits = session.lifecycle == Lifecycle.AWAITING_USER
+    return waits or has_open_action(session, turn) or awaits_confirmation(session, turn)
+
+
+def _list_options(session: Session) -> set[str]:
+    """The intents that an open question offers: choosing one answers it."""
+    question = session.clarification if collision.is_pending(session) else None
+    options = question.options if question else ()
+    return {code(str(option.get("intent"))) for option in options if isinstance(option, dict)}
