@@ -124,6 +124,32 @@ def test_questions_beside_the_flow_have_intents_of_their_own() -> None:
     assert get_answer(caller, "what are your prices?")[1] == "It is free."
 
 
+def test_a_question_in_between_is_answered_and_the_flow_goes_on() -> None:
+    asked = [{"questions": ["how much is a table", "what are your prices"], "answer": "It is free."}]
+    caller = make_caller("collect", fields=FIELDS[:1], questions_and_answers=asked, on_no="ASK_WHAT_TO_CHANGE")
+    add_rows(
+        write_rows({**BASE, "kind": "handover", "code": "PERSON", "phrases": ["talk to a person"], "answer": "Wait."}),
+        author="ada", reason="begin",
+    )  # fmt: skip
+    free = "It is free.\n\nLet us go on. "
+
+    hold(
+        caller,
+        ("book a table", "COLLECT", "What is your name?"),
+        ("what are your prices?", "COLLECT", free + "What is your name?"),
+        ("John Smith", "CONFIRM", "Please check: Name: John Smith. Is that right?"),
+        ("how much is it?", "CONFIRM", free + "Please check: Name: John Smith. Is that right?"),
+        ("no", "CONFIRM", "What should I change: name?"),
+        ("what are your prices?", "CONFIRM", free + "What should I change: name?"),
+        ("the name", "COLLECT", "What is your name?"),
+        ("Ann Lee", "CONFIRM", "Please check: Name: Ann Lee. Is that right?"),
+        ("yes", "DONE", "Done."),
+        ("what are your prices?", "IDLE", "It is free."),
+        ("book a table", "COLLECT", "What is your name?"),
+    )  # fmt: skip
+    assert get_answer(caller, "let me talk to a person")[1] == "Wait."
+
+
 def test_somebody_takes_over_and_the_caller_is_told() -> None:
     answer = make_caller("handover", phrases=["talk to a person"], answer="One moment.").say("let me talk to a person")
 
