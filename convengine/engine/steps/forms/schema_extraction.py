@@ -210,17 +210,14 @@ def _settle_digression(session: Session, turn: Turn, form: Form, asked_fields: A
 
     What counts are labelled values and values with a type of their own; a bare text is no value here.
     """
-    text = session.user_text or ""
-    given = extract(form, text)
+    given = _extract(session, turn, form, AskedFields())
     if is_question(session):
         has_values = bool(given.extracted) or (session.digression is not None and session.digression.has_values)
         return session.evolve(digression=session.digression and replace(session.digression, has_values=has_values))
     asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
-    bare = None
-    if asked_field and asked_field.spec.kind is not Kind.TEXT:
-        situation = _describe_situation(session, turn, form)
-        bare = extract(form, text, asked_paths=asked_fields.paths, missing=asked_fields.paths, situation=situation)
-    gives_value = given.extracted or given.rejected or (bare and bare.extracted)
+    has_type = asked_field is not None and asked_field.spec.kind is not Kind.TEXT
+    bare = _extract(session, turn, form, asked_fields) if has_type else given
+    gives_value = given.extracted or given.rejected or bare.extracted
     return session.evolve(digression=None) if gives_value else session
 
 
@@ -298,14 +295,7 @@ def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: It
 
 def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
     """Read with the engine's own reader and write its stage."""
-    extraction = extract(
-        form,
-        session.user_text or "",
-        asked_paths=asked_fields.paths,
-        missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
-        situation=_describe_situation(session, turn, form),
-        is_question=asked_fields.is_question,
-    )
+    extraction = _extract(session, turn, form, asked_fields)
     if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
         # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).
         extraction = Extraction(rejected=extraction.rejected)
@@ -322,6 +312,17 @@ def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: Aske
         ],
     )
     return extraction
+
+
+def _extract(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
+    return extract(
+        form,
+        session.user_text or "",
+        asked_paths=asked_fields.paths,
+        missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
+        situation=_describe_situation(session, turn, form),
+        is_question=asked_fields.is_question,
+    )
 
 
 def _describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSituation:
