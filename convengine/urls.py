@@ -2,16 +2,18 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
-from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
+from convengine.server.admin_site.error_pages import show_front_page
 from convengine.server.api.views import NothingView
 
+handler400 = "convengine.server.admin_site.error_pages.show_bad_request"
 handler403 = "convengine.server.admin_site.error_pages.show_refusal"
 handler404 = "convengine.server.admin_site.error_pages.show_not_found"
+handler500 = "convengine.server.admin_site.error_pages.show_failure"
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", show_front_page),
     path("admin/", include("config_admin.urls")),
     path("admin/", admin.site.urls),
     path("docs/", include("config_admin.manual.urls")),

@@ -19,6 +19,7 @@ from audit.models import CeMcpUserFeedback
 from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.text.compare import storable
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     badge_column,
@@ -129,8 +130,7 @@ class FeedbackAdmin(ByConversation):
 
     def give_page(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
         """Store the feedback of the signed-in user on a turn, and return to it."""
-        if not request.user.has_perm("audit.add_cemcpuserfeedback"):
-            raise PermissionDenied
+        require_right(request, "audit.add_cemcpuserfeedback")
         texts = {name: storable(request.POST.get(name, "")).strip() for name in ("comment", "correction")}
         limit = conf.get("MAX_MESSAGE_BYTES")
         kind = request.POST.get("feedback_type", "")

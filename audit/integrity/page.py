@@ -22,6 +22,7 @@ from audit.integrity.findings import CODES
 from audit.models import CeAccessLog, CeErasure
 from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -91,8 +92,7 @@ def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
 
 def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Erase a person's data, with a reason."""
-    if not request.user.has_perm(ERASE):
-        raise PermissionDenied
+    require_right(request, ERASE)
     row = _get_conversation(model_admin, request, conversation_id)
     form = EraseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():

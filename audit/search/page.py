@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -23,6 +23,7 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import LEVEL, RETENTION_DAYS
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversation, CeThread
 
@@ -86,8 +87,7 @@ CURSOR = "at"
 
 def find_page(request: HttpRequest) -> HttpResponse:
     """The form, the results, and the saved searches."""
-    if not request.user.has_perm(RIGHT):
-        raise PermissionDenied
+    require_right(request, RIGHT)
     form = FindForm(request.GET)
     if request.method != "POST" and any(not text for text in request.GET.values()):
         # Empty filters are not part of the address.

@@ -11,6 +11,7 @@ from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeTurnRow
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import find_row_name
 from convengine.server.app_interfaces import release_history
 from convengine.server.sessions.models import CeConversationHistory
@@ -25,8 +26,7 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
         right = rows.right_to_read(table)
     except KeyError:
         raise Http404("The configuration has no such table.") from None
-    if not request.user.has_perm(right):
-        raise PermissionDenied
+    require_right(request, right)
     log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
     comparison = rows.then_and_now(table, pk, record.config_version)
     if comparison is None:
@@ -46,8 +46,7 @@ def show_releases_between(
 ) -> HttpResponse:
     """The releases between the turn of `?since=` and this one, with their changes."""
     record = _get_record(model_admin, request, conversation_id, turn_no)
-    if not request.user.has_perm("config_admin.view_cerelease"):
-        raise PermissionDenied
+    require_right(request, "config_admin.view_cerelease")
     since = request.GET.get("since", "")
     earlier = _get_record(model_admin, request, conversation_id, int(since)) if _is_number(since) else None
     if earlier is None:

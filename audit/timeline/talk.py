@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -18,6 +17,7 @@ from audit.record.queries import newest_turn_numbers, read_turns
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import answer_text, row_link
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -42,8 +42,7 @@ class DecisionLine:
 
 def talk_page(request: HttpRequest) -> HttpResponse:
     """The conversation so far, and an input. A message is a real turn with all its effects."""
-    if not request.user.has_perm(RIGHT):
-        raise PermissionDenied
+    require_right(request, RIGHT)
     conversation = _read_conversation_id(request)
     error, message = "", ""
     if request.method == "POST":

@@ -87,7 +87,7 @@ def _note(user: Any, open_row: OpenRow, visit: str, doing: str) -> None:
 def _read_open_row(request: HttpRequest) -> OpenRow:
     model = control_plane().get(request.POST.get("table", ""))
     if model is None:
-        raise Http404
+        raise Http404("This row does not exist.")
     if not admin.site.get_model_admin(model).has_view_or_change_permission(request):
         raise PermissionDenied
     return OpenRow(model, request.POST.get("pk", ""))

@@ -37,6 +37,7 @@ from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
 from config_admin.restore.roll_back import roll_back
 from config_admin.transfer import page as transfer_page
+from convengine.server.admin_site.missing_rights import RightMissing, require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column, turns_url
 
@@ -46,6 +47,7 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
     Origin.REVERT.value: "warning",
     Origin.OUT_OF_BAND.value: "danger",
 }
+ROLL_BACK = "config_admin.roll_back_release"
 #: Releases that everybody may undo who may change their rows. The others are for configuration administrators.
 UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.IMPORT, Origin.REVERT})
 
@@ -98,7 +100,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     def has_roll_back_permission(self, request: HttpRequest) -> bool:
         """Configuration administrators may (R18)."""
-        return bool(request.user.has_perm("config_admin.roll_back_release"))
+        return bool(request.user.has_perm(ROLL_BACK))
 
     def has_undo_permission(self, request: HttpRequest) -> bool:
         """Whoever changes rows may undo releases; each row is checked (R136)."""
@@ -137,7 +139,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
         """Ask whether to restore all rows as they were in a release, or do it."""
         reasons.require_reason(request, consent=())
         with record_request(request, Origin.ROLLBACK):
-            self._find_release(config_version, may=self.has_roll_back_permission(request))
+            require_right(request, ROLL_BACK)
+            _find_release(config_version)
             in_force = newest()
             question = Question(
                 title=f"Roll back to release {config_version}",
@@ -156,7 +159,9 @@ class ReleaseAdmin(ReadOnlyAdmin):
         """Ask whether to undo only the changes of one release, or do it."""
         reasons.require_reason(request, consent=())
         with record_request(request, Origin.REVERT):
-            release = self._find_release(config_version, may=self.has_undo_permission(request))
+            if not self.has_undo_permission(request):
+                raise RightMissing("config_admin.change_cerule")
+            release = _find_release(config_version)
             wanted, conflicts = wanted_by_revert(config_version)
             by_table, reserved = _beside(wanted), self.find_undo_refusal(request, release)
             question = Question(
@@ -172,14 +177,6 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 ],
             )
             return self._ask(request, question, by_table, lambda: revert_release(config_version))
-
-    def _find_release(self, config_version: int, *, may: bool) -> CeRelease:
-        if not may:
-            raise PermissionDenied
-        try:
-            return release_of(config_version)
-        except NoSuchRelease as error:
-            raise Http404(str(error)) from error
 
     def _ask(self, request: HttpRequest, question: Question, by_table: Differences, go_back: Any) -> HttpResponse:
         self._fill(request, question, by_table)
@@ -207,6 +204,14 @@ class ReleaseAdmin(ReadOnlyAdmin):
         question.inputs = [("in_force", in_force := newest())]
         if request.POST.get("in_force", str(in_force)) != str(in_force):
             question.news = f"Release {in_force} was created meanwhile. Review the changes again."
+
+
+def _find_release(config_version: int) -> CeRelease:
+    """Raises Http404."""
+    try:
+        return release_of(config_version)
+    except NoSuchRelease as error:
+        raise Http404(str(error)) from error
 
 
 def _first(entries: Sequence[T], worded: Callable[[str], T]) -> list[T]:

@@ -27,6 +27,7 @@ from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ig
 from config_admin.transfer.import_progress import NDJSON, WorkFailed, WorkProgress, follow_work
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPES
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.deployment import conf
 
 RIGHT = "config_admin.import_configuration"
@@ -93,8 +94,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
         raise PermissionDenied
     context = {"form": FileForm(), "may_import": request.user.has_perm(RIGHT)}
     if request.method == "POST":
-        if not context["may_import"]:
-            raise PermissionDenied
+        require_right(request, RIGHT)
         reasons.require_reason(request, consent=("apply",))
         context["form"] = form = FileForm(request.POST, request.FILES)
         if form.is_valid():

@@ -80,7 +80,7 @@ def favourite(request: HttpRequest) -> HttpResponse:
     table, pk = request.POST.get("table", ""), request.POST.get("pk", "")
     row = find_row(get_editor_context(request).snapshot, table, pk)
     if row is None:
-        raise Http404
+        raise Http404("This row does not exist.")
     if table not in _list_visible_tables(request):
         raise PermissionDenied
     set_favourite(request.user, table, row.pk, request.POST.get("on") == "1")

@@ -174,7 +174,7 @@ def _make_form(model_admin: Any, request: HttpRequest, edited: EditedSetting) ->
         raise PermissionDenied
     row = row or model(config_type=edited.setting.type, config_key=edited.key, config_value="")
     if model_admin.is_reserved(request, edited.setting):
-        raise PermissionDenied
+        raise PermissionDenied(f"“{edited.setting.label}” can only be changed by configuration administrators.")
     kind = model_admin.get_form(request, None if adding else row, not adding, fields=("config_value", "reason"))
     kind.base_fields["config_value"] = value_field(edited.setting)
     initial = {"config_value": _get_initial_text(get_editor_context(request).snapshot, edited, row)}

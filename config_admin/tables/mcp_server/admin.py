@@ -65,7 +65,7 @@ class McpServerAdmin(ScopedAdmin):
             raise PermissionDenied
         server = get_editor_context(request).snapshot.row(rows.McpServer, pk)
         if server is None:
-            raise Http404
+            raise Http404("This row does not exist.")
         # Only a click on the button may start a process.
         server_tools = McpServers(read_policy()).tools(server) if request.method == "POST" else None
         context = {

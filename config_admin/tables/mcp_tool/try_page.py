@@ -133,7 +133,7 @@ class TryToolAdmin(RowAdmin):
         snapshot = get_editor_context(request).snapshot
         tool = snapshot.row(rows.Tool, pk)
         if tool is None:
-            raise Http404
+            raise Http404("This row does not exist.")
         form = TryForm(request.POST if request.method == "POST" else None)
         tried = try_tool(snapshot, tool, form.cleaned_data["args"]) if form.is_bound and form.is_valid() else None
         context = {

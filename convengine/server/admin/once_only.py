@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -15,6 +14,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.server.admin.masking import masked_column
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
 from convengine.server.admin_site.record_columns import status_column, value_column
 from convengine.server.confirmed_actions.review import NotSettled, Settlement, settle_execution
@@ -87,8 +87,7 @@ class SettlingAdmin(ByConversation):
 
     def settle_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask what happened, or store the answer."""
-        if not may_settle(request):
-            raise PermissionDenied
+        require_right(request, PERMISSION)
         execution = CePendingActionExecution.objects.filter(pk=pk).first()
         if execution is None:
             raise Http404(f"Execution {pk} does not exist.")

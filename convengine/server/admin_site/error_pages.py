@@ -1,30 +1,95 @@
-"""Pages for addresses that a user may not open or that do not exist."""
+"""Pages for requests that fail: what is missing, which right, and whom to ask; and the front page."""
 
+import uuid
+from collections.abc import Sequence
 from typing import Any
 
+import structlog
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template import loader
 from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from convengine.server.admin_site import layout
+from convengine.server.admin_site.missing_rights import explain_refusal
+
+log = structlog.get_logger(__name__)
+
+Links = Sequence[tuple[str, str]]
+
+
+def show_front_page(request: HttpRequest) -> HttpResponse:
+    """The admin's first page for its users; for others, what this is and where to sign in."""
+    if admin.site.has_permission(request):
+        return HttpResponseRedirect(reverse("admin:index"))
+    lines = [
+        "ConvEngine holds conversations that analysts configure: intents, forms, rules and answers. Other systems send "
+        "messages to its API."
+    ]
+    if request.user.is_authenticated:
+        name = request.user.get_username()
+        lines.append(f"You are signed in as {name}, who may not use the admin. Ask an administrator for access.")
+    context = {"title": "ConvEngine", "lines": lines, "links": _list_public_links()}
+    return HttpResponse(loader.render_to_string("convengine/plain_error.html", context))
+
+
+def show_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """A request that no page of ours sends."""
+    # Other exceptions may quote what somebody sent.
+    reason = str(exception) if isinstance(exception, BadRequest) else ""
+    advice = "Nothing was changed. Go back, reload the page and try again."
+    return _show(request, 400, "The request is not complete", [*filter(None, [reason]), advice])
 
 
 def show_refusal(request: HttpRequest, exception: Exception) -> HttpResponse:
     """A user lacks the permission for a page."""
-    advice = "Ask an administrator if you need it."
-    return _show(request, 403, "No permission", exception, f"You do not have permission for this page. {advice}")
+    lines = [str(exception)] if str(exception) else []
+    lines.append("You do not have permission for this page.")
+    if hasattr(request, "user") and request.user.is_authenticated:
+        lines += explain_refusal(request, exception)
+    return _show(request, 403, "No permission", lines)
 
 
 def show_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """There is no such page or row."""
-    return _show(request, 404, "Page not found", exception, "The address is wrong, or the item was deleted.")
-
-
-def _show(request: HttpRequest, status: int, title: str, exception: Exception, text: str) -> HttpResponse:
     # The resolver raises its error with a list of patterns instead of a text.
     reason = next((part for part in exception.args if isinstance(part, str)), "")
-    context: dict[str, Any] = {"title": title, "reason": reason, "text": text}
+    lines = [*filter(None, [reason]), "The address is wrong, or the item was deleted."]
+    return _show(request, 404, "Page not found", lines)
+
+
+def show_failure(request: HttpRequest) -> HttpResponse:
+    """Something broke. The log has the details under the number on the page."""
+    incident = str(uuid.uuid4())
+    log.error("page failed", incident_id=incident, path=request.path, exc_info=True)
+    lines = [
+        "The page could not be made. Nothing was changed, unless the page before said so.",
+        f"Try again. If it fails again, tell an administrator this number: {incident}. The log has the details.",
+    ]
+    # Without the admin's frame, which reads the database: that may be what broke.
+    context = {"title": "The server has a problem", "lines": lines, "links": _list_public_links()}
+    return HttpResponse(loader.render_to_string("convengine/plain_error.html", context), status=500)
+
+
+def _show(request: HttpRequest, status: int, title: str, lines: Sequence[str]) -> HttpResponse:
+    context: dict[str, Any] = {"title": title, "lines": lines}
     # API requests have no user, and pages of the admin are for its users only.
     if hasattr(request, "user") and admin.site.has_permission(request):
-        context |= admin.site.each_context(request)
+        context |= {**admin.site.each_context(request), "links": _list_links(request)}
         return TemplateResponse(request, "convengine/error.html", context, status=status).render()
+    context["links"] = _list_public_links()
     return HttpResponse(loader.render_to_string("convengine/plain_error.html", context), status=status)
+
+
+def _list_links(request: HttpRequest) -> Links:
+    """Home, the list of the page's sidebar entry, and the manual, for a user of the admin."""
+    nearest = layout.find_nearest_page(request)
+    manual = (reverse("manual"), "Manual")
+    api = [(reverse("api-docs"), "API documentation")] if request.path.startswith("/api/") else []
+    return [(reverse("admin:index"), "Home"), *([nearest] if nearest else []), *api, manual]
+
+
+def _list_public_links() -> Links:
+    return [(reverse("admin:index"), "Sign in"), (reverse("api-docs"), "API documentation")]

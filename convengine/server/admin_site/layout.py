@@ -198,6 +198,20 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     return [{"items": [home, *sections]}]
 
 
+def find_entry_right(path: str) -> str:
+    """The right of its own that the page of a sidebar entry needs; blank for other pages."""
+    entries = (entry for section in SECTIONS for entry in section.entries if entry.right)
+    return next((entry.right for entry in entries if _address(entry) == path), "")
+
+
+def find_nearest_page(request: HttpRequest) -> tuple[str, str] | None:
+    """The page of the sidebar that the request's address lies below, as (address, title), if the user may open it."""
+    pages = [page for group in sidebar(request) for section in group["items"] for page in section["items"]]
+    above = [page for page in pages if request.path.startswith(page["link"]) and request.path != page["link"]]
+    nearest = max(above, key=lambda page: len(page["link"]), default=None)
+    return (nearest["link"], nearest["title"]) if nearest else None
+
+
 def _visible(entry: Entry, request: HttpRequest) -> bool:
     model = apps.get_model(entry.model)
     if entry.right:

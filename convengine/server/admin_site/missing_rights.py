@@ -1,9 +1,21 @@
-"""A page that a user may not open: which right is missing, who has it, and whom to ask."""
+"""Which right a user lacks for a page, who has it, and whom to ask."""
 
+from collections.abc import Iterator
 from typing import Any
 
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group as UserGroup
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
+
+from convengine.server.admin_site import layout
+from convengine.server.admin_site.rights import GROUPS, describe_groups_with, find_task
+
+#: How many administrators a page names.
+NAMED = 3
+#: What the pages of a row need, by the end of their name; the others show something.
+_ACTIONS = {"add": "add", "delete": "delete", "put_back": "change", "try": "change", "tools": "change"}
 
 
 class RightMissing(PermissionDenied):
@@ -19,3 +31,43 @@ def require_right(request: HttpRequest, right: str) -> None:
     user: Any = request.user
     if not user.has_perm(right):
         raise RightMissing(right)
+
+
+def explain_refusal(request: HttpRequest, exception: Exception) -> Iterator[str]:
+    """The missing right, the groups that have it, and the administrators to ask, as sentences."""
+    right = exception.right if isinstance(exception, RightMissing) else _find_missing_right(request)
+    if right:
+        task = find_task(right)
+        yield f"It needs the permission “{task.title if task else right}”."
+        yield f"Only {describe_groups_with(right)} do this."
+    user: Any = request.user
+    titles = {group.name: group.title for group in GROUPS}
+    names = UserGroup.objects.filter(user=user.pk).order_by("name").values_list("name", flat=True)
+    groups = ", ".join(titles.get(name, name) for name in names)
+    member = f"Your groups: {groups}." if groups else "You are in no group."
+    yield f"You are signed in as {user.get_username()}. {member}"
+    yield _describe_administrators()
+
+
+def _describe_administrators() -> str:
+    users: Any = get_user_model()
+    administrators = users.objects.filter(is_superuser=True, is_active=True).order_by(users.USERNAME_FIELD)[:NAMED]
+    names = ", ".join(user.get_full_name() or user.get_username() for user in administrators)
+    return f"If you need it, ask an administrator: {names}." if names else "If you need it, ask an administrator."
+
+
+def _find_missing_right(request: HttpRequest) -> str:
+    """The right for the page of the request by its address; blank if the user has it, or the page needs another one."""
+    right = layout.find_entry_right(request.path) or _derive_right(request)
+    user: Any = request.user
+    return "" if not right or user.has_perm(right) else right
+
+
+def _derive_right(request: HttpRequest) -> str:
+    name = request.resolver_match.url_name if request.resolver_match else None
+    for model in admin.site._registry:
+        prefix = f"{model._meta.app_label}_{model._meta.model_name}_"
+        if name and name.startswith(prefix):
+            action = _ACTIONS.get(name.removeprefix(prefix), "change" if request.method == "POST" else "view")
+            return f"{model._meta.app_label}.{action}_{model._meta.model_name}"
+    return ""

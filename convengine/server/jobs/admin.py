@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.loader import render_to_string
@@ -16,6 +15,7 @@ from django.utils.timezone import localtime
 
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.job import Job
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import (
     STATUS_BADGES,
@@ -105,8 +105,7 @@ class JobAdmin(ReadOnlyAdmin):
 
     def run_view(self, request: HttpRequest, name: str) -> HttpResponse:
         """Make a job due now; the next process that looks runs it. Waiting for it could take long."""
-        if not may_run(request):
-            raise PermissionDenied
+        require_right(request, PERMISSION)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         row = self.get_queryset(request).filter(pk=name).first()

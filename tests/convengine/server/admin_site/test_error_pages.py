@@ -1,7 +1,11 @@
 """A refused or missing page says what is wrong and leads back home."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest
 from django.test import Client
 
 pytestmark = pytest.mark.django_db
@@ -47,5 +51,70 @@ def test_an_expired_form_says_what_to_do() -> None:
     assert (answer.status_code, "This page has expired" in answer.content.decode()) == (403, True)
 
 
-def test_the_root_leads_to_the_admin(client: Client) -> None:
+def test_the_root_leads_users_of_the_admin_home(client: Client) -> None:
     assert client.get("/").headers["Location"] == "/admin/"
+
+
+def test_the_root_says_to_strangers_what_this_is_and_where_to_sign_in() -> None:
+    answer = Client().get("/")
+    page = answer.content.decode()
+
+    assert answer.status_code == 200
+    assert "ConvEngine holds conversations that analysts configure" in page
+    for address in ("/admin/", "/api/docs/"):
+        assert f'href="{address}"' in page
+
+
+def test_the_root_says_to_users_without_access_whom_to_ask() -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("ida"))
+
+    assert "You are signed in as ida, who may not use the admin." in client.get("/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("address", "links"),
+    [
+        ("/admin/config_admin/cerelease/999/roll-back/", ["/admin/config_admin/cerelease/", "/docs/"]),
+        ("/docs/nothing/", ["/docs/"]),
+        ("/api/nothing/", ["/api/docs/"]),
+        ("/admin/audit/ceaudit/00000000-0000-0000-0000-000000000000/timeline/", ["/docs/"]),
+    ],
+)
+def test_a_missing_page_leads_to_the_nearest_one(address: str, links: list[str]) -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("ada"))
+    answer = client.get(address)
+
+    assert answer.status_code == 404
+    for link in ("/admin/", *links):
+        assert f'href="{link}"' in answer.content.decode(), link
+
+
+def test_a_change_without_a_reason_is_answered_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(request: HttpRequest) -> None:
+        raise BadRequest("Enter a reason for this change.")
+
+    monkeypatch.setattr("config_admin.workplace.finder._find_saved_hits", refuse)
+    client = Client()
+    client.force_login(User.objects.create_superuser("ada"))
+    answer = client.get("/admin/find/")
+
+    assert answer.status_code == 400
+    assert "Enter a reason for this change." in answer.content.decode()
+    assert "Nothing was changed." in answer.content.decode()
+
+
+def test_a_broken_page_has_a_number_that_the_log_has_too(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("config_admin.workplace.finder._find_saved_hits", lambda request: 1 / 0)
+    client = Client(raise_request_exception=False)
+    client.force_login(User.objects.create_superuser("ada"))
+    answer = client.get("/admin/find/")
+    page = answer.content.decode()
+
+    assert (answer.status_code, "The server has a problem" in page) == (500, True)
+    (number,) = re.findall(r"this number: ([0-9a-f-]{36})", page)
+    assert number in caplog.text
+    assert "ZeroDivisionError" not in page
