@@ -13,6 +13,7 @@ from convengine.engine.prompts.select import find_capabilities
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PromptUse
 from convengine.engine.turn.facts import RESERVED_FACTS
@@ -93,11 +94,21 @@ def _check_prompt(draft: Schema) -> Iterator[Finding]:
     row = draft.row
     templates = relations.find_rows_of_intent(draft.snapshot, rows.PromptTemplate, row.intent_code)
     state = code(row.state_code)
-    for template in templates:
-        fits = relations.scope_fits(code(template.state_code), state)
-        if fits and code(template.response_type) == PromptUse.SCHEMA_JSON:
-            return
-    if row.enabled:
+    states = {
+        code(template.state_code) for template in templates if code(template.response_type) == PromptUse.SCHEMA_JSON
+    }
+    if not row.enabled or states & {state, ANY}:
+        return
+    if state == ANY and states:
+        yield draft.warning(
+            "SCHEMA_NO_PROMPT",
+            None,
+            (
+                f"The prompt templates of type SCHEMA_JSON cover only the states {join_names(sorted(states))}, so a "
+                "model cannot read the fields in other states. Add one for state ANY."
+            ),
+        )
+    else:
         yield draft.warning(
             "SCHEMA_NO_PROMPT",
             None,

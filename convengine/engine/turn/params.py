@@ -56,7 +56,7 @@ PARAMS: Mapping[str, Param] = {
         ("routing_decision", "ER", "CorrectionStep", "McpToolStep, rules"),
         ("skip_schema_extraction", "ER", "CorrectionStep, rules", "SchemaExtractionStep"),
         ("correction_applied correction_target_field correction_fields", "E", "CorrectionStep", "rules, prompts"),
-        ("reset restart conversation_reset", "C", "caller", "ResetConversationStep"),
+        ("reset _reset restart conversation_reset", "C", "caller", "ResetConversationStep"),
         (
             "force_intent_resolution resolve_intent switch_intent switch_flow switch_mode",
             "CR",
@@ -131,7 +131,7 @@ NESTING = frozenset(
 )
 #: Keys that the context or the previous turn's record also has; a turn's events and its record do not repeat them.
 REPEATED = frozenset({"memory_recall", "memory_session_summary", "previousTurn"})
-RESET_KEYS = ("reset", "restart", "conversation_reset")
+RESET_KEYS = ("reset", "_reset", "restart", "conversation_reset")
 
 
 def is_engine_owned(key: str) -> bool:

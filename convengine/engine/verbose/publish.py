@@ -9,6 +9,7 @@ from convengine.engine.prompts.render import has_expressions, render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import blank
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.labels import step_label
 from convengine.engine.turn.rows import Verbose
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.trail import FOLDED, AuditEvent
@@ -50,7 +51,12 @@ def publish_text(
 
 
 def _add_names(metadata: Callable[[], Mapping[str, Json]], signal: Signal) -> dict[str, Json]:
-    return {**metadata(), "stepName": signal.step, "determinant": signal.determinant}
+    return {
+        **metadata(),
+        "stepName": signal.step,
+        "stepLabel": step_label(signal.step),
+        "determinant": signal.determinant,
+    }
 
 
 def _send(

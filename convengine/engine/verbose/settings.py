@@ -16,7 +16,7 @@ GENERIC_ERROR = declare(
     FAMILY,
     "GENERIC_ERROR",
     template(),
-    "Something went wrong in {{ stepName }}.",
+    "Something went wrong while processing {{ stepLabel }}.",
     "The line for a failed step that no verbose row covers.",
     label="Error text without a progress text",
 )

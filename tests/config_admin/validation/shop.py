@@ -73,6 +73,15 @@ EXTRACTION = rows.PromptTemplate(
     user_prompt="{{user_input}}",
     interaction_mode="COLLECT",
 )
+#: Reads the fields in every other state of the form.
+EXTRACTION_ANYWHERE = rows.PromptTemplate(
+    template_id=7,
+    intent_code="CANCEL_ORDER",
+    state_code="ANY",
+    response_type="SCHEMA_JSON",
+    system_prompt="Read the fields.",
+    user_prompt="{{user_input}}",
+)
 CONFIRMATION = rows.PromptTemplate(
     template_id=2,
     intent_code="CANCEL_ORDER",
@@ -178,7 +187,8 @@ VERBOSE = rows.Verbose(
 )
 
 ROWS: tuple[rows.Row, ...] = (
-    CANCEL, STATUS, FAQ, OLD, CLASSIFIER, RULE, *EDGES, POLICY, SCHEMA, EXTRACTION, CONFIRMATION, FALLBACK,
+    CANCEL, STATUS, FAQ, OLD, CLASSIFIER, RULE, *EDGES, POLICY, SCHEMA, EXTRACTION, EXTRACTION_ANYWHERE, CONFIRMATION,
+    FALLBACK,
     COLLECTING, CONFIRMING, CANCELLED, LOOKED_UP, ANSWERED, CONTAINER, ACTION, TOOL, DB, DIRECT, DB_TOOL, HTTP_TOOL,
     PLANNER, GUARDRAIL, SERVER, CONFIG, VERBOSE,
 )  # fmt: skip

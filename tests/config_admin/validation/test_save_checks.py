@@ -75,7 +75,7 @@ def test_an_intent_that_rows_name_cannot_be_deleted() -> None:
 def test_a_long_list_of_rows_is_cut() -> None:
     many = [replace(RULE, rule_id=100 + number, match_pattern=f"$.a{number}") for number in range(20)]
     (finding,) = check_delete(CANCEL, shop(*many))
-    assert finding.message.startswith("32 rows refer to CANCEL_ORDER: phrase 1, rule 1, rule 100, ")
+    assert finding.message.startswith("33 rows refer to CANCEL_ORDER: phrase 1, rule 1, rule 100, ")
     assert " …. Disable it instead" in finding.message
 
 

@@ -41,6 +41,7 @@ from convengine.engine.turn.turn import Turn
 #: The params that ask for a reset, in the order in which they give the reason.
 _RESET_PARAMS = (
     ("reset", ResetReason.PARAM_RESET),
+    ("_reset", ResetReason.PARAM_RESET),
     ("restart", ResetReason.PARAM_RESTART),
     ("conversation_reset", ResetReason.PARAM_CONVERSATION_RESET),
 )

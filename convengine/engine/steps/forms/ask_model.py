@@ -17,7 +17,9 @@ from convengine.engine.steps.forms.stages import (
     SCHEMA_EXTRACTION_LLM_OUTPUT,
 )
 from convengine.engine.text.compare import blank
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import PromptUse
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.rows import OutputSchema, PromptTemplate
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -86,6 +88,7 @@ def _build_question(session: Session, turn: Turn, template: PromptTemplate, form
         system=template.system_prompt,
         user=template.user_prompt,
         selected={"templateId": template.template_id},
+        **_describe_question(session),
     )
     schema = make_optional(form.schema)
     return Question(
@@ -104,6 +107,14 @@ def _build_question(session: Session, turn: Turn, template: PromptTemplate, form
             "userInput": session.user_text,
         },
     )
+
+
+def _describe_question(session: Session) -> dict[str, Json]:
+    """The field that the last answer asked for, and that answer (R109). A field of the context keeps its name."""
+    asked_field = DialogueState.of(session).asked_field
+    question = to_spoken_text(session.last_assistant) if asked_field else ""
+    names = {"asked_field": asked_field, "question": question}
+    return {name: value for name, value in names.items() if name not in session.context}
 
 
 def make_optional(schema: Json) -> Json:

@@ -24,6 +24,7 @@ from convengine.engine.forms.session_form import (
 )
 from convengine.engine.forms.settings import BARE_ANSWER, CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.prompts.select import choose_template
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
 from convengine.engine.steps.forms.confirmation import empty_named_fields, react_to_no
@@ -37,7 +38,7 @@ from convengine.engine.steps.forms.stages import (
 )
 from convengine.engine.text.compare import blank, code, shorten_line, truthy
 from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import DialogueAct, RulePhase
+from convengine.engine.turn.enums import DialogueAct, PromptUse, RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
 from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.params import is_engine_owned
@@ -233,6 +234,8 @@ def _read_message(
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
     extractor = "DETERMINISTIC" if known or session.digression else _find_extractor(session, turn)
+    if extractor == "LLM" and _has_nothing_to_ask(session, turn, form):
+        return _MessageReading(session, fields, refused)
     if extractor != "LLM":
         extraction = _extract_values(session, turn, form, asked_fields)
         for finding in extraction.extracted:
@@ -247,6 +250,13 @@ def _read_message(
         text = shorten_line(session.user_text, _REFUSED_CHARS)
         refused |= {path: RefusedValue(path, text, reason) for path, reason in answer.invalid.items()}
     return _MessageReading(session, fields, refused)
+
+
+def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
+    """True for a complete form in a state without a template for the model (R121)."""
+    if not form.schema.get("required") or not form.status(session.context).complete:
+        return False
+    return choose_template(turn.snapshot, PromptUse.SCHEMA_JSON, session.intent, session.state).winner is None
 
 
 def _refuse(session: Session, finding: Rejected) -> RefusedValue:

@@ -166,6 +166,8 @@ USER_PROMPT = declare(
     prompt(),
     "Allowed intents:\n{{ allowed_intents }}\n\nCandidates so far: {{ intent_collision_candidates }}\n"
     "Scores so far: {{ intent_scores }}\nOpen question: {{ pending_clarification }}\nKnown facts: {{ context }}\n\n"
+    "{% if context_summary %}Summary so far:\n{{ context_summary }}\n\n{% endif %}"
+    "{% if conversation_history %}Conversation so far, oldest first:\n{{ conversation_history }}\n\n{% endif %}"
     "Message:\n{{ user_input }}{% if standalone_query %}\n\nIn full:\n{{ standalone_query }}{% endif %}",
     "User prompt for recognising the intent.",
 )

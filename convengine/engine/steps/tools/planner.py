@@ -38,6 +38,8 @@ _UNREADABLE = frozenset({"LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"})
 _NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
 CALL_TOOL = "CALL_TOOL"
 ANSWER = "ANSWER"
+#: Reason why a plan is not followed: its action is neither of these (R118).
+ACTION_UNKNOWN = "PLAN_ACTION_UNKNOWN"
 #: A step that the planner marks like this is not followed.
 RESTRICTED = "POLICY_RESTRICTED_OPERATION"
 SCHEMA: Mapping[str, Json] = {
@@ -230,7 +232,7 @@ def read_plan(reply: Json) -> Plan:
         return Plan(CALL_TOOL, tool, args or {}, operation_tag=tag)
     if action == ANSWER:
         return Plan(ANSWER, tool, {}, _answer_text(answer), tag)
-    return Plan(ANSWER, operation_tag=tag, fallback=MCP_FALLBACK_PLAN, reason="PLAN_ACTION_UNKNOWN")
+    return Plan(ANSWER, operation_tag=tag, fallback=MCP_FALLBACK_UNSAFE_STEP, reason=ACTION_UNKNOWN)
 
 
 def build_unreadable_plan() -> Plan:

@@ -9,7 +9,7 @@ from typing import Any
 from convengine.engine.steps.tools import settings as catalogue
 from convengine.engine.steps.tools.call import INVALID_ARGS, call_tool
 from convengine.engine.steps.tools.observations import find_latest_summary
-from convengine.engine.steps.tools.planner import ANSWER, RESTRICTED, Plan, PlannerFailed, ask_next_step
+from convengine.engine.steps.tools.planner import ACTION_UNKNOWN, ANSWER, RESTRICTED, Plan, PlannerFailed, ask_next_step
 from convengine.engine.steps.tools.planner_run import Ending, PlannerRun, find_current_tool, find_refusal
 from convengine.engine.steps.tools.request import SUCCESS, resolve_group
 from convengine.engine.steps.tools.stages import MCP_DUPLICATE_TOOL_CALL_SUPPRESSED, MCP_FINAL_ANSWER, MCP_TOOL_ERROR
@@ -82,7 +82,8 @@ class _Loop:
     def _accept_answer(self, plan: Plan) -> _Round:
         run = self._run
         answer = run.text(plan.fallback) if plan.fallback else plan.answer
-        run.end(Ending("ANSWER", "ANSWERED", answer=answer))
+        is_unknown = plan.reason == ACTION_UNKNOWN
+        run.end(Ending("FALLBACK" if is_unknown else "ANSWER", "FALLBACK" if is_unknown else "ANSWERED", answer=answer))
         why = {"reason": plan.reason, "tool_code": plan.tool_code} if plan.reason else {}
         run.turn.audit(run.session, MCP_FINAL_ANSWER, answer=answer, **why)
         return _Round.ENDED

@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import CONFIRMATION, EXTRACTION, SCHEMA, codes, findings, list_messages
+from tests.config_admin.validation.shop import (
+    CONFIRMATION,
+    EXTRACTION,
+    EXTRACTION_ANYWHERE,
+    SCHEMA,
+    codes,
+    findings,
+    list_messages,
+)
+
+EXTRACTIONS = [EXTRACTION, EXTRACTION_ANYWHERE]
 
 
 def of(**properties: Any) -> dict[str, Any]:
@@ -85,9 +95,21 @@ def test_extraction_needs_a_prompt_template() -> None:
             "No prompt template of type SCHEMA_JSON applies to intent CANCEL_ORDER, state ANY, so a model cannot "
             "read the fields. Add one."
         ),
-    ) in list_messages(SCHEMA, without=[EXTRACTION])
-    assert "SCHEMA_NO_PROMPT" in codes(SCHEMA, replace(EXTRACTION, response_type="TEXT"))
-    assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, enabled=False), without=[EXTRACTION])
+    ) in list_messages(SCHEMA, without=EXTRACTIONS)
+    assert "SCHEMA_NO_PROMPT" in codes(SCHEMA, replace(EXTRACTION, response_type="TEXT"), without=[EXTRACTION_ANYWHERE])
+    assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, enabled=False), without=EXTRACTIONS)
+
+
+def test_R121_a_prompt_template_covers_the_whole_scope_of_the_schema() -> None:
+    assert (
+        "SCHEMA_NO_PROMPT",
+        (
+            "The prompt templates of type SCHEMA_JSON cover only the states COLLECT, so a model cannot read the fields "
+            "in other states. Add one for state ANY."
+        ),
+    ) in list_messages(SCHEMA, without=[EXTRACTION_ANYWHERE])
+    assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, state_code="COLLECT"), without=[EXTRACTION_ANYWHERE])
+    assert "SCHEMA_NO_PROMPT" not in codes(SCHEMA)
 
 
 def test_a_state_that_confirms_without_a_schema_is_told() -> None:

@@ -40,7 +40,7 @@ def test_P2_14_4_V3_an_error_without_a_row_is_told_in_general_words() -> None:
     line = publish_signal(signal=ERROR)
 
     assert line is not None
-    assert (line.text, line.level, line.verbose_id) == ("Something went wrong in RulesStep.", "ERROR", None)
+    assert (line.text, line.level, line.verbose_id) == ("Something went wrong while processing Rules.", "ERROR", None)
     assert text(make_config("Verbose/GENERIC_ERROR", "{{ stepName }}: {{ determinant }}"), signal=ERROR) == (
         "RulesStep: STEP_ERROR"
     )
@@ -165,7 +165,9 @@ def test_without_rows_only_errors_are_told() -> None:
     turn.audit(IDLE, STEP_ENTER, step="RulesStep")
     turn.audit(IDLE, STEP_ERROR, step="RulesStep", errorMessage="secret detail")
 
-    assert [(line.level, line.text) for line in turn.verbose] == [("ERROR", "Something went wrong in RulesStep.")]
+    assert [(line.level, line.text) for line in turn.verbose] == [
+        ("ERROR", "Something went wrong while processing Rules.")
+    ]
 
 
 def test_switched_off_nobody_listens() -> None:

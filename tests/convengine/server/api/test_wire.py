@@ -55,7 +55,7 @@ def test_a_failed_turn_tells_which_step_failed_and_nothing_more(caller: Caller) 
     assert answer["success"] is False
     assert [(line["level"], line["text"]) for line in answer["verbose"]] == [
         ("INFO", "In FEES."),
-        ("ERROR", "Something went wrong in ResponseResolutionStep."),
+        ("ERROR", "Something went wrong while processing Answer."),
     ]
 
 

@@ -222,6 +222,13 @@ def test_RST_V10_a_number_counts_when_it_is_one(value: int, resets: bool) -> Non
     assert bool(stages(turn)) is resets
 
 
+def test_R121_the_param__reset_counts_as_reset() -> None:
+    session, turn = run_reset_conversation("hello", params={"_reset": "true", "other": 1})
+
+    assert payload(turn, "CONVERSATION_RESET")["reason"] == "INPUT_PARAM:reset"
+    assert "_reset" not in session.input_params
+
+
 def test_a_param_reset_without_a_text_leaves_nothing_to_interpret() -> None:
     session, _ = run_reset_conversation("  ", params={"reset": True})
 

@@ -60,6 +60,20 @@ def test_the_model_is_told_the_prompts_the_context_and_the_fields() -> None:
     }
 
 
+def test_the_prompts_know_the_field_that_was_asked_for_and_its_question() -> None:
+    prompt = template(user_prompt="{{ asked_field }}: {{ question }} {{ user_input }}")
+    asked = {"dialogue": {"asked_field": "city"}}
+    last = {"type": "TEXT", "value": "Which city?"}
+
+    _, _, model = read("{}", rows=(prompt,), context=asked, last_assistant=last)
+    _, _, own_field = read("{}", rows=(prompt,), context={**asked, "question": "mine"}, last_assistant=last)
+    _, _, unasked = read("{}", rows=(prompt,), last_assistant=last)
+
+    assert model.requests[0].user == "city: Which city? 5 in Dallas"
+    assert own_field.requests[0].user == "city: mine 5 in Dallas"
+    assert unasked.requests[0].user.strip().endswith(":  5 in Dallas")
+
+
 def test_nothing_is_required_of_the_model() -> None:
     schema = {
         "required": ["a"],

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from convengine.engine.errors import PromptContextMissing
 from convengine.engine.steps.forms.schema_extraction import AutoAdvanceStep, SchemaExtractionStep, merge_values
 from convengine.engine.turn.ports import TaskAnswer
 from convengine.engine.turn.rows import OutputSchema, PromptTemplate, Row
@@ -436,3 +437,22 @@ def test_what_did_not_change_is_left_as_the_extraction_told_it() -> None:
 
     assert session.input_params is params
     assert not session.intent_locked
+
+
+def test_R121_a_complete_form_is_given_to_no_model_where_no_template_is() -> None:
+    full = {"customerId": "7", "amount": 5, "city": "Dallas"}
+
+    session, turn = run("and now?", model=AnsweringModel(()), context=full)
+
+    assert session.schema_complete
+    assert "SCHEMA_EXTRACTION_LLM_INPUT" not in stages(turn)
+    with pytest.raises(PromptContextMissing):
+        run("and now?", model=AnsweringModel(()), context={"amount": 5})
+
+
+def test_R121_a_complete_form_is_given_to_the_model_where_a_template_is() -> None:
+    full = {"customerId": "7", "amount": 5, "city": "Dallas"}
+
+    session, _ = run("Irving instead", TEMPLATE, model=AnsweringModel(('{"city": "Irving"}',)), context=full)
+
+    assert session.context["city"] == "Irving"

@@ -7,7 +7,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.session import Clarification, ReplyOverride, Session
+from convengine.engine.turn.session import Clarification, Exchange, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     CONVERSATION,
@@ -52,6 +52,17 @@ def rejection(turn: Turn) -> str:
     reason = payload(turn, "INTENT_AGENT_REJECTED")["reason"]
     assert stages(turn)[-1] == "INTENT_RESOLVE_NO_CHANGE"
     return str(reason)
+
+
+def test_R119_the_built_in_prompt_has_the_summary_and_the_last_turns_when_there_are_any() -> None:
+    known = {"context_summary": "Wants a chair.", "history": (Exchange("hello", "What can I do?"),)}
+    _, _, model = run(make_answer(FAQ=0.9), **known)
+    _, _, new = run(make_answer(FAQ=0.9))
+
+    assert "Summary so far:\nWants a chair." in model.requests[0].user
+    assert "What can I do?" in model.requests[0].user
+    assert "so far, oldest" not in new.requests[0].user
+    assert "Summary so far" not in new.requests[0].user
 
 
 def test_IR_V2_the_agent_is_told_what_the_classifiers_could_not_decide() -> None:

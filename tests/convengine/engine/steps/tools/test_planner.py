@@ -15,6 +15,7 @@ from convengine.engine.steps.tools.planner import (
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import loads
+from convengine.engine.turn.session import Exchange
 from tests.builders import make_config, make_intent, make_session, make_snapshot, make_tool, make_turn, payload
 from tests.convengine.engine.steps.tools.planning import answer, call, run
 
@@ -45,6 +46,17 @@ def test_without_a_row_the_settings_are_the_prompts_and_below_them_built_in_text
 
     assert choose_prompts(make_session(), own).system == "Mine."
     assert "{{ mcp_tools }}" in choose_prompts(make_session(), make_turn()).system
+
+
+def test_R119_the_built_in_prompt_has_the_summary_and_the_last_turns_when_there_are_any() -> None:
+    known = {"context_summary": "Wants a chair.", "history": (Exchange("hello", "What can I do?"),)}
+    prompt = payload(run([answer("x")], **known).turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
+    new = payload(run([answer("x")]).turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
+
+    assert "Summary so far:\nWants a chair." in prompt
+    assert "What can I do?" in prompt
+    assert "Summary so far" not in new
+    assert "so far, oldest" not in new
 
 
 def test_the_planner_is_told_what_each_tool_takes() -> None:

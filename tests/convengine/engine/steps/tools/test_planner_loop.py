@@ -90,7 +90,6 @@ def test_with_observe_the_planner_sees_the_error_and_goes_on() -> None:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        ({"action": "clarify"}, "PLAN_ACTION_UNKNOWN"),
         ({"action": "CALL_TOOL", "tool_code": ["a"]}, "PLAN_UNREADABLE"),
         ({"action": "CALL_TOOL", "tool_code": "a", "args": "x"}, "PLAN_UNREADABLE"),
         ([1], "PLAN_UNREADABLE"),
@@ -104,6 +103,19 @@ def test_P2_4_11_V6_a_plan_that_is_none_is_answered_with_the_text_for_it(reply: 
         "I could not decide how to find that out. Could you put it another way?",
     )
     assert payload(done.turn, "MCP_FINAL_ANSWER")["reason"] == reason
+
+
+@pytest.mark.amended("R118")
+def test_R118_an_unknown_action_is_a_fallback() -> None:
+    done = run([{"action": "clarify"}])
+
+    assert done.status == done.lifecycle["outcome"] == "FALLBACK"
+    assert done.mcp["finalAnswer"] == done.session.input_params["mcp_final_answer"] != ""
+    assert payload(done.turn, "MCP_FINAL_ANSWER") == {
+        "answer": done.mcp["finalAnswer"],
+        "reason": "PLAN_ACTION_UNKNOWN",
+        "tool_code": None,
+    }
 
 
 def test_a_reply_that_is_no_json_is_given_back_once() -> None:
