@@ -11,6 +11,7 @@ from audit.record.expand import Event
 from convengine.engine.rules.actions.set_intent import SET_INTENT
 from convengine.engine.rules.actions.set_state import SET_STATE
 from convengine.engine.rules.path_words import claim_words, comparison_sentence, comparison_words, fact_name, is_row
+from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
@@ -25,8 +26,6 @@ _TABLE = "ce_rule"
 _RULE = "{ruleId:row ce_rule}"
 #: Maximum comparisons in a sentence; the event has all.
 _MOST = 2
-#: Maximum length of a shown pattern.
-_PATTERN = 40
 #: Comparisons that hold only for the compared value, or show it anyway.
 _SAYS_IT = ("==", "=~", "equals", "is", "=", "isYes", "isNo", "isEmpty")
 #: Stages of actions, which have the action's name: their declarations describe what each did.
@@ -123,7 +122,10 @@ def _describe_comparison(operand: Mapping[str, Json], path: tuple[str | int, ...
     left = Fact(fact_name(name), name, seq, (*path, "path"))
     if literal is None:
         return (left, " is set" if operand.get("op") in ("exists", "!=") else " is not set")
-    right = _describe_pattern(literal) if operand.get("op") == "=~" else _describe_value(literal)
+    if operand.get("op") == "=~":
+        words = describe_compared_pattern(str(plain(literal)))
+        return (left, " ", Fact(words, literal, seq, (*path, "literal")), *_describe_compared_value(operand, path, seq))
+    right = _describe_value(literal)
     return (
         left,
         f" {op} ",
@@ -142,12 +144,6 @@ def _describe_compared_value(operand: Mapping[str, Json], path: tuple[str | int,
 
 def _plain_path(path: str) -> str:
     return f"${path[1:]}" if path.startswith("@") else path
-
-
-def _describe_pattern(literal: Json) -> str:
-    """A short pattern; a long one is left out."""
-    text = plain(literal)
-    return f"/{text}/" if len(text) <= _PATTERN else "its pattern"
 
 
 def _describe_value(value: Json) -> str:

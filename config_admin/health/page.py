@@ -134,7 +134,7 @@ def _build_finding(
         "impact": finding.impact,
         "since": since,
         "since_url": release_url(since) if since and request.user.has_perm("config_admin.view_cerelease") else "",
-        "is_new": since == snapshot.config_version,
+        "is_new": since == snapshot.config_version and any(age != since for age in ages.values()),
         "code": finding.code,
         "label": get_code_label(finding.code),
         "message": finding.message,

@@ -157,6 +157,12 @@ class HealthSummary(NamedTuple):
     newest: Sequence[CeHealthFinding]
 
     @property
+    def new_version(self) -> int | None:
+        """The release whose findings are new; null while all are of the same age."""
+        versions = [finding.since_version for finding in self.newest]
+        return self.config_version if versions and versions[-1] < versions[0] == self.config_version else None
+
+    @property
     def total(self) -> int:
         """How many findings are open."""
         return sum(self.counts.values())

@@ -1,17 +1,16 @@
 """Phrases of two intents that match one message: which one decides, and what a message calls them (pipeline-1 14.4)."""
 
-import re
 from functools import partial
 
+from convengine.engine.rules.pattern_examples import describe_examples
+from convengine.engine.rules.text_bank import REGEX
 from convengine.engine.steps.intents.classifiers import list_groups
 from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY, ORDER
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 
-#: What is no literal in a pattern: escapes, classes, group openings, counts.
-_OPERATORS = re.compile(r"\\[pP]\{[^}]*\}|\\.|\[[^\]]*\]|\(\?[^:)>]*[:)>]|\{[^}]*\}")
-_LITERAL = re.compile(r"[^\W_]+(?:[ '][^\W_]+)*")
+#: The length of a named phrase.
 _LONGEST = 60
 #: The order of the match types, and whether priorities decide within a group of them.
 _Order = tuple[dict[str, int], bool]
@@ -35,14 +34,7 @@ def _read_order(snapshot: Snapshot) -> _Order:
 
 
 def describe_phrase(row: rows.Classifier) -> str:
-    """A phrase for a message: `phrase “where is my parcel” of PARCELS`."""
-    if row.is_phrase:
-        name = shorten_line(row.pattern, _LONGEST)
-    else:
-        name = shorten_line(row.description or ", ".join(list_literals(row.pattern or "")) or row.pattern, _LONGEST)
-    return f"phrase “{name}” of {code(row.intent_code)}"
-
-
-def list_literals(pattern: str) -> list[str]:
-    """The words of a pattern, without duplicates."""
-    return list(dict.fromkeys(_LITERAL.findall(_OPERATORS.sub(" ", pattern))))
+    """A phrase for a message: `phrase “where is my parcel” of PARCELS`, `phrase like “send back” or “return” of …`."""
+    examples = "" if row.description or code(row.rule_type) != REGEX else describe_examples(row.pattern or "")
+    name = f"like {examples}" if examples else f"“{shorten_line(row.description or row.pattern, _LONGEST)}”"
+    return f"phrase {name} of {code(row.intent_code)}"

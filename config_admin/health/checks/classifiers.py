@@ -8,10 +8,10 @@ from typing import Any
 
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.survey import Survey
-from config_admin.health.texts.pattern_tree import UnsupportedPattern
 from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
 from config_admin.validation.findings import Severity
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
+from convengine.engine.rules.pattern_tree import UnsupportedPattern
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import code, shorten

@@ -114,24 +114,28 @@ class CollisionSearch:
 def _report_collision(collision: Collision) -> Diagnosis:
     first, second = collision.first, collision.second
     first_effect, second_effect = describe_effect(first, collision.path), describe_effect(second, collision.path)
-    undone = _is_undone(collision)
-    remedy = (
-        f" The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} alone."
-        if undone
-        else ""
+    message = (
+        f"{rule_name(first)} and {rule_name(second)} apply to the same message. The first one {first_effect}, then "
+        f"the second one {second_effect}."
     )
-    return make_diagnosis(
-        "GENERAL_RULE_UNDOES" if undone else "RULE_COLLISION",
-        Severity.WARNING,
-        second,
-        (
-            f"{rule_name(first)} and {rule_name(second)} apply to the same message. The first one {first_effect}, then "
-            f"the second one {second_effect}."
-        ),
+    consequence = (
         f"Rule {first.rule_id} has no effect, because rule {second.rule_id} is evaluated later and overrides it."
-        + remedy,
-        others=[first],
-        witness=collision.witness,
+    )
+    if _is_undone(collision):
+        remedy = (
+            f"The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} alone."
+        )
+        return make_diagnosis(
+            "GENERAL_RULE_UNDOES",
+            Severity.WARNING,
+            second,
+            message,
+            f"{consequence} {remedy}",
+            others=[first],
+            witness=collision.witness,
+        )
+    return make_diagnosis(
+        "RULE_COLLISION", Severity.WARNING, second, message, consequence, others=[first], witness=collision.witness
     )
 
 

@@ -22,7 +22,6 @@ _MISSING_NAME_CODES = frozenset(
     {"NOT_REGISTERED", "TOOL_UNKNOWN", "RULE_GONE", "CONNECTION_UNKNOWN", "PROVIDER_UNKNOWN"}
 )
 _OF_AN_ERROR = "The row is not valid and may fail in a turn."
-_OF_A_WARNING = "Warning. Turns continue, but may not work as intended."
 _CONSEQUENCES = {
     "REFERENCE_GONE": "The row refers to something that does not exist, so it has no effect for the customer.",
     "DERIVED_NO_PROMPT": "The turn fails, and the customer gets an error instead of an answer.",
@@ -58,7 +57,7 @@ def run_save_checks(survey: Survey) -> Iterator[Diagnosis]:
 
 def _to_diagnosis(finding: Finding) -> Diagnosis:
     code = "REFERENCE_GONE" if finding.code in _MISSING_NAME_CODES and finding.is_error else finding.code
-    usual = _OF_AN_ERROR if finding.severity is Severity.ERROR else _OF_A_WARNING
+    usual = _OF_AN_ERROR if finding.severity is Severity.ERROR else ""
     own: tuple[Any, ...] = (RowKey(finding.table, finding.row),)
     return Diagnosis(
         code,

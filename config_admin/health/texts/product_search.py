@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from config_admin.health.texts import characters
-from config_admin.health.texts.pattern_tree import (
+from convengine.engine.rules import characters
+from convengine.engine.rules.pattern_tree import (
     Alternation,
     Assertion,
     Atom,

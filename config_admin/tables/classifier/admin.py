@@ -5,8 +5,8 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.classifier.model import CeIntentClassifier
+from config_admin.tables.list_columns import name_pattern, show_pattern
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
-from convengine.server.admin_site.record_columns import excerpt_column
 
 
 @admin.register(CeIntentClassifier)
@@ -19,8 +19,17 @@ class ClassifierAdmin(RowAdmin):
         ("Availability", ("priority", "enabled", "description")),
     )
     is_scoped = True
-    list_display = ("wording", "in_use", "intent_code", "state_code", "rule_type", "priority")
+    list_display = ("phrase", "in_use", "intent_code", "state_code", "rule_type", "priority", "wording")
     list_filter = (InUseFilter, IntentFilter, StateFilter, ("rule_type", ChoicesDropdownFilter))
     search_fields = ("pattern", "description")
     ordering = ("priority", "classifier_id")
-    wording = excerpt_column("pattern", "pattern")
+
+    @admin.display(description="phrase", ordering="pattern")
+    def phrase(self, row: CeIntentClassifier) -> str:
+        """The description, or what users write."""
+        return name_pattern(row)
+
+    @admin.display(description="pattern")
+    def wording(self, row: CeIntentClassifier) -> str:
+        """The pattern, where the first column does not show it."""
+        return show_pattern(row)

@@ -1,12 +1,13 @@
 """Save checks of `ce_intent_classifier` (tables 2.2, pipeline-1 17.2)."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, list_literals
+from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
 from convengine.engine.phrases.matching import get_phrase_index
 from convengine.engine.phrases.words import has_telling_words
 from convengine.engine.rules.text_bank import REGEX, get_bank
@@ -15,6 +16,9 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
 Classifier = Draft[rows.Classifier]
+#: What is no literal in a pattern: escapes, classes, group openings, counts.
+_OPERATORS = re.compile(r"\\[pP]\{[^}]*\}|\\.|\[[^\]]*\]|\(\?[^:)>]*[:)>]|\{[^}]*\}")
+_LITERAL = re.compile(r"[^\W_]+(?:[ '][^\W_]+)*")
 #: How many overlapping rows are reported, and compared.
 _MAX_REPORTED, _MAX_COMPARED = 3, 200
 
@@ -45,7 +49,7 @@ def list_sample_texts(row: rows.Classifier) -> tuple[str, ...]:
         return ()
     if code(row.rule_type) != REGEX:
         return (pattern,)
-    literals = list_literals(pattern)
+    literals = _LITERAL.findall(_OPERATORS.sub(" ", pattern))
     return tuple(dict.fromkeys((*literals, " ".join(literals))))
 
 

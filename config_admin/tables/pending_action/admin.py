@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from config_admin.tables.base_admin import ScopedAdmin
 from config_admin.tables.pending_action.model import CePendingAction
-from convengine.server.admin_site.record_columns import excerpt_column
+from convengine.engine.text.compare import shorten_line
 
 
 @admin.register(CePendingAction)
@@ -17,10 +17,14 @@ class PendingActionAdmin(ScopedAdmin):
         ("Task", ("bean_name", "method_names")),
         ("Availability", ("priority", "enabled")),
     )
-    list_display = ("action_key", "in_use", "intent_code", "state_code", "runs", "priority", "about")
+    list_display = ("about", "in_use", "action_key", "intent_code", "state_code", "runs", "priority")
     search_fields = ("action_key", "bean_name", "description")
     ordering = ("priority", "pending_action_id")
-    about = excerpt_column("description", "description")
+
+    @admin.display(description="action", ordering="description")
+    def about(self, row: CePendingAction) -> str:
+        """The description, or the key."""
+        return shorten_line(row.description or row.action_key, 60)
 
     @admin.display(description="runs")
     def runs(self, row: CePendingAction) -> str:

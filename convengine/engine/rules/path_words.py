@@ -26,6 +26,7 @@ from convengine.engine.rules.json_path.nodes import (
     format_path,
 )
 from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.rules.pattern_examples import describe_compared_pattern, describe_match
 from convengine.engine.text.compare import shorten
 
 Json = Any
@@ -149,8 +150,9 @@ def comparison_sentence(path: str, op: str, literal: Json, *, other: str | None 
         return f"{name} is {'set' if op in ('exists', '!=') else 'not set'}"
     if op == "equals":
         return f"{name} is {literal}" if literal != "ANY" else "always"
-    words = f"/{shorten(str(literal), _SHOWN)}/" if op == "=~" else value_words(literal)
-    return f"{name} {'matches' if op == '=~' else _op_words(op, name, str(literal))} {words}"
+    if op == "=~":
+        return f"{name} {describe_compared_pattern(str(literal))}"
+    return f"{name} {_op_words(op, name, str(literal))} {value_words(literal)}"
 
 
 def value_words(value: Json) -> str:
@@ -165,12 +167,12 @@ def _condition(condition: Condition, root: str) -> str:
             return "either " + " or ".join(_inner(term, root) for term in terms)
         case Not(Exists(path)):
             return _presence(path, root, present=False)
-        case Not(Matches(operand, _, pattern)):
-            return f"{_operand(operand, root)} does not match {shorten(pattern, _SHOWN)}"
+        case Not(Matches(operand, pattern)):
+            return f"{_operand(operand, root)} {describe_match(pattern.text, whole=True, negated=True)}"
         case Not(term):
             return f"not ({_condition(term, root)})"
-        case Matches(operand, _, pattern):
-            return f"{_operand(operand, root)} matches {shorten(pattern, _SHOWN)}"
+        case Matches(operand, pattern):
+            return f"{_operand(operand, root)} {describe_match(pattern.text, whole=True)}"
         case Exists(path):
             return _presence(path, root, present=True)
         case Compare():

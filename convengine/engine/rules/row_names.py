@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from convengine.engine.rules.pattern_examples import describe_examples
 from convengine.engine.rules.sentence import describe_rule, describe_scope
 from convengine.engine.text.compare import blank, code, shorten_line
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import ClassifierType, GuardrailType, PolicyType, PromptUse, ToolGroup, Word
+from convengine.engine.turn.enums import ClassifierType, GuardrailType, PolicyType, PromptUse, RuleType, ToolGroup, Word
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.live_settings import CATALOGUE, canonical_key
 
@@ -24,7 +25,10 @@ def name_row(table: str, row: Any) -> str:
 
 
 def _name_pattern(kinds: type[Word], row: Any) -> str:
-    return "" if blank(row.pattern) else f"{_label(kinds, row.rule_type)}: {row.pattern}"
+    if blank(row.pattern):
+        return ""
+    text = describe_examples(row.pattern) if code(row.rule_type) == RuleType.REGEX else ""
+    return text or f"{_label(kinds, row.rule_type)}: {row.pattern}"
 
 
 def _name_form(row: Any) -> str:

@@ -8,6 +8,7 @@ from convengine.engine.rules.conditions import get_target
 from convengine.engine.rules.field_conditions.words import act_words, describe_condition
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.path_words import in_words
+from convengine.engine.rules.pattern_examples import describe_match
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.turn.enums import MatchTarget, RuleType
 from convengine.engine.turn.rows import Rule
@@ -65,7 +66,7 @@ def _describe_condition(rule: Rule) -> str:
         case RuleType.EXACT:
             return f"{_describe_text(rule)} is “{shorten(pattern, SHOWN)}”"
         case RuleType.REGEX:
-            return f"{_describe_text(rule)} matches /{shorten(pattern, SHOWN)}/"
+            return f"{_describe_text(rule)} {describe_match(pattern)}"
         case RuleType.JSON_PATH:
             return in_words(pattern) or _describe_unreadable(pattern)
         case RuleType.CONTEXT_JSON_PATH:

@@ -17,6 +17,7 @@ from convengine.engine.rules.field_conditions.time_points import (
     is_time_point,
     read_time_point,
 )
+from convengine.engine.rules.pattern_examples import describe_match
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import fold_case
 from convengine.engine.text.compare import shorten
@@ -457,7 +458,7 @@ def describe_comparison(operator: Operator, value: Json, *, field: str | None = 
     if unit:
         return f"{before}{_describe_unit(value, unit.removeprefix(':'))}{after}"
     if operator.needs is Needs.PATTERN:
-        return f"{before}/{shorten(str(value), _SHOWN)}/"
+        return describe_match(str(value))
     if operator.needs is Needs.LIST:
         return f"{before}{join_alternatives([describe_value(part) for part in list_values(value)] or ['nothing'])}"
     if operator.needs is Needs.RANGE:

@@ -82,7 +82,7 @@ def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
         find_classifier_collisions, *INTENTS, _regex("CANCEL", r"^\d{3,5}$"), _regex("BILL", r"^\d{5,8}$")
     )
 
-    assert "every message of the phrase “my order” of BILL, so it never decides alone" in diagnosis.consequence
+    assert "every message of the phrase like “my order” of BILL, so it never decides alone" in diagnosis.consequence
     assert "never decides" not in other.consequence
 
 
@@ -112,7 +112,8 @@ def test_a_pattern_that_wins_by_priority_is_named_with_the_phrases_that_it_takes
     (finding,) = run_check(find_taken_phrases, *INTENTS, wide, part, partly, by_priority)
 
     assert finding.message == (
-        "The phrase “order” of BILL takes over phrases of other intents: phrase “order, a, b” of CANCEL."
+        "The phrase like “order” of BILL takes over phrases of other intents: phrase like “order a” or “order b” of "
+        "CANCEL."
     )
     assert run_check(find_taken_phrases, *INTENTS, wide, part, partly) == []
 

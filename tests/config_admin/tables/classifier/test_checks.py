@@ -72,8 +72,8 @@ def test_a_pattern_that_takes_phrases_of_another_intent_is_questioned_on_both_si
     assert list_messages(phrase) == [
         (
             "CLASSIFIER_OVERLAP",
-            "The phrase “cancel, stop, order” of CANCEL_ORDER matches these messages, too, and is tried earlier. "
-            "It decides instead.",
+            "The phrase like “stop order” or “cancel order” of CANCEL_ORDER matches these messages, too, and is "
+            "tried earlier. It decides instead.",
         )
     ]
     ((code, message),) = list_messages(CLASSIFIER, phrase)
@@ -106,8 +106,8 @@ def test_a_row_that_hits_another_intents_words_overlaps() -> None:
     assert list_messages(replace(OTHER, pattern="stop")) == [
         (
             "CLASSIFIER_OVERLAP",
-            "The phrase “cancel, stop, order” of CANCEL_ORDER matches some of the same messages. If both match, no "
-            "intent is recognised.",
+            "The phrase like “stop order” or “cancel order” of CANCEL_ORDER matches some of the same messages. If "
+            "both match, no intent is recognised.",
         )
     ]
 
@@ -133,15 +133,15 @@ def test_phrases_that_priorities_separate_overlap_only_where_one_takes_all_texts
     assert list_messages(first, BY_PRIORITY) == [
         (
             "CLASSIFIER_OVERLAP",
-            "This takes over the phrase “cancel, stop, order” of CANCEL_ORDER. Users who write this get ORDER_STATUS "
-            "instead.",
+            "This takes over the phrase like “stop order” or “cancel order” of CANCEL_ORDER. Users who write this "
+            "get ORDER_STATUS instead.",
         )
     ]
     assert list_messages(part, BY_PRIORITY) == [
         (
             "CLASSIFIER_OVERLAP",
-            "The phrase “cancel, stop, order” of CANCEL_ORDER matches these messages, too, and has priority 10, this "
-            "one 20. It decides instead.",
+            "The phrase like “stop order” or “cancel order” of CANCEL_ORDER matches these messages, too, and has "
+            "priority 10, this one 20. It decides instead.",
         )
     ]
     assert codes(replace(OTHER, pattern="stop", priority=20), BY_PRIORITY) == []

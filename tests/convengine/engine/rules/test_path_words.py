@@ -14,7 +14,7 @@ from convengine.engine.rules.path_words import in_words, noun
         ("$[?(@.context.reference != null)]", "reference is set"),
         ("$[?(@.context.reference == null)]", "reference is not set"),
         ("$[?(@.pendingClarificationQuestion != null)]", "the clarifying question is set"),
-        ("$[?(!(@.userText =~ /.*it.*/i))]", "the message does not match /.*it.*/i"),
+        ("$[?(!(@.userText =~ /.*it.*/i))]", "the message is not like “it”"),
         ("$[?(@.context.a < @.inputParams.today)]", "a is before today"),
         ("$[?(@.state in ['A','B'])]", 'the state is one of "A", "B"'),
         ("$[?(@.context.items empty false)]", "items is not empty"),
