@@ -25,7 +25,7 @@ def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: Non
     """
     now, world = snapshots.current(), describe_installation()
     restored = {table: compile_rows(table, rows) for table, rows in wanted.items()}
-    after = _overlay_rows(now, wanted, restored)
+    after = overlay_rows(now, wanted, restored)
     findings: list[Finding] = []
     for table, chunk in restored.items():
         stored = now.tables[table].by_pk
@@ -54,7 +54,8 @@ def compile_rows(table: str, rows: Mapping[Any, Content | None]) -> Chunk:
     return compile_chunk(table, {"columns": columns, "rows": [[row[name] for name in columns] for row in contents]})
 
 
-def _overlay_rows(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
+def overlay_rows(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
+    """The configuration with these rows, as `compile_rows` gives them."""
     tables = dict(now.tables)
     for name, chunk in restored.items():
         table = tables[name]

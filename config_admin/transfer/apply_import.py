@@ -75,8 +75,13 @@ def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: str, 
         table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(rows, 1)]
         for table, rows in tables.items()
     }
+    return add_document(Document(located_rows, Mode.ADD), author=author, reason=reason)
+
+
+def add_document(document: Document, *, author: str, reason: str) -> ImportResult:
+    """Import the rows of a document as new rows. Raises ImportRefused when one exists already."""
     with change_set(Origin.IMPORT, author, reason) as change:
-        result = import_document(Document(located_rows, Mode.ADD), author=author, reason=reason)
+        result = import_document(document, author=author, reason=reason)
         result.plan.findings.extend(_find_existing_rows(result.plan))
         if result.plan.is_refused:
             raise ImportRefused(result.plan)

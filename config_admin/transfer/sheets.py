@@ -64,7 +64,11 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
     """The rows below the names of the columns, each with its line. Raises FileRefused for all unreadable ones."""
     if table not in ROW_TYPE_OF:
         hint = did_you_mean(table, ROW_TYPE_OF)
-        raise FileRefused(table, f"is not a table. Name the file or sheet after a table, for example ce_rule.{hint}")
+        raise FileRefused(
+            table,
+            f"is not a table. Name the file or sheet after a table, for example ce_rule.{hint} "
+            "For questions and answers, use Intents → FAQ.",
+        )
     ahead = iter(lines)
     _, names = next(((line, cells) for line, cells in ahead if any(cells)), (1, ()))
     names = names[: max((column for column, name in enumerate(names, 1) if name), default=0)]

@@ -8,8 +8,9 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,16 @@ _DOCTYPES = tuple("<!DOCTYPE".encode(form) for form in ("utf-8", "utf-16-le", "u
 def write_workbook(contents: Contents, tables: Collection[str]) -> bytes:
     """A workbook of some tables. Raises ValueError with the cell for a text that no workbook can hold."""
     # Computed first, because a started workbook must be written to its end.
-    lines = {table: list(_list_cells(contents, table)) for table in contents if table in tables}
+    return write_sheets({table: list(_list_cells(contents, table)) for table in contents if table in tables})
+
+
+def write_sheets(sheets: Mapping[str, Iterable[Sequence[Value]]]) -> bytes:
+    """A workbook with the rows of each sheet; the first row of a sheet stays in sight."""
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
-    for table, rows in lines.items():
-        sheet = book.create_sheet(table)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
         sheet.freeze_panes = "A2"
         for row in rows:
             sheet.append([_text_cell(sheet, value) if isinstance(value, str) else value for value in row])
@@ -94,37 +99,45 @@ def read_workbook(name: str, data: bytes) -> Document:
 
     Raises FileRefused.
     """
+    sheets = read_sheets(name, data)
+    tables: dict[str, list[FileRow]] = {}
+    wrong = []
+    for sheet_title, lines in sheets:
+        if lines:
+            title = sheet_title.strip().lower()
+            table = Path(name).stem.lower() if len(sheets) == 1 and title not in ROW_TYPE_OF else title
+            if table in tables:
+                raise FileRefused(table, "occurs twice. Rename one of the sheets.")
+            tables[table] = []
+            try:
+                tables[table] = rows_of(table, lines)
+            except FileRefused as refused:
+                wrong.append(refused)
+    refuse(wrong)
+    if not tables:
+        raise FileRefused(name, "has only empty sheets.")
+    return Document(tables, Mode.UPDATE)
+
+
+def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[str, list[tuple[int, Cells]]]]:
+    """The title of each sheet, and its lines with any content, with their numbers; of each at most `most`.
+
+    Raises FileRefused.
+    """
     _check_archive(name, data)
     from openpyxl import load_workbook
 
-    tables: dict[str, list[FileRow]] = {}
-    wrong = []
     try:
         with warnings.catch_warnings(action="ignore"):
             book = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
-            sheets = book.worksheets
-            for sheet in sheets:
-                lines = list(_read_lines(sheet))
-                if lines:
-                    title = sheet.title.strip().lower()
-                    table = Path(name).stem.lower() if len(sheets) == 1 and title not in ROW_TYPE_OF else title
-                    if table in tables:
-                        raise FileRefused(table, "occurs twice. Rename one of the sheets.")
-                    tables[table] = []
-                    try:
-                        tables[table] = rows_of(table, lines)
-                    except FileRefused as refused:
-                        wrong.append(refused)
+            sheets = [(sheet.title, list(islice(_read_lines(sheet), most))) for sheet in book.worksheets]
             book.close()
-            refuse(wrong)
     except FileRefused:
         raise
     except Exception as error:
         # A broken file may raise any exception.
         raise FileRefused(name, f"is not a readable workbook ({type(error).__name__}). Save it again.") from error
-    if not tables:
-        raise FileRefused(name, "has only empty sheets.")
-    return Document(tables, Mode.UPDATE)
+    return sheets
 
 
 def _check_archive(name: str, data: bytes) -> None:

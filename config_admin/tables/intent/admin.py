@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import path
 
 from config_admin.editing.links import row_url, workspace_url
+from config_admin.faq.page import download_template, faq
 from config_admin.flows.page import start
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
@@ -53,11 +54,17 @@ class IntentAdmin(RowAdmin):
         return IntentList
 
     def get_urls(self) -> list[Any]:
-        """Add the workspace, the map and what is done with a whole topic."""
+        """Add the workspace, the map, the pages that create intents, and what is done with a whole topic."""
         view = self.admin_site.admin_view(self.workspace_view)
         name, drawn = "config_admin_ceintent_workspace", self.admin_site.admin_view(chart)
         return [
             path("start/", self.admin_site.admin_view(start), name="config_admin_ceintent_start"),
+            path("faq/", self.admin_site.admin_view(faq), name="config_admin_ceintent_faq"),
+            path(
+                "faq/<str:name>",
+                self.admin_site.admin_view(download_template),
+                name="config_admin_ceintent_faq_template",
+            ),
             path("map/", drawn, name="config_admin_ceintent_map"),
             path("<path:intent>/map/", drawn, name="config_admin_ceintent_map_of"),
             path("<path:intent>/workspace/", view, name=name),

@@ -160,6 +160,8 @@ class _LanguageIndex:
     def match(self, text: str | None, form_words: Mapping[str, FormWords]) -> list[IntentMatch]:
         """The intents that share a telling word with the text, the best ones, in no order."""
         words = [self._make_weighed(word) for word in self.read(text)]
+        if not words:
+            return []
         #: The scores of the best intents so far, the lowest one first.
         best: list[tuple[float, str, int]] = []
         for intent, (share, index) in self._rank_by_phrase(words):

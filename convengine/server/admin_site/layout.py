@@ -46,6 +46,13 @@ SECTIONS: Sequence[Section] = (
                 "start",
                 "config_admin.add_ceintent",
             ),
+            Entry(
+                "config_admin.CeIntent",
+                "FAQ",
+                "Create answers to many questions from a spreadsheet.",
+                "faq",
+                "config_admin.add_ceintent",
+            ),
             Entry("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
         ),
     ),

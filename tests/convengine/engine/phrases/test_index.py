@@ -36,6 +36,10 @@ def test_the_telling_words_decide_in_any_order_and_form(text: str, intent: str) 
     assert index(**SHOP).match(text)[0].intent == intent
 
 
+def test_a_message_without_telling_words_matches_no_phrase_without_them() -> None:
+    assert index(A=["is it?"], B=["a parcel"]).match("is it?") == ()
+
+
 def test_a_match_says_which_words_counted() -> None:
     best = index(**SHOP).match("please cancel my order of pizza")[0]
 

@@ -54,6 +54,8 @@ OWN = {
     "audit_ceaudit_find": "ce_sessions.view_ceconversationhistory",
     "audit_cemcpuserfeedback_give": "audit.add_cemcpuserfeedback",
     "config_admin_ceintent_start": "config_admin.add_ceintent",
+    "config_admin_ceintent_faq": "config_admin.add_ceintent",
+    "config_admin_ceintent_faq_template": "config_admin.add_ceintent",
 }
 #: The same where something is sent.
 OWN_TO_SEND = OWN | {"config_admin_cerelease_transfer": "config_admin.import_configuration"}

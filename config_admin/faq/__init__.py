@@ -1,0 +1,1 @@
+"""Many questions with their answers, from a spreadsheet, as intents."""
