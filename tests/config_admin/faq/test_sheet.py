@@ -1,6 +1,7 @@
 """Cells come from the clipboard of a spreadsheet, from CSV files and from workbooks."""
 
 import io
+from collections.abc import Sequence
 
 import pytest
 from openpyxl import Workbook
@@ -15,10 +16,10 @@ LINES = [
 ]
 
 
-def make_book(*rows: list[object]) -> bytes:
+def make_book(*rows: Sequence[object]) -> bytes:
     book, buffer = Workbook(), io.BytesIO()
     for row in rows:
-        book.active.append(row)  # type: ignore[union-attr]
+        book.active.append(row)
     book.save(buffer)
     return buffer.getvalue()
 
