@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.comparison.configurations import Differences, build_comparison, first_rows
+from config_admin.comparison.configurations import Differences, build_comparison, count_by_table, first_rows
 from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import (
@@ -194,6 +194,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
 
     def _fill(self, request: HttpRequest, question: Question, by_table: Differences) -> None:
+        question.counts = count_by_table(by_table)
         question.rows = first_rows(by_table, SHOWN)
         question.more = sum(map(len, by_table.values())) - len(question.rows)
         findings = check_restored_rows({table: {row.pk: row.after for row in rows} for table, rows in by_table.items()})

@@ -1,6 +1,5 @@
 """The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release (R136)."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -10,7 +9,7 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.comparison.configurations import Differences, first_rows
+from config_admin.comparison.configurations import Differences, count_by_table, first_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import table_title, workspace_url
 from config_admin.form_save import reasons
@@ -145,7 +144,7 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
         answer=f"Switch {'on' if enabled else 'off'}",
         back_url=workspace_url(topic.code),
         notes=[
-            Refusal(f"Rows that take {'part again' if enabled else 'no part'}: {_count_rows(topic.own)}."),
+            Refusal(f"Rows that take {'part again' if enabled else 'no part'}: {_count_rows(topic)}."),
             *_note_rows("Rows of other intents that name it", snapshot, topic.references),
         ],
         warnings=[] if enabled else _warn_of_conversations(topic, "find no rows of it at their next message"),
@@ -265,11 +264,14 @@ def _move_favourites(old: str, new: str) -> None:
 def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
     """Add the rows by table, what the save checks say, and missing rights."""
     by_table = _compare(wanted)
-    question.counts = [(table_title(table), _describe_counts(members)) for table, members in by_table.items()]
+    question.counts = count_by_table(by_table)
     shown = first_rows(by_table, SHOWN)
     question.rows = [row._replace(url="") if row.how == "added" else row for row in shown]
     question.more = sum(map(len, by_table.values())) - len(shown)
     findings = _find_new_problems(request, wanted)
+    if question.refusals:
+        # The page names the rows that use the intent already.
+        findings = [finding for finding in findings if (finding.table, finding.code) != (INTENT, "IN_USE")]
     question.refusals = [*question.refusals, *list_missing_rights(request, by_table), *refusals_of(findings)][:SHOWN]
     question.warnings = [*question.warnings, *warnings_of(findings)][:SHOWN]
     if not by_table:
@@ -308,18 +310,11 @@ def _compare(wanted: Wanted) -> Differences:
     return by_table
 
 
-def _describe_counts(members: Sequence[Difference]) -> str:
-    added = sum(row.before is None for row in members)
-    deleted = sum(row.after is None for row in members)
-    counts = {"added": added, "changed": len(members) - added - deleted, "deleted": deleted}
-    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-
-
-def _count_rows(by_table: Contents) -> str:
-    counts = ((control_plane()[table]._meta, len(members)) for table, members in by_table.items())
-    return ", ".join(
-        f"{count} {opts.verbose_name if count == 1 else opts.verbose_name_plural}" for opts, count in counts
-    )
+def _count_rows(topic: Topic) -> str:
+    """The rows besides the intent's own, by table."""
+    counts = [(control_plane()[table]._meta, len(rows)) for table, rows in topic.own.items() if table != INTENT]
+    named = (f"{count} {opts.verbose_name if count == 1 else opts.verbose_name_plural}" for opts, count in counts)
+    return ", ".join(named) or "none"
 
 
 def _note_rows(text: str, snapshot: Snapshot, by_table: Contents) -> list[Refusal]:
