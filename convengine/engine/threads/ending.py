@@ -7,7 +7,14 @@ from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import truthy
 from convengine.engine.threads import message_intent, resume
 from convengine.engine.threads import settings as catalogue
-from convengine.engine.threads.lifecycle import ABORTED, COMPLETE, PENDING_COMPLETE, ensure_running, move_lifecycle
+from convengine.engine.threads.lifecycle import (
+    ABORTED,
+    AWAITING_USER,
+    COMPLETE,
+    PENDING_COMPLETE,
+    ensure_running,
+    move_lifecycle,
+)
 from convengine.engine.threads.resume import get_last_answer
 from convengine.engine.turn.enums import InteractionMode, Lifecycle, MessageIntent
 from convengine.engine.turn.live_settings import Setting
@@ -59,6 +66,10 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
     now = turn.ports.clock.now().isoformat()
     if end := _ENDS.get(meaning):
         return move_lifecycle(session, turn, end[0], end[1], {"reason": end[1], "at": now})
+    if session.only_digresses and session.lifecycle == AWAITING_USER and session.digression:
+        # The question stays open: the message was no answer to it.
+        question = session.digression.question or session.lifecycle_detail.get("question")
+        return session.evolve(lifecycle_detail={**session.lifecycle_detail, "question": question})
     session = ensure_running(session, turn, "reset" if session.reset_reason else meaning.value.lower())
     mode = find_interaction_mode(session, turn)
     ends = truthy(session.input_params.get("session_complete_proposed"))
@@ -86,9 +97,12 @@ def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | 
     if session.digression and session.digression.question:
         # The question that was open before the message; the mode of the state need not say so.
         return session.digression.question
-    if session.missing_required_fields or mode in ASKS or has_open_action(session, turn):
-        return get_last_answer(session)
-    return None
+    asks = session.form_question or session.missing_required_fields or mode in ASKS or has_open_action(session, turn)
+    if not asks:
+        return None
+    answer = get_last_answer(session)
+    # An answer may say more than the question of its form.
+    return session.form_question if session.form_question and session.form_question in answer else answer
 
 
 def find_interaction_mode(session: Session, turn: Turn) -> str | None:

@@ -7,6 +7,7 @@ import pytest
 from convengine.engine.forms.asking import (
     find_language,
     find_open_fields,
+    find_questions,
     is_phrase,
     write_question,
     write_question_for_all,
@@ -93,3 +94,27 @@ def test_phrases_are_whole_texts_of_any_language() -> None:
     assert is_phrase("Skip.", "skip")
     assert is_phrase("weiß nicht!", "skip")
     assert not is_phrase("skip the line", "skip")
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Do you have parking?", "Do you have parking?"),
+        ("do you have parking", "do you have parking"),
+        ("Where's the entrance", "Where's the entrance"),
+        ("Tomorrow at 3. Do you have parking?", "Do you have parking?"),
+        ("Do you have parking? Tomorrow at 3.", "Do you have parking?"),
+        ("John Smith, and do you have parking?", "do you have parking?"),
+        ("John Smith - what does it cost", "what does it cost"),
+        ("parking?", "parking?"),
+        ("Anna Berg, und wo kann ich parken", "wo kann ich parken"),
+        ("Kann ich mit Karte zahlen", "Kann ich mit Karte zahlen"),
+        ("Whatever you say", ""),
+        ("Wolfgang Wieland", ""),
+        ("John Smith, tomorrow", ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_the_part_that_asks_is_found(text: str | None, question: str) -> None:
+    assert find_questions(text) == question

@@ -9,7 +9,7 @@ from convengine.engine.threads import ending, resume
 from convengine.engine.threads.ending import find_interaction_mode, find_open_question
 from convengine.engine.threads.resume import get_last_answer
 from convengine.engine.turn import rows
-from convengine.engine.turn.session import Clarification, ReplyOverride, Session, Transition
+from convengine.engine.turn.session import Clarification, Digression, ReplyOverride, Session, Transition
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     make_action,
@@ -221,3 +221,21 @@ def test_an_answer_that_no_row_gave_has_no_mode() -> None:
 def test_what_was_said_is_the_words_of_the_last_answer() -> None:
     assert get_last_answer(at_trip()) == "Which city?"
     assert get_last_answer(at_trip(last_assistant=None)) == ""
+
+
+def test_the_open_question_is_that_of_the_form_if_the_answer_has_it() -> None:
+    session, turn = begin("RESPONSE", last_assistant={"type": "TEXT", "value": "Thanks. Who are you?"})
+
+    assert ending.find_open_question(session.evolve(form_question="Who are you?"), turn, None) == "Who are you?"
+    assert ending.find_open_question(session.evolve(form_question="Who?"), turn, None) == "Thanks. Who are you?"
+
+
+def test_a_question_in_between_does_not_end_the_waiting() -> None:
+    detail = {"question": "Sorry, who are you?", "asked_at": "earlier"}
+    session, turn = begin("RESPONSE", lifecycle="AWAITING_USER", lifecycle_detail=detail)
+    session = session.evolve(digression=Digression("FAQ", "IDLE", 1, question="Who are you?"))
+
+    after = ending.apply_end_of_turn(session, turn)
+
+    assert moves(turn) == []
+    assert (after.lifecycle, after.lifecycle_detail) == ("AWAITING_USER", {**detail, "question": "Who are you?"})
