@@ -9,6 +9,7 @@ from config_admin.validation import relations
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.rule_effects import list_written_names
+from config_admin.validation.template_faults import describe_template_fault, locate_name
 from convengine.engine.older_templates.convert import ConversionError, convert
 from convengine.engine.prompts import render, variables
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
@@ -16,6 +17,7 @@ from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.rules.patterns import PatternError, compile_pattern, has_double_backslash
 from convengine.engine.rules.text_bank import EXACT, REGEX, matches_single
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.snapshot import Snapshot
@@ -105,9 +107,16 @@ def check_template(
     try:
         converted = convert(text)
         render.check_template(converted.text)
-    except (ConversionError, render.TemplateError) as error:
+    except ConversionError as error:
         yield draft.error(
             "TEMPLATE_INVALID", field, f"This template is not valid: {error.reason}{_format_position(error.position)}."
+        )
+        return
+    except render.TemplateError as error:
+        yield draft.error(
+            "TEMPLATE_INVALID",
+            field,
+            f"This template is not valid. {describe_template_fault(converted.text, error)}",
         )
         return
     if changes := converted.changes:
@@ -124,10 +133,12 @@ def check_template(
         else "If no rule sets it, nothing is shown in its place."
     )
     for name in sorted(find_unknown_names(draft.snapshot, render.list_names(converted.text), intent)):
+        hint = did_you_mean(name, list_known_names(draft.snapshot, intent))
         yield draft.warning(
             "TEMPLATE_VAR_UNKNOWN",
             field,
-            f"{name} is neither a name that the engine provides nor a field of this intent's form. {consequence}",
+            f"{name} ({locate_name(converted.text, name)}) is neither a name that the engine provides nor a field of "
+            f"this intent's form. {consequence}{hint}",
         )
 
 
@@ -145,8 +156,12 @@ ENGINE_NAMES = variables.list_known_names() | RESERVED_FACTS | PARAMS.keys() | E
 
 def find_unknown_names(snapshot: Snapshot, used: Collection[str], intent: str) -> frozenset[str]:
     """The names of a template that neither the engine nor a form of the intent nor a rule provides."""
-    roots = {name.partition(".")[0] for name in used}
-    return frozenset(roots - ENGINE_NAMES - relations.list_form_fields(snapshot, intent) - list_written_names(snapshot))
+    return frozenset({name.partition(".")[0] for name in used} - list_known_names(snapshot, intent))
+
+
+def list_known_names(snapshot: Snapshot, intent: str) -> frozenset[str]:
+    """The names that templates of an intent may use."""
+    return ENGINE_NAMES | relations.list_form_fields(snapshot, intent) | list_written_names(snapshot)
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -89,11 +89,11 @@ def test_older_template_forms_are_told_with_what_becomes_of_them() -> None:
 def test_a_template_that_does_not_parse_is_refused() -> None:
     messages = list_messages(replace(CANCELLED, exact_text="Order {{ order"))
     assert [code for code, _ in messages] == ["TEMPLATE_INVALID"]
-    assert messages[0][1].startswith("This template is not valid: ")
+    assert messages[0][1] == "This template is not valid. Line 1, column 7: }} is missing."
 
 
 def test_a_name_that_nothing_provides_fails_a_prompt_and_stays_empty_in_an_answer() -> None:
-    problem = "colour is neither a name that the engine provides nor a field of this intent's form."
+    problem = "colour (line 1, column 4) is neither a name that the engine provides nor a field of this intent's form."
     assert list_messages(replace(CONFIRMATION, user_prompt="{{ colour }}")) == [
         (
             "TEMPLATE_VAR_UNKNOWN",
