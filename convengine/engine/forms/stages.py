@@ -1,7 +1,32 @@
-"""Stages of the life of a form."""
+"""Stages of reading messages into forms, and of the life of a form."""
 
-from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 
+SCHEMA_EXTRACTION_DETERMINISTIC = declare_stage(
+    "SCHEMA_EXTRACTION_DETERMINISTIC",
+    Family.DATA,
+    "Fields that were read without a model: where in the text each value stood, and which values were refused.",
+    steps="SchemaExtractionStep",
+    keys="extracted rejected",
+    sentences=(
+        SentenceTemplate("Extracted {extracted:data} from the message[; {rejected:data} was rejected]."),
+        SentenceTemplate("Extracted nothing from the message: {rejected:data} was rejected.", tone=Tone.WARNING),
+        SentenceTemplate("Found no field values in the message."),
+    ),
+)
+FIELDS_READ = declare_stage(
+    "FIELDS_READ",
+    Family.DATA,
+    "Which fields the message gave, which of its texts were refused and why, and which field had been asked for.",
+    steps="CorrectionStep SchemaExtractionStep",
+    keys="read refused asked",
+    sentences=(
+        SentenceTemplate(
+            "Asked for {asked}[; the message gave {read:data}][; refused: {refused:data}].",
+        ),
+        SentenceTemplate("The message gave {read:data}[; refused: {refused:data}]."),
+    ),
+)
 FORM_CLEARED = declare_stage(
     "FORM_CLEARED",
     Family.DATA,

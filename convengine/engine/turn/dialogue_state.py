@@ -21,6 +21,8 @@ class DialogueState:
     misses: int = 0
     #: The values of the options that the last answer listed, in order.
     listed_options: tuple[Json, ...] = ()
+    #: The day or the time that the asked field lacks the other half of: "tomorrow", then "at 3pm".
+    known_part: str = ""
     #: The schema that the conversation worked on last; it stays known in later states of its intent (R117).
     last_schema: int | None = None
     #: How many messages in a row were not understood outside of forms.
@@ -37,10 +39,12 @@ class DialogueState:
         if not isinstance(branch, Mapping):
             return cls()
         asked_field, options, leaving = (branch.get(key) for key in ("asked_field", "listed_options", "leaving"))
+        known_part = branch.get("known_part")
         return cls(
             asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
             tuple(options) if isinstance(options, (list, tuple)) else (),
+            known_part if isinstance(known_part, str) else "",
             _read_id(branch.get("last_schema")),
             _read_count(branch.get("not_understood_count")),
             leaving if isinstance(leaving, str) else None,

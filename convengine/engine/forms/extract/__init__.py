@@ -70,13 +70,15 @@ def extract(
     missing: Collection[str] | None = None,
     situation: ReadingSituation | None = None,
     is_question: bool = False,
+    preferred_paths: Sequence[Collection[str]] = (),
 ) -> Extraction:
     """Read the values of a message, by field path. Never raises for user input.
 
     `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`:
     the fields without a value; default all. `situation`: values of missing fields are read as people say them (R114).
     `is_question`: the last answer asked for that one field; a bare answer that it does not take may be the answer for
-    another missing field with a type of its own (R109).
+    another missing field with a type of its own (R109). `preferred_paths`: of several fields that could take a value,
+    those of the first of these groups do.
     """
     if blank(message) or form.problem:
         return Extraction()
@@ -86,7 +88,7 @@ def extract(
     resolution = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked_paths)
     if situation:
         open_fields = [field for field in fields if field.path in missing]
-        values = read_sentence_values(reading, open_fields, situation, asked_paths)
+        values = read_sentence_values(reading, open_fields, situation, preferred_paths or [asked_paths])
         resolution = merge_sentence_values(reading, keep_filled_fields(reading, resolution, open_fields), values)
     claims = [*resolution.chosen, *resolution.doubtful]
     if situation:

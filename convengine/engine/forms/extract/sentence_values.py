@@ -55,25 +55,29 @@ _EDGES = " \t\r\n.,;:!?…–-"
 
 
 def read_sentence_values(
-    reading: Reading, fields: Sequence[Field], situation: ReadingSituation, asked_paths: Collection[str]
+    reading: Reading, fields: Sequence[Field], situation: ReadingSituation, preferred_paths: Sequence[Collection[str]]
 ) -> list[Candidate]:
-    """The values of these fields in a message, one for each field; several different ones are AMBIGUOUS."""
+    """The values of these fields in a message, one for each field; several different ones are AMBIGUOUS.
+
+    `preferred_paths`: of several fields that could take a value, those of the first of these groups do.
+    """
     typed = [field for field in fields if field.spec.kind not in _NOT_SOUGHT]
     if not typed or not any(char.isalnum() for char in reading.original):
         return []
     spans = find_values([field.spec for field in typed], reading.original, situation)
     if not spans:
         return []
-    candidates = sorted(_assign_spans(reading, spans, typed, asked_paths), key=lambda candidate: candidate.field.path)
+    candidates = list(_assign_spans(reading, spans, typed, preferred_paths))
+    candidates.sort(key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
     values = [_choose_value(reading, list(listed), situation) for _, listed in by_field]
     return sorted(values, key=lambda value: value.start)
 
 
 def _assign_spans(
-    reading: Reading, spans: Sequence[ValueSpan], fields: Sequence[Field], asked_paths: Collection[str]
+    reading: Reading, spans: Sequence[ValueSpan], fields: Sequence[Field], preferred_paths: Sequence[Collection[str]]
 ) -> Iterator[Candidate]:
-    """A candidate for each span. A span of several fields belongs to the named, the asked or the next one."""
+    """A candidate for each span. A span of several fields belongs to the named, the preferred or the next one."""
     by_path = {field.path: field for field in fields}
     mentions = find_mentions(reading, fields) if any(span.field is None for span in spans) else []
     settled = {span.field for span in spans}
@@ -95,7 +99,9 @@ def _assign_spans(
             before = [name for name in mentions if max(last, clause[0]) <= name.start < start]
             after = [name for name in mentions if end <= name.start < min(following, clause[1])]
             named = [name.field.path for name in (*reversed(before), *after) if name.field.path in paths]
-            wanted = [path for path in paths if path in asked_paths and path not in settled]
+            free = [path for path in paths if path not in settled]
+            groups = ([path for path in free if path in group] for group in preferred_paths)
+            wanted = next((group for group in groups if group), [])
             if named:
                 path = named[0]
             elif paths in in_order:

@@ -24,7 +24,10 @@ CORRECTION_STEP_CORRECTION_PATCH_APPLIED = declare_stage(
     "The user corrected values of the form in place.",
     steps="CorrectionStep",
     keys="field value previousValue intent state routingDecision",
-    sentences=(SentenceTemplate("Corrected {field}[ from {previousValue}] to {value}, as the user asked."),),
+    sentences=(
+        SentenceTemplate("Corrected {field}[ from {previousValue}] to {value}, as the user asked."),
+        SentenceTemplate("Removed {field}[ ({previousValue})], as the user wants to change it."),
+    ),
 )
 CORRECTION_STEP_CONFIRM_REFUSED = declare_stage(
     "CORRECTION_STEP_CONFIRM_REFUSED",

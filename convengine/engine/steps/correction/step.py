@@ -26,6 +26,7 @@ from convengine.engine.forms.values import VALUE_INVALID, ConvertedValue, clean_
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.select import choose_interaction, find_capabilities
 from convengine.engine.rules.patterns import get_pattern
+from convengine.engine.steps.correction.correct_form import correct_form
 from convengine.engine.steps.correction.settings import REGEX_RETRY
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CONFIRM_ACCEPT,
@@ -43,7 +44,7 @@ from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 
 #: Session fields that routing may change.
-ROUTE_FIELDS = FACT_FIELDS | {"context"}
+ROUTE_FIELDS = FACT_FIELDS | {"context", "fields_read"}
 Json = Any
 _NOT_BUT = re.compile(r"\bnot\s+(?P<old>\S.*?),?\s+but\s+(?P<new>\S.*)", re.IGNORECASE | re.DOTALL)
 _NOT = re.compile(
@@ -103,16 +104,18 @@ def route_turn(session: Session, turn: Turn) -> Session:
         }
     )
     retry = _asks_for_retry(session, turn)
-    if session.reset_only or not (retry or act in (DialogueAct.AFFIRM, DialogueAct.EDIT)):
+    if session.reset_only:
         return session
+    if not (retry or act in (DialogueAct.AFFIRM, DialogueAct.EDIT)):
+        return correct_form(session, turn)
     allowed = _find_allowed_interactions(session, turn)
     if retry and "retry" in allowed:
         session = _set_routing(session, RoutingDecision.RETRY_IN_PLACE)
         _audit_routing(session, turn, CORRECTION_STEP_RETRY_REQUESTED)
     elif act is DialogueAct.AFFIRM and "affirm" in allowed:
         return _accept_confirmation(session, turn)
-    elif act is DialogueAct.EDIT and "edit" in allowed:
-        return _apply_edit(session, turn)
+    elif act is DialogueAct.EDIT:
+        return _apply_edit(session, turn) if "edit" in allowed else correct_form(session, turn)
     return session
 
 

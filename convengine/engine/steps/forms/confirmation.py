@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields, write_change_question
-from convengine.engine.forms.extract.labels import find_mentions
-from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.life import ClearCause, OnNo, clear_form, is_final_state, leave_form, read_on_no
 from convengine.engine.forms.session_form import set_form_facts
@@ -47,15 +45,3 @@ def _ask_what_to_change(session: Session, turn: Turn, row: OutputSchema, form: F
     state = replace(DialogueState.of(session), asked_field=None, listed_options=tuple(field.path for field in fields))
     session = set_form_facts(state.store(session), row, form.status(session.context))
     return session.evolve(reply_override=ReplyOverride(question, SOURCE))
-
-
-def empty_named_fields(session: Session, form: Form) -> Session:
-    """After "What should I change?", the session without the fields that the message names, so that they are asked
-    for again.
-    """
-    state = DialogueState.of(session)
-    if state.asked_field is not None or not state.listed_options:
-        return session
-    named = {mention.field.path for mention in find_mentions(Reading(session.user_text or ""), form.leaves)}
-    named &= {str(path) for path in state.listed_options}
-    return replace(state, listed_options=()).store(session.without_context(*named)) if named else session

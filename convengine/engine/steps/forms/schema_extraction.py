@@ -3,14 +3,23 @@
 Source: pipeline-2 5.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import find_form_locale, is_phrase, is_question, is_small_talk
-from convengine.engine.forms.extract import Extraction, Rejected, extract
+from convengine.engine.forms.asking import is_phrase, is_question
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
+from convengine.engine.forms.read_message import (
+    AskedFields,
+    extract_fields,
+    extract_values,
+    find_asked_fields,
+    find_extractor,
+    list_refused,
+    merge_values,
+    note_fields_read,
+    store_extraction,
+)
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     clear_form_facts,
@@ -22,31 +31,27 @@ from convengine.engine.forms.session_form import (
     remember_schema,
     set_form_facts,
 )
-from convengine.engine.forms.settings import BARE_ANSWER, CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
+from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.select import choose_template
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
-from convengine.engine.steps.forms.confirmation import empty_named_fields, react_to_no
+from convengine.engine.steps.forms.confirmation import react_to_no
 from convengine.engine.steps.forms.stages import (
     AUTO_ADVANCE_FACTS,
     AUTO_ADVANCE_SKIPPED_NO_SCHEMA,
-    FIELDS_READ,
-    SCHEMA_EXTRACTION_DETERMINISTIC,
     SCHEMA_EXTRACTION_START,
     SCHEMA_STATUS,
 )
 from convengine.engine.text.compare import blank, code, shorten_line, truthy
-from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import DialogueAct, PromptUse, RulePhase
+from convengine.engine.turn.enums import PromptUse, RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
-from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
-from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
+from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, ReadingSituation
+from convengine.engine.values import Kind
 
 Json = Any
 #: Session fields that collecting may change.
@@ -54,7 +59,6 @@ COLLECT_FIELDS = FACT_FIELDS | {
     "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",
     "digression",
 }  # fmt: skip
-_SLOTS = ("pending_slot", "pendingSlot")
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
 
@@ -84,7 +88,10 @@ class SchemaExtractionStep(Step):
             return Continue(_read_known_form(session, turn))
         given = session if _skips_extraction(session) else seed_from_params(session, form)
         if _skips_extraction(session) or (blank(session.user_text) and given is session):
-            return Continue(refresh_form(session, turn, row, form))
+            session = refresh_form(session, turn, row, form)
+            # What a correction read may have completed the form.
+            read = session.fields_read is not None
+            return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn) if read else session)
         turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
         session = collect_values(given, turn, row, form)
         return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn))
@@ -150,9 +157,7 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     session, fields, refused = _read_message(session, turn, row, form, asked_fields, known)
     if session.only_digresses:
         refused = {}
-    elif not (fields or refused):
-        session = empty_named_fields(session, form)
-    session = _note_fields_read(session, turn, fields, refused.values())
+    session = note_fields_read(session, turn, fields, refused.values())
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
         session = session.without_context("mcp")
@@ -171,53 +176,18 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     return session
 
 
-def merge_values(context: Mapping[str, Json], values: Mapping[str, Json]) -> dict[str, Json]:
-    """The context with values merged in: objects key by key, others replaced; an empty value replaces nothing."""
-    result = dict(context)
-    for key, value in values.items():
-        if not is_meaningful(value):
-            continue
-        held = result.get(key)
-        inner = isinstance(value, Mapping) and isinstance(held, Mapping)
-        result[key] = merge_values(held, value) if inner and isinstance(held, Mapping) else value
-    return result
-
-
-class AskedFields(NamedTuple):
-    """The fields that the last answer asked for."""
-
-    paths: tuple[str, ...] = ()
-    #: It asked for exactly this one, so that a bare answer is meant for it (R109).
-    is_question: bool = False
-
-
-def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: Form) -> AskedFields:
-    """The pending slot, else the asked field, else the fields missing at the start of the turn."""
-    for key in _SLOTS:
-        slot = session.context.get(key)
-        if isinstance(slot, str) and form.field(slot):
-            return AskedFields((slot,), is_question=turn.config(session, BARE_ANSWER) == "ASKED")
-    before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
-    if before is not row and find_known_schema(session, turn) is not row:
-        return AskedFields()
-    asked_field = DialogueState.of(session).asked_field
-    if asked_field and form.field(asked_field) and turn.config(session, BARE_ANSWER) == "ASKED":
-        return AskedFields((asked_field,), is_question=True)
-    return AskedFields(form.status(session.context).missing)
-
-
 def _settle_digression(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Session:
     """Decide whether the message is a question in between: not if it gives values and asks nothing (R112).
 
     What counts are labelled values and values with a type of their own; a bare text is no value here.
     """
-    given = _extract(session, turn, form, AskedFields())
+    given = extract_fields(session, turn, form, AskedFields())
     if is_question(session):
         has_values = bool(given.extracted) or (session.digression is not None and session.digression.has_values)
         return session.evolve(digression=session.digression and replace(session.digression, has_values=has_values))
     asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
     has_type = asked_field is not None and asked_field.spec.kind is not Kind.TEXT
-    bare = _extract(session, turn, form, asked_fields) if has_type else given
+    bare = extract_fields(session, turn, form, asked_fields) if has_type else given
     gives_value = given.extracted or given.rejected or bare.extracted
     return session.evolve(digression=None) if gives_value else session
 
@@ -233,15 +203,14 @@ def _read_message(
     if skipped := _find_skipped_field(session, form, asked_fields):
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
-    extractor = "DETERMINISTIC" if known or session.digression else _find_extractor(session, turn)
+    extractor = "DETERMINISTIC" if known or session.digression else find_extractor(session, turn)
     if extractor == "LLM" and _has_nothing_to_ask(session, turn, form):
         return _MessageReading(session, fields, refused)
     if extractor != "LLM":
-        extraction = _extract_values(session, turn, form, asked_fields)
-        for finding in extraction.extracted:
-            session = session.evolve(context=merge_values(session.context, _nest_value(finding.field, finding.value)))
+        extraction = extract_values(session, turn, form, asked_fields)
+        session = store_extraction(session, extraction)
         fields = [finding.field for finding in extraction.extracted]
-        refused = {finding.field: _refuse(session, finding) for finding in extraction.rejected}
+        refused = list_refused(session, extraction)
     if extractor == "LLM" or (extractor == "DETERMINISTIC_THEN_LLM" and not form.status(session.context).complete):
         session, answer = read_by_model(session, turn, row, form, settled=fields)
         session = session.evolve(context=merge_values(session.context, answer.values))
@@ -259,103 +228,11 @@ def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
     return choose_template(turn.snapshot, PromptUse.SCHEMA_JSON, session.intent, session.state).winner is None
 
 
-def _refuse(session: Session, finding: Rejected) -> RefusedValue:
-    text = finding.value if isinstance(finding.value, str) else session.user_text
-    return RefusedValue(finding.field, shorten_line(text, _REFUSED_CHARS), finding.reason, finding.data)
-
-
-def _find_extractor(session: Session, turn: Turn) -> str:
-    """Who reads; only the engine if there is no model."""
-    if not turn.ports.model.configured:
-        return "DETERMINISTIC"
-    return turn.config(session, EXTRACTOR) or "LLM"
-
-
 def _find_skipped_field(session: Session, form: Form, asked_fields: AskedFields) -> str | None:
     """The optional field that the user does not want to fill: "skip", "none", "I don't know"."""
     if not asked_fields.is_question or not is_phrase(session.user_text, "skip"):
         return None
     return next((path for path in asked_fields.paths if path in form.status(session.context).unanswered), None)
-
-
-def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: Iterable[RefusedValue]) -> Session:
-    """The session with what was read, and with the misses of the asked field; writes FIELDS_READ."""
-    state = DialogueState.of(session)
-    reading = FieldsRead(tuple(read), tuple(refused), state.asked_field)
-    turn.audit(
-        session,
-        FIELDS_READ,
-        read=read,
-        refused=[
-            {"field": refusal.field, "text": refusal.text, "reason": refusal.reason} for refusal in reading.refused
-        ],
-        asked=state.asked_field,
-    )
-    session = session.evolve(fields_read=reading)
-    if state.asked_field is None or session.only_digresses:
-        return session
-    if reading.find_refusal(state.asked_field):
-        return replace(state, misses=state.misses + 1).store(session)
-    if read:
-        # What gives another field is understood.
-        return replace(state, misses=0).store(session)
-    is_miss = not (reading.refused or is_small_talk(session))
-    return replace(state, misses=state.misses + 1).store(session) if is_miss else session
-
-
-def _extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
-    """Read with the engine's own reader and write its stage."""
-    extraction = _extract(session, turn, form, asked_fields)
-    if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
-        # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).
-        extraction = Extraction(rejected=extraction.rejected)
-    turn.audit(
-        session,
-        SCHEMA_EXTRACTION_DETERMINISTIC,
-        extracted=[
-            {"field": finding.field, "value": finding.value, "span": list(finding.span), "by": finding.by}
-            for finding in extraction.extracted
-        ],
-        rejected=[
-            {"field": finding.field, "value": finding.value, "reason": finding.reason}
-            for finding in extraction.rejected
-        ],
-    )
-    return extraction
-
-
-def _extract(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
-    return extract(
-        form,
-        session.user_text or "",
-        asked_paths=asked_fields.paths,
-        missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
-        situation=_describe_situation(session, turn, form),
-        is_question=asked_fields.is_question,
-    )
-
-
-def _describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSituation:
-    """How values are read: the turn's time, the conversation's zone and languages, the options that were listed."""
-    return ReadingSituation(
-        turn.ports.clock.now(),
-        turn.config(session, TIME_ZONE),
-        find_form_locale(session, turn, form),
-        turn.config(session, LOCALE),
-        DialogueState.of(session).listed_options,
-    )
-
-
-def _nest_value(path: str, value: Json) -> dict[str, Json]:
-    first, _, rest = path.partition(".")
-    return {first: _nest_value(rest, value) if rest else value}
-
-
-def _find_value(context: Mapping[str, Json], path: str) -> Json:
-    value: Json = context
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
 
 
 def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Json) -> None:

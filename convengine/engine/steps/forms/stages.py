@@ -40,31 +40,6 @@ SCHEMA_EXTRACTION_LLM_ERROR = declare_stage(
         ),
     ),
 )
-SCHEMA_EXTRACTION_DETERMINISTIC = declare_stage(
-    "SCHEMA_EXTRACTION_DETERMINISTIC",
-    Family.DATA,
-    "Fields that were read without a model: where in the text each value stood, and which values were refused.",
-    steps="SchemaExtractionStep",
-    keys="extracted rejected",
-    sentences=(
-        SentenceTemplate("Extracted {extracted:data} from the message[; {rejected:data} was rejected]."),
-        SentenceTemplate("Extracted nothing from the message: {rejected:data} was rejected.", tone=Tone.WARNING),
-        SentenceTemplate("Found no field values in the message."),
-    ),
-)
-FIELDS_READ = declare_stage(
-    "FIELDS_READ",
-    Family.DATA,
-    "Which fields the message gave, which of its texts were refused and why, and which field had been asked for.",
-    steps="SchemaExtractionStep",
-    keys="read refused asked",
-    sentences=(
-        SentenceTemplate(
-            "Asked for {asked}[; the message gave {read:data}][; refused: {refused:data}].",
-        ),
-        SentenceTemplate("The message gave {read:data}[; refused: {refused:data}]."),
-    ),
-)
 SCHEMA_STATUS = declare_stage(
     "SCHEMA_STATUS",
     Family.DATA,

@@ -32,7 +32,7 @@ from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import say_value
+from convengine.engine.values import Reason, say_value
 
 _SLOTS = ("pending_slot", "pendingSlot")
 Json = Any
@@ -95,12 +95,26 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     fields = find_open_fields(form, session.context) if form else []
     field = _find_pending_slot(session, form) or (fields[0] if fields else None)
     if form is None or field is None:
-        return replace(before, asked_field=None, misses=0, listed_options=()).store(session)
+        return replace(before, asked_field=None, misses=0, listed_options=(), known_part="").store(session)
     options = tuple(option.value for option in field.spec.options)
-    misses = before.misses if before.asked_field == field.path else 0
-    state = replace(before, asked_field=field.path, misses=misses, listed_options=options)
+    is_same = before.asked_field == field.path
+    state = replace(
+        before,
+        asked_field=field.path,
+        misses=before.misses if is_same else 0,
+        listed_options=options,
+        known_part=_find_known_part(session, field) or (before.known_part if is_same else ""),
+    )
     session = state.store(session)
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
+
+
+def _find_known_part(session: Session, field: Field) -> str:
+    """The day without a time, or the time without a day, that this message gave."""
+    refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
+    if refusal is None or refusal.reason not in (Reason.TIME_MISSING, Reason.DATE_MISSING):
+        return ""
+    return str(refusal.data.get("date") or refusal.data.get("time") or "")
 
 
 def _summarize(session: Session, turn: Turn, form: Form) -> str:
@@ -151,9 +165,22 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
     done = [
         _render(field_read, DONE, session, turn, names)
         for path in (read.read if read else ())
-        if (field_read := form.field(path))
+        if (field_read := form.field(path)) and field_read.texts(DONE)
     ]
-    return " ".join(part for part in (*done, question) if part)
+    return " ".join(part for part in (*(done or [_repeat_changes(session, form, locale)]), question) if part)
+
+
+def _repeat_changes(session: Session, form: Form, locale: str) -> str:
+    """What a correction changed, in full, because the question that follows is about something else."""
+    if session.fields_read is None or session.input_params.get("correction_applied") is not True:
+        return ""
+    language = find_language(locale)
+    changed = [field for path in session.fields_read.read if (field := form.field(path))]
+    values = [
+        f"{write_title(field, language)} {say_value(field.spec, session.context.get(field.path), locale)}"
+        for field in changed
+    ]
+    return str(get_texts(language)["changed"]).format(values=", ".join(values))
 
 
 def _render(field: Field, key: str, session: Session, turn: Turn, names: Mapping[str, Json]) -> str:

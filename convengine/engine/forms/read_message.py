@@ -1,0 +1,170 @@
+"""Reading a message into a form without a model, for the steps that collect values and correct them (R109).
+
+`engine.forms.extract` reads the text; here are the asked field, the situation and the events.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from convengine.engine.forms.asking import find_form_locale, is_small_talk
+from convengine.engine.forms.extract import Extraction, Rejected, extract
+from convengine.engine.forms.form import Form, is_meaningful
+from convengine.engine.forms.session_form import find_known_schema, find_schema
+from convengine.engine.forms.settings import BARE_ANSWER, EXTRACTOR
+from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
+from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.values import ReadingSituation
+
+Json = Any
+_SLOTS = ("pending_slot", "pendingSlot")
+#: Longest text of a refused value in an event.
+_REFUSED_CHARS = 200
+
+
+class AskedFields(NamedTuple):
+    """The fields that the last answer asked for."""
+
+    paths: tuple[str, ...] = ()
+    #: It asked for exactly this one, so that a bare answer is meant for it (R109).
+    is_question: bool = False
+
+
+def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: Form) -> AskedFields:
+    """The pending slot, else the asked field, else the fields missing at the start of the turn."""
+    for key in _SLOTS:
+        slot = session.context.get(key)
+        if isinstance(slot, str) and form.field(slot):
+            return AskedFields((slot,), is_question=turn.config(session, BARE_ANSWER) == "ASKED")
+    before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
+    if before is not row and find_known_schema(session, turn) is not row:
+        return AskedFields()
+    asked_field = DialogueState.of(session).asked_field
+    if asked_field and form.field(asked_field) and turn.config(session, BARE_ANSWER) == "ASKED":
+        return AskedFields((asked_field,), is_question=True)
+    return AskedFields(form.status(session.context).missing)
+
+
+def find_extractor(session: Session, turn: Turn) -> str:
+    """Who reads; only the engine if there is no model."""
+    if not turn.ports.model.configured:
+        return "DETERMINISTIC"
+    return turn.config(session, EXTRACTOR) or "LLM"
+
+
+def describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSituation:
+    """How values are read: the turn's time, the conversation's zone and languages, the options that were listed."""
+    state = DialogueState.of(session)
+    return ReadingSituation(
+        turn.ports.clock.now(),
+        turn.config(session, TIME_ZONE),
+        find_form_locale(session, turn, form),
+        turn.config(session, LOCALE),
+        state.listed_options if state.asked_field else (),
+        known_part=state.known_part if state.asked_field else "",
+    )
+
+
+def extract_fields(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
+    """Read with the engine's own reader."""
+    return extract(
+        form,
+        session.user_text or "",
+        asked_paths=asked_fields.paths,
+        missing=[field.path for field in form.leaves if not is_meaningful(find_value(session.context, field.path))],
+        situation=describe_situation(session, turn, form),
+        is_question=asked_fields.is_question,
+    )
+
+
+def extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
+    """Read with the engine's own reader and write the event."""
+    extraction = extract_fields(session, turn, form, asked_fields)
+    if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
+        # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).
+        extraction = Extraction(rejected=extraction.rejected)
+    turn.audit(
+        session,
+        SCHEMA_EXTRACTION_DETERMINISTIC,
+        extracted=[
+            {"field": finding.field, "value": finding.value, "span": list(finding.span), "by": finding.by}
+            for finding in extraction.extracted
+        ],
+        rejected=[
+            {"field": finding.field, "value": finding.value, "reason": finding.reason}
+            for finding in extraction.rejected
+        ],
+    )
+    return extraction
+
+
+def store_extraction(session: Session, extraction: Extraction) -> Session:
+    """The session with the extracted values in its context."""
+    for finding in extraction.extracted:
+        session = session.evolve(context=merge_values(session.context, _nest_value(finding.field, finding.value)))
+    return session
+
+
+def list_refused(session: Session, extraction: Extraction) -> dict[str, RefusedValue]:
+    """The refused values of an extraction, by field."""
+    return {finding.field: _refuse(session, finding) for finding in extraction.rejected}
+
+
+def _refuse(session: Session, finding: Rejected) -> RefusedValue:
+    text = finding.value if isinstance(finding.value, str) else session.user_text
+    return RefusedValue(finding.field, shorten_line(text, _REFUSED_CHARS), finding.reason, finding.data)
+
+
+def note_fields_read(session: Session, turn: Turn, read: Sequence[str], refused: Iterable[RefusedValue]) -> Session:
+    """The session with what was read, and with the misses of the asked field; writes FIELDS_READ."""
+    state = DialogueState.of(session)
+    reading = FieldsRead(tuple(read), tuple(refused), state.asked_field)
+    turn.audit(
+        session,
+        FIELDS_READ,
+        read=list(read),
+        refused=[
+            {"field": refusal.field, "text": refusal.text, "reason": refusal.reason} for refusal in reading.refused
+        ],
+        asked=state.asked_field,
+    )
+    session = session.evolve(fields_read=reading)
+    if state.asked_field is None or session.only_digresses:
+        return session
+    if reading.find_refusal(state.asked_field):
+        return replace(state, misses=state.misses + 1).store(session)
+    if read:
+        # What gives another field is understood.
+        return replace(state, misses=0).store(session)
+    is_miss = not (reading.refused or is_small_talk(session))
+    return replace(state, misses=state.misses + 1).store(session) if is_miss else session
+
+
+def merge_values(context: Mapping[str, Json], values: Mapping[str, Json]) -> dict[str, Json]:
+    """The context with values merged in: objects key by key, others replaced; an empty value replaces nothing."""
+    result = dict(context)
+    for key, value in values.items():
+        if not is_meaningful(value):
+            continue
+        held = result.get(key)
+        inner = isinstance(value, Mapping) and isinstance(held, Mapping)
+        result[key] = merge_values(held, value) if inner and isinstance(held, Mapping) else value
+    return result
+
+
+def _nest_value(path: str, value: Json) -> dict[str, Json]:
+    first, _, rest = path.partition(".")
+    return {first: _nest_value(rest, value) if rest else value}
+
+
+def find_value(context: Mapping[str, Json], path: str) -> Json:
+    value: Json = context
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -1,0 +1,131 @@
+"""Corrections as people say them, in a form that is being filled and at its confirmation (R109)."""
+
+from dataclasses import replace
+
+from convengine.engine.forms.extract import Extraction
+from convengine.engine.forms.extract.correction import find_fields_to_ask_again, read_correction
+from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.life import read_on_no
+from convengine.engine.forms.read_message import (
+    describe_situation,
+    find_extractor,
+    find_value,
+    list_refused,
+    note_fields_read,
+    store_extraction,
+)
+from convengine.engine.forms.session_form import (
+    decide_schema,
+    find_known_schema,
+    find_schema,
+    lock_intent,
+    set_form_facts,
+)
+from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
+from convengine.engine.steps.correction.stages import (
+    CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
+    CORRECTION_STEP_PATCH_NOT_APPLIED,
+)
+from convengine.engine.text.compare import blank
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.enums import DialogueAct, RoutingDecision
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+#: Acts of messages that correct nothing.
+_NO_CORRECTION = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.GREETING)
+
+
+def correct_form(session: Session, turn: Turn) -> Session:
+    """The session with the corrected values; the same session if the message corrects none."""
+    state = DialogueState.of(session)
+    act = DialogueAct.read(session.input_params.get("dialogue_act"))
+    if state.last_schema is None or act in _NO_CORRECTION or session.reply_override or blank(session.user_text):
+        return session
+    own = find_schema(turn.snapshot, session.intent, session.state)
+    row = own or find_known_schema(session, turn)
+    if row is None or (own and find_extractor(session, turn) == "LLM"):
+        return session
+    form = get_form(turn.snapshot, row)
+    held = {field.path: find_value(session.context, field.path) for field in form.leaves}
+    held = {path: value for path, value in held.items() if is_meaningful(value)}
+    if form.problem or not held:
+        return session
+    is_expected = state.asked_field is None and bool(state.listed_options) and read_on_no(row) is not None
+    situation, text = describe_situation(session, turn, form), session.user_text or ""
+    extraction = read_correction(form, text, held, situation, asked_path=state.asked_field, is_expected=is_expected)
+    if extraction is not None:
+        return _apply_extraction(session, turn, row, form, extraction)
+    paths = find_fields_to_ask_again(form, text, held, situation, is_expected=is_expected)
+    return _ask_again(session, turn, row, form, paths) if paths else session
+
+
+def _apply_extraction(session: Session, turn: Turn, row: OutputSchema, form: Form, extraction: Extraction) -> Session:
+    """Store all values of the message. A value that is refused is asked for again."""
+    before = session.context
+    fields = [finding.field for finding in extraction.extracted]
+    refused = list_refused(session, extraction)
+    session = store_extraction(session.without_context(*refused), extraction)
+    session = _route(session, turn, row, form, {path: refusal.reason for path, refusal in refused.items()})
+    session = session.with_params(
+        {
+            "correction_applied": bool(fields),
+            "correction_target_field": fields[0] if fields else None,
+            "correction_fields": fields,
+        }
+    )
+    for finding in extraction.extracted:
+        _audit_change(session, turn, finding.field, finding.value, find_value(before, finding.field))
+    for refusal in refused.values():
+        turn.audit(
+            session,
+            CORRECTION_STEP_PATCH_NOT_APPLIED,
+            reason=refusal.reason,
+            field=refusal.field,
+            intent=session.intent,
+            state=session.state,
+            routingDecision=session.input_params["routing_decision"],
+        )
+    return note_fields_read(session, turn, fields, refused.values())
+
+
+def _ask_again(session: Session, turn: Turn, row: OutputSchema, form: Form, paths: list[str]) -> Session:
+    """Empty the named fields, so that the form asks for them."""
+    before = session.context
+    session = _route(session.without_context(*paths), turn, row, form, {})
+    for path in paths:
+        _audit_change(session, turn, path, None, find_value(before, path))
+    return session
+
+
+def _route(session: Session, turn: Turn, row: OutputSchema, form: Form, reasons: dict[str, str]) -> Session:
+    """The session that needs no intent and no extraction, with the facts of the changed form."""
+    is_own = find_schema(turn.snapshot, session.intent, session.state) is row
+    if is_own:
+        decide_schema(session, turn)
+    if turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
+        session = session.without_context("mcp")
+    status = form.status(session.context)
+    session = lock_intent(set_form_facts(session, row, status, reasons), status.complete or not is_own)
+    session = replace(DialogueState.of(session), listed_options=()).store(session)
+    return session.with_params(
+        {
+            "routing_decision": RoutingDecision.APPLY_CORRECTION.value,
+            "skip_schema_extraction": True,
+            "skip_intent_resolution": True,
+        }
+    )
+
+
+def _audit_change(session: Session, turn: Turn, path: str, value: object, previous: object) -> None:
+    turn.audit(
+        session,
+        CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
+        field=path,
+        value=value,
+        previousValue=previous,
+        intent=session.intent,
+        state=session.state,
+        routingDecision=session.input_params["routing_decision"],
+    )
