@@ -76,6 +76,45 @@ def test_a_booking_is_asked_for_field_by_field_changed_confirmed_and_begun_again
     )  # fmt: skip
 
 
+def test_a_value_is_changed_while_the_next_question_is_open_and_at_the_confirmation() -> None:
+    caller = make_caller("collect", fields=FIELDS, answer="Booked for {{ name }}.")
+    summary = "Please check: Name: {}, Number of guests: {}, Seat: {}, Phone number: +44 20 7946 0018. Is that right?"
+
+    hold(
+        caller,
+        ("book a table for 4 guests", "COLLECT", "What is your name?"),
+        ("John Smith", "COLLECT", "Which seat: inside or outside?"),
+        ("sorry, make it 6 guests", "COLLECT",
+         "I have changed that: number of guests 6. Which seat: inside or outside?"),
+        ("inside, my number is 020 7946 0018", "CONFIRM", summary.format("John Smith", 6, "inside")),
+        ("no, on the terrace", "CONFIRM", summary.format("John Smith", 6, "outside")),
+        ("change the number of guests to 2", "CONFIRM", summary.format("John Smith", 2, "outside")),
+        ("make it 20 guests", "COLLECT", "“20 guests” is not possible (from 1 to 8). What is your number of guests?"),
+        ("5", "CONFIRM", summary.format("John Smith", 5, "outside")),
+        ("the name is wrong", "COLLECT", "What is your name?"),
+        ("Ann Lee", "CONFIRM", summary.format("Ann Lee", 5, "outside")),
+        ("yes", "DONE", "Booked for Ann Lee."),
+    )  # fmt: skip
+
+
+def test_a_german_form_is_filled_by_sentences_and_corrected() -> None:
+    caller = make_caller(
+        "collect", locale="de-DE", phrases=["ich brauche einen Termin"],
+        fields=[
+            {"name": "vorname", "title": "Name", "type": "text", "question": "Wie heißen Sie?"},
+            {"name": "tag", "title": "Tag", "type": "date", "question": "An welchem Tag?"},
+            {"name": "uhrzeit", "title": "Uhrzeit", "type": "time", "min": "09:00", "max": "18:00"},
+        ],
+        answer="Notiert.",
+    )  # fmt: skip
+
+    assert get_answer(caller, "ich brauche einen Termin")[1] == "Wie heißen Sie?"
+    assert "Uhrzeit: 16:30 Uhr" in get_answer(caller, "Anna Meier, ich würde gern morgen um halb fünf kommen")[1]
+    assert "Uhrzeit: 17:00 Uhr" in get_answer(caller, "nein, lieber um 17 Uhr")[1]
+    assert "Tag: Dienstag, " in get_answer(caller, "doch am Dienstag in zwei Wochen")[1]
+    assert get_answer(caller, "ja")[1] == "Notiert."
+
+
 def test_a_no_can_begin_again_or_cancel() -> None:
     caller = make_caller("collect", fields=FIELDS[:1], on_no="RESTART")
     hold(caller, ("book a table", "COLLECT", "What is your name?"))

@@ -20,7 +20,7 @@ from convengine.engine.forms.extract.candidate import (
     Candidate,
 )
 from convengine.engine.forms.extract.labels import find_mentions
-from convengine.engine.forms.extract.language import VAGUE
+from convengine.engine.forms.extract.language import DESCRIBES, VAGUE
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, ResolvedCandidates
@@ -32,6 +32,7 @@ from convengine.engine.values import (
     ReadingSituation,
     ValueSpan,
     find_values,
+    has_only_fillers,
     is_correction,
     read_value,
 )
@@ -39,6 +40,7 @@ from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import find_introduction, is_name_field
 from convengine.engine.values.read import list_situations
+from convengine.engine.values.reading import Reason
 
 Json = Any
 #: Kinds that are not looked for: free text, and what the other readers know completely.
@@ -210,7 +212,10 @@ def merge_sentence_values(
 def _is_better(candidate: Candidate, value: Candidate) -> bool:
     """True when what another reader found for the field stays."""
     if value.field.spec.kind in _KNOWN_KINDS:
-        return True
+        # A refusal with its reason says more than a value that the schema refuses.
+        return not (
+            value.problem == Reason.OUT_OF_BOUNDS and value.start < candidate.end and candidate.start < value.end
+        )
     is_later = candidate.start >= value.end
     is_same = candidate.value == value.value
     return candidate.problem is None and (candidate.by == X_EXTRACT or is_same or is_later or bool(value.problem))
@@ -253,7 +258,12 @@ def _read_part(reading: Reading, field: Field, situation: ReadingSituation, star
     value = read_value(field.spec, reading.quote(start, end), situation)
     if value.outcome is not Outcome.VALUE:
         return None
-    if field.spec.kind is Kind.TEXT and not is_plausible_text(str(value.value), field):
+    words = str(value.value)
+    if field.spec.kind is Kind.TEXT and (
+        has_only_fillers([words], situation)
+        or not is_plausible_text(words, field)
+        or DESCRIBES.issuperset(words.split())
+    ):
         return None
     return Candidate(field, start, end, value.value, ANSWER)
 
