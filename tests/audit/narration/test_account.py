@@ -15,6 +15,7 @@ from audit.record.expand import Event, expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
+from convengine.engine.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.pipeline.stages import (
     AUDIT_EVENT_LOST,
     ENGINE_KNOWN_FAILURE,
@@ -31,7 +32,7 @@ from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
 from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PENDING_ACTION_SKIPPED
 from convengine.engine.steps.conversation.stages import CONTEXT_REPAIRED, CONTEXT_TRIMMED, INPUT_PARAM_IGNORED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_REFUSED, CORRECTION_STEP_PATCH_NOT_APPLIED
-from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC, SCHEMA_EXTRACTION_LLM_OUTPUT
+from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_LLM_OUTPUT
 from convengine.engine.steps.intents.stages import INTENT_AGENT_SKIPPED, INTENT_MISSING, STATE_MISSING
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED
 from convengine.engine.steps.policy.stages import POLICY_BLOCK

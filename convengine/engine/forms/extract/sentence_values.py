@@ -213,9 +213,8 @@ def _is_better(candidate: Candidate, value: Candidate) -> bool:
     """True when what another reader found for the field stays."""
     if value.field.spec.kind in _KNOWN_KINDS:
         # A refusal with its reason says more than a value that the schema refuses.
-        return not (
-            value.problem == Reason.OUT_OF_BOUNDS and value.start < candidate.end and candidate.start < value.end
-        )
+        overlaps = value.start < candidate.end and candidate.start < value.end
+        return not (value.problem == Reason.OUT_OF_BOUNDS and overlaps)
     is_later = candidate.start >= value.end
     is_same = candidate.value == value.value
     return candidate.problem is None and (candidate.by == X_EXTRACT or is_same or is_later or bool(value.problem))
@@ -259,11 +258,8 @@ def _read_part(reading: Reading, field: Field, situation: ReadingSituation, star
     if value.outcome is not Outcome.VALUE:
         return None
     words = str(value.value)
-    if field.spec.kind is Kind.TEXT and (
-        has_only_fillers([words], situation)
-        or not is_plausible_text(words, field)
-        or DESCRIBES.issuperset(words.split())
-    ):
+    says_nothing = has_only_fillers([words], situation) or DESCRIBES.issuperset(words.split())
+    if field.spec.kind is Kind.TEXT and (says_nothing or not is_plausible_text(words, field)):
         return None
     return Candidate(field, start, end, value.value, ANSWER)
 
