@@ -239,6 +239,10 @@ def _confirm(request: HttpRequest, question: Question, wanted: Wanted, target: s
     reasons.require_reason(request, consent=())
     with record_request(request):
         _fill(request, question, wanted)
+        if old and old != target:
+            # Stored as a row of another key, but one row for people.
+            renamed = (table_title(INTENT), "1 renamed")
+            question.counts = [renamed if title == renamed[0] else (title, text) for title, text in question.counts]
         is_confirmed = request.method == "POST" and reasons.read_reason(request)
         if not is_confirmed or question.refusals or question.news:
             return ask(request, question, control_plane()[INTENT]._meta)

@@ -227,7 +227,8 @@ HEALTH_CODES: Mapping[str, str] = {
         "Nothing uses this tool in its scope. Add a planner prompt or a direct tool call, or disable the tool."
     ),
     "ROW_INACTIVE_INTENT": (
-        "Enabled rows belong to an intent that is disabled or does not exist. Enable the intent, or disable the rows."
+        "Enabled rows belong to an intent that is off or does not exist. Unless it is off on purpose, switch it on in "
+        "its workspace, or delete it there with all its rows."
     ),
     "FALLBACK_MISSING": (
         "There is no answer for messages that are not recognised. Add an answer for intent UNKNOWN, state UNKNOWN."

@@ -68,7 +68,7 @@ class Concern(NamedTuple):
 
 
 def find_concerns(snapshot: Snapshot) -> Iterator[Concern]:
-    """The worst first: no answer at all, unused rows and settings, rows of disabled intents."""
+    """The worst first: no answer at all, unused rows and settings, rows of intents that do not exist."""
     if not snapshot.in_scope(rows.Response, UNKNOWN, UNKNOWN):
         text = "No answer is enabled for messages that are not recognised (intent UNKNOWN, state UNKNOWN)."
         yield Concern("Responses", "", text)
@@ -90,19 +90,18 @@ def _list_setting_concerns(snapshot: Snapshot) -> Iterator[Concern]:
 
 
 def _list_intent_concerns(snapshot: Snapshot) -> Iterator[Concern]:
-    known = snapshot.table(rows.Intent).by_pk
-    for intent, count in sorted(_count_rows_of_inactive_intents(snapshot).items()):
+    for intent, count in sorted(_count_rows_of_missing_intents(snapshot).items()):
         counted = "1 enabled row is" if count == 1 else f"{count} enabled rows are"
-        why = "the intent is disabled" if intent in known else "the intent does not exist"
-        url = row_url(rows.Intent.table, intent) if intent in known else ""
-        yield Concern(f"Intent {intent}", url, f"{counted} not used, because {why}.")
+        yield Concern(f"Intent {intent}", "", f"{counted} not used, because the intent does not exist.")
 
 
-def _count_rows_of_inactive_intents(snapshot: Snapshot) -> dict[str, int]:
+def _count_rows_of_missing_intents(snapshot: Snapshot) -> dict[str, int]:
+    """By code. An intent that is off was switched off on purpose."""
     counts: dict[str, int] = {}
+    known = snapshot.table(rows.Intent).by_pk
     for row_type in _list_scoped_types():
         for intent, members in snapshot.index(row_type, intent_key, relations.rank).items():
-            if not snapshot.is_active(intent):
+            if not snapshot.is_active(intent) and intent not in known:
                 counts[intent] = counts.get(intent, 0) + len(members)
     return counts
 

@@ -83,7 +83,7 @@ def test_the_preview_counts_rows_by_table_and_changes_nothing(ben: Client) -> No
 
     question = ask(ben, "rename", **NAMES)
 
-    assert dict(question.counts)["Intents"] == "1 added, 1 deleted"
+    assert dict(question.counts)["Intents"] == "1 renamed"
     assert dict(question.counts)["Rules"] == "3 changed"
     assert question.notes[0].message == "Rows of other intents that change too: 2"
     assert not question.refusals
