@@ -6,12 +6,12 @@ from convengine.engine.rules.conditions import evaluate_rule
 from convengine.engine.rules.listing import get_listing
 from convengine.engine.rules.phase_events import Pass, PhaseEvents, Visit
 from convengine.engine.rules.settings import GENERAL_MAY_UNDO, MAX_PASSES
-from convengine.engine.rules.verdict import OVERRIDDEN_BY, Verdict
+from convengine.engine.rules.verdict import OVERRIDDEN_BY, SCOPE_INTENT, Verdict
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.enums import DecisionKind, RuleAction, RulePhase
 from convengine.engine.turn.rows import Rule
-from convengine.engine.turn.scope import rank_specificity
+from convengine.engine.turn.scope import ANY, rank_specificity
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -88,7 +88,7 @@ class _Run:
             self._turn.audit_invalid_row(session, rule, fault)
         changed = False
         for index, rule in listing.list_visited(session.user_text):
-            verdict = Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate_rule(rule, session)
+            verdict = self._judge(rule, session)
             if verdict.matched and (protector := self._find_protector(rule, session)):
                 verdict = Verdict(False, OVERRIDDEN_BY, verdict.operands)
                 done.overridden[rule.rule_id] = protector.rule_id
@@ -104,6 +104,13 @@ class _Run:
                 break
         self.tell.audit_no_match(session, done)
         return session, changed
+
+    def _judge(self, rule: Rule, session: Session) -> Verdict:
+        refused = session.input_params.get("form_refused")
+        if refused and code(rule.intent_code) not in (ANY, refused):
+            # After a "no" to the confirmation of a form, no other intent takes over (R113).
+            return Verdict(False, SCOPE_INTENT)
+        return Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate_rule(rule, session)
 
     def _act_or_fail(self, rule: Rule, session: Session) -> Session:
         """The session after the rule's action; after a failed one, with what it had done before."""

@@ -27,6 +27,7 @@ def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
     if not form.status(session.context).complete or is_final_state(turn.snapshot, session.intent, session.state):
         return None
     turn.audit(session, FORM_REFUSED, schemaId=row.schema_id, reaction=on_no.value)
+    session = session.with_params({"form_refused": code(session.intent)})
     texts = get_texts(find_form_language(session, turn, form))
     if on_no is OnNo.ASK_WHAT_TO_CHANGE:
         return _ask_what_to_change(session, turn, row, form)

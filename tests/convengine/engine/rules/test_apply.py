@@ -508,3 +508,18 @@ def test_a_general_rule_that_sets_the_same_state_changes_nothing() -> None:
 
     assert session.state == "CONFIRM"
     assert 2 in [one["ruleId"] for one in list_payloads(turn, "RULE_APPLIED")]
+
+
+def test_after_a_no_to_a_form_rules_of_other_intents_do_not_run() -> None:
+    rows = (
+        make_intent("FAQ"),
+        make_rule(rule_id=1, action="SET_INTENT", action_value="FAQ"),
+        make_rule(rule_id=2, intent_code="FAQ", action="SET_STATE", action_value="TAKEN"),
+    )
+
+    taken, _ = run(*rows)
+    session, turn = run(*rows, input_params={"form_refused": "ORDER"})
+
+    assert (taken.state, session.state) == ("TAKEN", "IDLE")
+    reasons = [one for event in list_payloads(turn, "RULE_NO_MATCH") for one in event["candidates"]]
+    assert {"id": 2, "matched": False, "reason": "SCOPE_INTENT"} in reasons
