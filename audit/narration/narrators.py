@@ -6,7 +6,7 @@ Those on intents and on rules have modules of their own; here are data, actions,
 from collections.abc import Iterator, Mapping
 
 from audit.narration import intent_narrators, rule_narrators
-from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, fill_template
+from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, fill_template, narrate_by_template
 from audit.narration.sentence import Sentence
 from convengine.engine.rules.actions.set_state import SET_STATE
 from convengine.engine.steps.actions.stages import (
@@ -16,7 +16,9 @@ from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_REJECTED,
 )
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
-from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.steps.tools.stages import MCP_SKIPPED
+from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
+from convengine.engine.turn.enums import DecisionKind, MessageIntent
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, DECISION
 
@@ -44,6 +46,17 @@ def narrate_data_status(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
         ) or fill_template(event, "Required fields of {schemaId:row ce_output_schema} are missing.")
     if parts:
         yield build_sentence(event, parts)
+
+
+def narrate_meaning(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """What the message means to its session. A question in between does not answer the open one."""
+    event = turn.events[index]
+    if event.payload.get("messageIntent") == MessageIntent.RESPONSE and turn.after(
+        index, MCP_SKIPPED, reason="DIGRESSION"
+    ):
+        yield build_sentence(event, ("Another question was open when the user wrote.",))
+    else:
+        yield from narrate_by_template(event, MESSAGE_INTENT_CLASSIFIED)
 
 
 #: Descriptions of action changes that no other stage reports.
@@ -105,6 +118,7 @@ NARRATORS: Mapping[str, Narrator] = {
     **intent_narrators.NARRATORS,
     **rule_narrators.NARRATORS,
     SCHEMA_STATUS: narrate_data_status,
+    MESSAGE_INTENT_CLASSIFIED: narrate_meaning,
     PENDING_ACTION_LIFECYCLE: narrate_action_change,
     ASSISTANT_OUTPUT: narrate_answer,
     f"{DECISION}:{DecisionKind.CONTAINER}": narrate_choice("Selected {winner:row ce_container_config} to fetch data."),

@@ -274,3 +274,15 @@ def test_an_intent_that_is_set_to_itself_is_told_to_have_stayed() -> None:
     (said,) = narrate(event("SET_INTENT", ruleId=61, fromIntent="UNKNOWN", toIntent="UNKNOWN"))
 
     assert said.startswith("Rule 61 kept the intent UNKNOWN")
+
+
+def test_a_question_in_between_is_no_answer_to_the_open_one() -> None:
+    meaning = event("MESSAGE_INTENT_CLASSIFIED", 1, messageIntent="RESPONSE")
+    digression = (
+        event("MCP_SKIPPED", 2, status=None, reason="DIGRESSION", intent="VISA", state="IDLE"),
+        event("DIGRESSION_ANSWERED", 3, intent="HOURS", rowId=4),
+    )
+
+    assert narrate(meaning) == ["The user answered the open question."]
+    assert narrate(meaning, *digression)[0] == "Another question was open when the user wrote."
+    assert narrate(*digression)[-1] == "Answered a question in between (HOURS, by phrase 4); the open one follows."
