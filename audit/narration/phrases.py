@@ -38,6 +38,9 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "reset_only": "the message only asked to start over",
         "session_ends": "the session ends here",
         "DIGRESSION": "the message is a question in between",
+        "FORM_LEAVE_ASKED": "the user is first asked whether to stop the form",
+        "FORM_LEFT": "the user stopped the form",
+        "FORM_STAYS": "the user goes on with the form",
         "resume_offered": "the user is first asked whether to continue",
     },
     "agent": {

@@ -52,6 +52,12 @@ def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDec
     return LeaveDecision.ASK if asks and has_values else LeaveDecision.LEAVE
 
 
+def notices_other_subjects(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True when another subject may end the form. While other forms collect, they keep the intent."""
+    policy = read_on_leave(session, turn, row)
+    return policy is OnLeave.ASK or (policy is OnLeave.LEAVE and "x-on-leave" in row.json_schema)
+
+
 def find_left_schema(session: Session, turn: Turn) -> OutputSchema | None:
     """The schema of the form that a message may leave; null in a final state, and if the turn is answered already."""
     row = find_open_schema(session, turn)

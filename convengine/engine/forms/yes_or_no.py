@@ -24,7 +24,7 @@ def answers_leaving(session: Session, turn: Turn) -> bool:
     return row is not None and read_yes_or_no(session, turn, row) is not None
 
 
-def read_yes_or_no(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+def read_yes_or_no(session: Session, turn: Turn, row: OutputSchema | None) -> bool | None:
     """The yes or no that the whole message says; null for other messages."""
     answers = (says_yes_or_no(session.user_text or "", locale) for locale in _list_locales(session, turn, row))
     return next((answer for answer in answers if answer is not None), None)

@@ -185,3 +185,87 @@ def test_a_german_form_is_left_in_german(text: str) -> None:
         ("ja, passt", "DONE", "Notiert."),
         ("noch einen Termin bitte", "COLLECT", "An welchem Tag?"),
     )
+
+
+TABLE = {
+    "code": "TABLE", "title": "Book a table", "kind": "collect", "locale": "en-GB", "phrases": ["I want to book a table"],
+    "fields": [{"name": "guests", "title": "Number of guests", "type": "number", "question": "How many guests?"}],
+    "answer": "See you.",
+}  # fmt: skip
+ASK_SWITCH = "Do you want to stop this and go on with “Book a table”?"
+
+
+def make_caller_of_two() -> Caller:
+    add_rows(write_rows(TABLE), author="ada", reason="second")
+    return make_caller()
+
+
+def test_a_change_of_subject_asks_once_and_a_yes_goes_on_with_the_other_form() -> None:
+    caller = make_caller_of_two()
+    caller.say("book an appointment")
+
+    answer = hold(
+        caller,
+        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("actually I want to book a table", "COLLECT", ASK_SWITCH),
+        ("no", "COLLECT", "What is your number of persons?"),
+        ("actually I want to book a table", "COLLECT", ASK_SWITCH),
+        ("yes", "COLLECT", "How many guests?"),
+    )
+
+    assert answer["intent"] == "TABLE"
+    assert "name" not in answer["context"]
+
+
+def test_a_form_without_values_is_left_for_another_at_once() -> None:
+    caller = make_caller_of_two()
+
+    answer = hold(
+        caller,
+        ("book an appointment", "COLLECT", "What is your name?"),
+        ("I want to book a table", "COLLECT", "How many guests?"),
+    )
+
+    assert answer["intent"] == "TABLE"
+
+
+def test_at_the_confirmation_another_subject_asks_too() -> None:
+    caller = make_caller_of_two()
+    book(caller)
+
+    hold(caller, ("I want to book a table", "CONFIRM", ASK_SWITCH), ("no", "CONFIRM", CHECK.format("Ann Bell")))
+
+
+def test_the_phrase_of_the_form_itself_is_neither_a_name_nor_a_miss() -> None:
+    caller = make_caller()
+
+    hold(
+        caller,
+        ("book an appointment", "COLLECT", "What is your name?"),
+        ("I need to see a dentist", "COLLECT", "What is your name?"),
+        ("Max Payne", "COLLECT", "What is your number of persons?"),
+        ("I need to see a dentist", "COLLECT", "What is your number of persons?"),
+    )
+
+
+def test_a_question_after_the_end_is_not_answered_twice() -> None:
+    caller = make_caller()
+
+    hold(
+        caller,
+        ("what are your prices?", "IDLE", "80 pounds."),
+        ("thanks a lot", "IDLE", THANKS),
+        ("purple elephants", "IDLE", "Sorry, I did not understand that."),
+        ("what are your prices?", "IDLE", "80 pounds."),
+    )
+
+
+def test_thanks_inside_a_form_repeat_the_question_without_a_reproach() -> None:
+    caller = make_caller()
+
+    hold(
+        caller,
+        ("book an appointment", "COLLECT", "What is your name?"),
+        ("what?", "COLLECT", "Sorry, I did not understand that. What is your name?"),
+        ("thanks", "COLLECT", "What is your name?"),
+    )

@@ -233,6 +233,9 @@ _BEGINS = re.compile(
 )
 
 
+_LIMIT_WORD = re.compile(r"(?:max|min)\b")
+
+
 def begins_with_negation(answer: str, field: Field) -> bool:
     """True for a folded answer that begins with a denial: "not …", "used to be …", "before …", "the old: …".
 
@@ -240,6 +243,8 @@ def begins_with_negation(answer: str, field: Field) -> bool:
     """
     if any(word in PROSE for label in field.labels for word in label):
         return False
+    if _LIMIT_WORD.match(answer) and not any(char.isdigit() for char in answer):
+        return False  # Max is also a first name.
     return (_BEGINS.match(answer) or DENIES.match(answer)) is not None
 
 

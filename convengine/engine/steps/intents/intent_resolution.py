@@ -10,7 +10,10 @@ from convengine.engine.forms.leaving import (
     ask_to_leave,
     close_leave_question,
     decide_leaving,
+    decide_on_leave,
+    find_left_schema,
     leave,
+    notices_other_subjects,
     stay,
 )
 from convengine.engine.forms.life import ClearCause, clear_form, clears_on
@@ -52,6 +55,7 @@ from convengine.engine.steps.intents.stages import (
     INTENT_UNRESOLVED,
     STATE_MISSING,
 )
+from convengine.engine.steps.intents.subject import find_new_subject, is_other_subject
 from convengine.engine.text.compare import blank, code, norm, truthy
 from convengine.engine.threads.message_intent import settle_message_intent
 from convengine.engine.threads.new_task import NEW_TASK_FIELDS
@@ -168,6 +172,8 @@ def _keep_intent(session: Session, turn: Turn) -> Session | None:
     if row is not None and leaves_form(row):
         return _drop_old_question(_move_by_classifier(_unlock(session), turn, row))
     session = (digress(session, turn, row) if row is not None else None) or session
+    if stage is not INTENT_RESOLVE_SKIPPED_POLICY and (subject := find_new_subject(session, turn)):
+        return _change_subject(session, turn, subject)
     where: dict[str, Any] = {"intent": session.intent, "state": session.state}
     if stage is INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION:
         turn.audit(session, stage, **where, intentLocked=True, intentLockReason=session.intent_lock_reason)
@@ -185,6 +191,24 @@ def _keep_intent(session: Session, turn: Turn) -> Session | None:
         reason="POLICY_DECISION",
     )
     return session
+
+
+def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Session:
+    """Go on with another intent, or first ask whether to leave the form. The same intent again changes nothing."""
+    schema, intent = find_left_schema(session, turn), code(row.intent_code)
+    if intent == code(session.intent):
+        return _audit_no_change(stay(session), turn, "FORM_STAYS")
+    if schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
+        return _audit_no_change(ask_to_leave(session, turn, intent), turn, "FORM_LEAVE_ASKED")
+    return _move_by_classifier(leave(_unlock(session), turn, intent), turn, row)
+
+
+def _asks_before_leaving(session: Session, turn: Turn, row: rows.Classifier) -> bool:
+    """True for another subject at the confirmation of a form that asks before it is left."""
+    schema = find_left_schema(session, turn)
+    if schema is None or not notices_other_subjects(session, turn, schema):
+        return False
+    return is_other_subject(session, turn, row) and decide_on_leave(session, turn, schema) is LeaveDecision.ASK
 
 
 def _find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
@@ -209,6 +233,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
     row = classification.winner or (_find_unnamed_row(session, turn) if not classification.collided else None)
+    if row is not None and not forced and _asks_before_leaving(session, turn, row):
+        return _change_subject(session, turn, row)
     if row is not None:
         return _move_by_classifier(session, turn, row)
     agent_result = resolve_by_agent(session, turn, classification.intents if classification.collided else ())

@@ -13,6 +13,7 @@ from convengine.engine.forms.asking import (
     find_language,
     find_open_fields,
     get_texts,
+    is_small_talk,
     sort_fields,
     write_question,
     write_question_for_all,
@@ -158,7 +159,7 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         question = _render(field, INVALID, session, turn, names) or texts["invalid"].format(
             reason=names["reason"], question=ask
         )
-    elif misses:
+    elif misses and _is_missed(session):
         question = _render(field, ASK_AGAIN, session, turn, names) or texts["ask_again"].format(question=ask)
     else:
         question = ask
@@ -181,6 +182,11 @@ def _repeat_changes(session: Session, form: Form, locale: str) -> str:
         for field in changed
     ]
     return str(get_texts(language)["changed"]).format(values=", ".join(values))
+
+
+def _is_missed(session: Session) -> bool:
+    """True when this message was meant as an answer: thanks and a wish to leave are none."""
+    return not (is_small_talk(session) or session.input_params.get("form_leave"))
 
 
 def _render(field: Field, key: str, session: Session, turn: Turn, names: Mapping[str, Json]) -> str:

@@ -1,6 +1,7 @@
-"""What is said after a form has ended: thanks, a greeting, or something that nobody understood (R113).
+"""What is said after an end: thanks, a greeting, or something that nobody understood (R113).
 
-The form's last answer must not come again, because its fields have left the context.
+The last answer of a form must not come again, because its fields have left the context. Nor must that of an intent that
+answers and returns, which nobody asked again.
 """
 
 from convengine.engine.forms.asking import (
@@ -14,7 +15,7 @@ from convengine.engine.forms.asking import (
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.yes_or_no import read_yes_or_no
-from convengine.engine.text.compare import blank
+from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import split_words
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.session import Session
@@ -24,17 +25,18 @@ from convengine.engine.turn.turn import Turn
 _LONGEST_THANKS = 8
 
 
-def follows_ended_form(session: Session, turn: Turn) -> bool:
-    """True when the form of the intent ended in an earlier turn and this message began nothing new."""
+def follows_an_end(session: Session, turn: Turn) -> bool:
+    """True when the form of the intent, or its answer to a question, ended earlier and this message began nothing."""
     began = session.intent_source or session.transitions or session.clarification or session.reset_reason
-    return not began and not blank(session.user_text) and find_ended_schema(session, turn) is not None
+    if began or session.digression or blank(session.user_text):
+        return False
+    return code(session.intent) in turn.snapshot.returning_intents or find_ended_schema(session, turn) is not None
 
 
 def write_small_talk(session: Session, turn: Turn) -> str | None:
-    """The answer to a greeting, thanks, or a bare yes or no after the end of a form; null for other messages."""
+    """The answer to a greeting, thanks, or a bare yes or no after an end; null for other messages."""
     text, act = session.user_text, session.input_params.get("dialogue_act")
-    row = find_ended_schema(session, turn)
-    answer = read_yes_or_no(session, turn, row) if row else None
+    answer = read_yes_or_no(session, turn, find_ended_schema(session, turn))
     if _says_thanks(text):
         key = "reply_thanks"
     elif act == DialogueAct.GREETING or is_phrase(text, "greetings"):
@@ -50,7 +52,7 @@ def write_small_talk(session: Session, turn: Turn) -> str | None:
 
 
 def write_not_understood(session: Session, turn: Turn) -> str:
-    """The answer to a message after the end of a form that nobody understood, where no row answers."""
+    """The answer to a message after an end that nobody understood, where no row answers."""
     return str(get_texts(_find_language(session, turn))["not_understood"])
 
 

@@ -50,7 +50,7 @@ from convengine.engine.steps.responses.not_understood import (
 )
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
 from convengine.engine.steps.responses.small_talk import (
-    follows_ended_form,
+    follows_an_end,
     write_not_understood,
     write_small_talk,
 )
@@ -88,7 +88,7 @@ from convengine.engine.turn.turn import Candidate, Turn
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 
-#: Source of the answers after the end of a form.
+#: Source of the answers after an end.
 SMALL_TALK = "SMALL_TALK"
 
 #: Stages: the answer of a row; and every answer, whatever decided it.
@@ -135,7 +135,7 @@ class ResponseResolutionStep(Step):
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
     choice = choose_response(turn.snapshot, session.intent, session.state)
-    ended = follows_ended_form(session, turn) and (choice.winner is None or is_state_resolved(session.state))
+    ended = follows_an_end(session, turn) and (choice.winner is None or is_state_resolved(session.state))
     if ended and (text := write_small_talk(session, turn)):
         session = ask_next_field(count_not_understood(session, turn, False), turn)
         return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=SMALL_TALK)
