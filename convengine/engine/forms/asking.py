@@ -125,21 +125,25 @@ def find_phrase_language(text: str | None, *keys: str) -> str | None:
 
 def wants_to_leave(text: str | None) -> bool:
     """True when the message says only that the user wants to stop: "oh, never mind then"."""
-    words, courtesies, cancel = (
-        _strip_punctuation(text).split(),
-        list_phrases("courtesies"),
-        _list_plain_phrases("cancel"),
-    )
+    return says_only(text, "cancel", "cancel_this", "goodbye")
+
+
+def says_only(text: str | None, *keys: str) -> bool:
+    """True when the message is a phrase of these lists, with or without courtesies around it."""
+    words = _strip_punctuation(text).split()
+    if len(words) > _LONGEST_WISH:
+        return False
+    phrases = frozenset(_strip_punctuation(phrase) for phrase in list_phrases(*keys))
     # A courtesy may be more than one word, so each part of the text is tried.
     return any(
-        " ".join(words[start:end]) in cancel
-        and _is_courtesy(words[:start], courtesies)
-        and _is_courtesy(words[end:], courtesies)
+        " ".join(words[start:end]) in phrases and _is_courtesy(words[:start]) and _is_courtesy(words[end:])
         for start in range(len(words))
         for end in range(start + 1, len(words) + 1)
     )
 
 
+#: Longest wish to leave, in words.
+_LONGEST_WISH = 12
 _PUNCTUATION = re.compile(r"[^\w']+")
 
 
@@ -148,14 +152,15 @@ def _strip_punctuation(text: str | None) -> str:
 
 
 @cache
-def _list_plain_phrases(key: str) -> frozenset[str]:
-    return frozenset(_strip_punctuation(phrase) for phrase in list_phrases(key))
+def _list_courtesies() -> tuple[str, ...]:
+    """The courtesies, the longest first."""
+    return tuple(sorted(map(_strip_punctuation, list_phrases("courtesies")), key=lambda text: (-len(text), text)))
 
 
-def _is_courtesy(words: Sequence[str], courtesies: frozenset[str]) -> bool:
+def _is_courtesy(words: Sequence[str]) -> bool:
     text = " ".join(words)
     while text:
-        courtesy = next((phrase for phrase in courtesies if f"{text} ".startswith(f"{phrase} ")), None)
+        courtesy = next((phrase for phrase in _list_courtesies() if f"{text} ".startswith(f"{phrase} ")), None)
         if courtesy is None:
             return False
         text = text[len(courtesy) :].strip()

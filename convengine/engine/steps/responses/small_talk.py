@@ -10,7 +10,7 @@ from convengine.engine.forms.asking import (
     get_texts,
     is_phrase,
     list_phrases,
-    wants_to_leave,
+    says_only,
 )
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import find_ended_schema
@@ -23,6 +23,7 @@ from convengine.engine.turn.turn import Turn
 
 #: Longest thanks, in words: "perfect, thank you very much for that".
 _LONGEST_THANKS = 8
+_UNDO = ("cancel", "abort", "abbrech", "abbruch", "storn")
 
 
 def follows_an_end(session: Session, turn: Turn) -> bool:
@@ -41,13 +42,15 @@ def write_small_talk(session: Session, turn: Turn) -> str | None:
         key = "reply_thanks"
     elif act == DialogueAct.GREETING or is_phrase(text, "greetings"):
         key = "reply_greeting"
-    elif wants_to_leave(text) or answer is False or act == DialogueAct.NEGATE:
+    elif says_only(text, "cancel_this") or _asks_to_undo(text):
+        return None
+    elif says_only(text, "cancel", "goodbye") or answer is False or act == DialogueAct.NEGATE:
         key = "reply_no"
     elif answer is True or act == DialogueAct.AFFIRM:
         key = "reply_yes"
     else:
         return None
-    language = find_phrase_language(text, "thanks", "greetings", "cancel") or _find_language(session, turn)
+    language = find_phrase_language(text, "thanks", "greetings", "cancel", "goodbye") or _find_language(session, turn)
     return str(get_texts(language)[key])
 
 
@@ -63,6 +66,11 @@ def _find_language(session: Session, turn: Turn) -> str:
 def _find_ended_form(session: Session, turn: Turn) -> Form | None:
     row = find_ended_schema(session, turn)
     return get_form(turn.snapshot, row) if row else None
+
+
+def _asks_to_undo(text: str | None) -> bool:
+    """True for "cancel" and "abbrechen": after the end, they ask for more than to stop talking."""
+    return any(word.startswith(_UNDO) for word in split_words(text))
 
 
 def _says_thanks(text: str | None) -> bool:
