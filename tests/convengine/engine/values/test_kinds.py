@@ -1,0 +1,236 @@
+"""Each kind of value: what is read, what is asked back or refused and why, and what is stored (R114)."""
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from convengine.engine.values import Outcome, Reading, ReadingSituation, field_spec, read_value
+
+#: A Tuesday.
+NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo("Europe/London"))
+OPTIONS = [
+    {"value": "CHECK", "label": "Check-up", "synonyms": ["Kontrolle"]},
+    {"value": "CLEAN", "label": "Cleaning", "synonyms": ["Reinigung"]},
+    {"value": "PAIN", "label": "Pain", "synonyms": ["toothache", "Zahnschmerzen"]},
+]
+
+
+def read(text: str, locale: str = "en-GB", *, zone: str = "Europe/London", **declared: Any) -> Any:
+    """The value; a list of candidates; `!REASON`; or null."""
+    listed = tuple(option["value"] for option in declared.get("x-options", ()))
+    situation = ReadingSituation(NOW, zone, locale, listed_options=listed)
+    return describe(read_value(field_spec("field", declared), text, situation))
+
+
+def describe(reading: Reading) -> Any:
+    if reading.outcome is Outcome.VALUE:
+        return reading.value
+    return list(reading.candidates) or (f"!{reading.reason}" if reading.reason else None)
+
+
+DATE = {"type": "string", "format": "date"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("tomorrow", "en-GB", "2026-11-25"), ("Friday", "en-GB", "2026-11-27"), ("next Monday", "en-GB", "2026-11-30"),
+        ("in two weeks", "en-GB", "2026-12-08"), ("on the 30th", "en-GB", "2026-11-30"),
+        ("3 December", "en-GB", "2026-12-03"), ("the day after tomorrow", "en-GB", "2026-11-26"),
+        ("5 Dec 2026", "en-GB", "2026-12-05"), ("2026-12-05", "en-GB", "2026-12-05"), ("5.12.", "de-DE", "2026-12-05"),
+        ("1st of May 2027", "en-GB", "2027-05-01"), ("31.05.2027", "en-GB", "2027-05-31"),
+        ("morgen", "de-DE", "2026-11-25"), ("Freitag", "de-DE", "2026-11-27"),
+        ("nächsten Montag", "de-DE", "2026-11-30"), ("in zwei Wochen", "de-DE", "2026-12-08"),
+        ("am 30.", "de-DE", "2026-11-30"),
+        ("3. Dezember", "de-DE", "2026-12-03"), ("übermorgen", "de-DE", "2026-11-26"),
+    ],
+)  # fmt: skip
+def test_a_date_is_read_and_stored_as_year_month_day(text: str, locale: str, value: str) -> None:
+    assert read(text, locale, **DATE) == value
+
+
+def test_a_numeric_date_is_read_by_locale_and_asked_back_without_one() -> None:
+    assert read("03/04/2027", "en-GB", **DATE) == "2027-04-03"
+    assert read("03/04/2027", "en-US", **DATE) == "2027-03-04"
+    assert sorted(read("03/04/2027", "", **DATE)) == ["2027-03-04", "2027-04-03"]
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "reason"),
+    [
+        ("30 February", "en-GB", "!INVALID_DATE"), ("am 30. Februar", "de-DE", "!INVALID_DATE"),
+        ("yesterday", "en-GB", "!OUT_OF_BOUNDS"), ("1 June 2027", "en-GB", "!OUT_OF_BOUNDS"),
+        ("gestern", "de-DE", "!OUT_OF_BOUNDS"),
+    ],
+)  # fmt: skip
+def test_a_date_that_is_none_or_outside_of_its_bounds_is_refused(text: str, locale: str, reason: str) -> None:
+    assert read(text, locale, **DATE, **{"x-min": "today", "x-max": "today+90d"}) == reason
+
+
+def test_both_ends_of_the_bounds_are_allowed() -> None:
+    bounds = {"x-min": "today", "x-max": "today+90d"}
+
+    assert read("today", **DATE, **bounds) == "2026-11-24"
+    assert read("22 February 2027", **DATE, **bounds) == "2027-02-22"
+    assert read("23 February 2027", **DATE, **bounds) == "!OUT_OF_BOUNDS"
+
+
+def test_a_date_without_a_year_is_the_next_such_day_and_the_last_one_where_bounds_say_past() -> None:
+    assert read("3 May", **DATE) == "2027-05-03"
+    assert read("3 May", **DATE, **{"x-max": "today"}) == "2026-05-03"
+    assert read("3. Mai", "de-DE", **DATE, **{"x-max": "today"}) == "2026-05-03"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("3pm", "en-GB", "15:00"), ("half past four", "en-GB", "16:30"), ("16:30", "en-GB", "16:30"),
+        ("at noon", "en-GB", "12:00"), ("halb fünf", "de-DE", "16:30"), ("um 16 Uhr", "de-DE", "16:00"),
+        ("Viertel nach drei", "de-DE", "15:15"), ("um 12 Uhr mittags", "de-DE", "12:00"),
+    ],
+)  # fmt: skip
+def test_a_time_is_read_and_stored_as_hour_and_minute(text: str, locale: str, value: str) -> None:
+    assert read(text, locale, format="time", **{"x-min": "08:00", "x-max": "18:00"}) == value
+
+
+def test_a_time_that_is_none_or_outside_of_its_bounds_is_refused() -> None:
+    assert read("25:00", format="time") == "!INVALID_TIME"
+    assert read("um 25 Uhr", "de-DE", format="time") == "!INVALID_TIME"
+    assert read("7pm", format="time", **{"x-max": "18:00"}) == "!OUT_OF_BOUNDS"
+
+
+def test_an_hour_is_asked_back_where_both_halves_of_the_day_are_within_bounds() -> None:
+    assert sorted(read("at 3", format="time")) == ["03:00", "15:00"]
+    assert read("at 3", format="time", **{"x-min": "08:00", "x-max": "18:00"}) == "15:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("tomorrow at 3pm", "en-GB", "2026-11-25T15:00:00+01:00"),
+        ("morgen um 15 Uhr", "de-DE", "2026-11-25T15:00:00+01:00"),
+        ("5 July 2027, 16:30", "en-GB", "2027-07-05T16:30:00+02:00"),
+    ],
+)
+def test_a_date_time_is_stored_with_the_offset_of_the_conversation(text: str, locale: str, value: str) -> None:
+    assert read(text, locale, zone="Europe/Berlin", format="date-time") == value
+
+
+def test_half_of_a_date_time_is_asked_back() -> None:
+    assert read("tomorrow", format="date-time") == "!TIME_MISSING"
+    assert read("at 3pm", format="date-time") == "!DATE_MISSING"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("two weeks", "en-GB", "P2W"), ("90 minutes", "en-GB", "PT90M"), ("half an hour", "en-GB", "PT30M"),
+        ("zwei Wochen", "de-DE", "P2W"), ("90 Minuten", "de-DE", "PT90M"), ("eine halbe Stunde", "de-DE", "PT30M"),
+        ("anderthalb Stunden", "de-DE", "PT1H30M"),
+    ],
+)  # fmt: skip
+def test_a_duration_is_read_and_stored_in_the_form_of_iso_8601(text: str, locale: str, value: str) -> None:
+    assert read(text, locale, format="duration") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [("twelve", "en-GB", 12), ("a dozen", "en-GB", 12), ("1.5k", "en-GB", 1500), ("zwölf", "de-DE", 12),
+     ("ein Dutzend", "de-DE", 12), ("two hundred and three", "en-GB", 203), ("fünfundzwanzig", "de-DE", 25)],
+)  # fmt: skip
+def test_a_number_is_read_and_stored_as_a_json_number(text: str, locale: str, value: int) -> None:
+    assert read(text, locale, type="number") == value
+
+
+def test_a_sum_of_money_is_read_by_locale_in_the_currency_of_the_field() -> None:
+    euro = {"type": "number", "x-currency": "EUR"}
+
+    assert read("1,200.50 €", "en-GB", **euro) == 1200.5
+    assert read("1.200,50 €", "de-DE", **euro) == 1200.5
+    assert read("1200", "de-DE", **euro) == 1200
+    assert read("$20", "en-GB", **euro) == "!WRONG_UNIT"
+
+
+def test_a_unit_that_is_not_the_one_of_the_field_is_refused() -> None:
+    assert read("3 weeks", type="integer", title="Number of days") == "!WRONG_UNIT"
+    assert read("3 Wochen", "de-DE", type="integer", title="Anzahl Tage") == "!WRONG_UNIT"
+    assert read("3 days", type="integer", title="Number of days") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("Cleaning", "en-GB", "CLEAN"), ("check up", "en-GB", "CHECK"), ("check-up", "en-GB", "CHECK"),
+        ("toothache", "en-GB", "PAIN"), ("cleanings", "en-GB", "CLEAN"), ("cleening", "en-GB", "CLEAN"),
+        ("the second one", "en-GB", "CLEAN"), ("number 3", "en-GB", "PAIN"), ("CLEAN", "en-GB", "CLEAN"),
+        ("Kontrolle", "de-DE", "CHECK"), ("Reinigungen", "de-DE", "CLEAN"), ("Reinigng", "de-DE", "CLEAN"),
+        ("die zweite", "de-DE", "CLEAN"),
+    ],
+)  # fmt: skip
+def test_a_choice_is_read_and_its_value_is_stored(text: str, locale: str, value: str) -> None:
+    assert read(text, locale, **{"x-options": OPTIONS}) == value
+
+
+def test_two_choices_that_are_equally_near_are_asked_back_and_others_are_refused() -> None:
+    rooms = [{"value": "S", "label": "small room"}, {"value": "L", "label": "large room"}]
+
+    assert read("room", **{"x-options": rooms}) == ["S", "L"]
+    assert read("purple", **{"x-options": OPTIONS}) == "!NOT_AN_OPTION"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("07700 900123", "en-GB", "+447700900123"), ("+44 7700 900123", "de-DE", "+447700900123"),
+        ("0171 5550102", "de-DE", "+491715550102"), ("my number is 020 7946 0018", "en-GB", "+442079460018"),
+        ("12345", "en-GB", "!TOO_SHORT"),
+    ],
+)  # fmt: skip
+def test_a_phone_number_is_read_by_country_and_stored_in_e164(text: str, locale: str, value: str) -> None:
+    assert read(text, locale, format="phone") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("Ann@Example.org", "Ann@example.org"), ("it's ann@example.org", "ann@example.org"),
+     ("ann@example", "!INVALID_EMAIL")],
+)  # fmt: skip
+def test_an_email_address_is_stored_as_written_and_normalised(text: str, value: str) -> None:
+    assert read(text, format="email") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [("sw1a 1aa", "en-GB", "SW1A 1AA"), ("10115", "de-DE", "10115"), ("1010", "de-AT", "1010"),
+     ("1011", "de-DE", "!INVALID_POSTCODE")],
+)  # fmt: skip
+def test_a_post_code_is_read_by_country(text: str, locale: str, value: str) -> None:
+    assert read(text, locale, **{"x-kind": "postcode"}) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("DE89 3704 0044 0532 0130 00", "DE89370400440532013000"), ("de89370400440532013000", "DE89370400440532013000"),
+     ("DE89 3704 0044 0532 0130 01", "!WRONG_CHECK_DIGITS")],
+)  # fmt: skip
+def test_an_iban_is_stored_without_blanks_if_its_check_digits_fit(text: str, value: str) -> None:
+    assert read(text, format="iban") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [("yes", "en-GB", True), ("looks good", "en-GB", True), ("nope, leave it", "en-GB", False),
+     ("ja gerne", "de-DE", True), ("nein danke", "de-DE", False), ("maybe", "en-GB", None)],
+)  # fmt: skip
+def test_yes_and_no_are_stored_as_json_booleans(text: str, locale: str, value: bool | None) -> None:
+    assert read(text, locale, type="boolean") is value
+
+
+def test_the_same_message_reads_the_same_with_the_clock_of_its_turn() -> None:
+    def read_at(year: int) -> Any:
+        now = NOW.replace(year=year)
+        return describe(read_value(field_spec("field", DATE), "tomorrow", ReadingSituation(now, "Europe/London")))
+
+    assert (read_at(2026), read_at(2026), read_at(2027)) == ("2026-11-25", "2026-11-25", "2027-11-25")

@@ -1,0 +1,34 @@
+import pytest
+
+from convengine.engine.values.field_spec import field_spec
+from convengine.engine.values.language import get_language
+from convengine.engine.values.names import find_introduction, has_sentence_word, is_name_field
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("hi, my name is Ann Lee", "en", "Ann Lee"),
+        ("a table under the name of Miller", "en", "Miller"),
+        ("ich heiße Paul", "de", "Paul"),
+        ("auf den Namen Schmidt", "de", "Schmidt"),
+        ("Ann Lee", "en", None),
+        ("my name is", "en", None),
+    ],
+)
+def test_a_name_stands_behind_its_introduction(text: str, locale: str, name: str | None) -> None:
+    start = find_introduction(text, get_language(locale))
+
+    assert (None if start is None else text[start:]) == name
+
+
+def test_the_words_of_a_field_say_that_it_takes_names() -> None:
+    assert is_name_field(field_spec("lastName", {"title": "Surname"}), get_language("en"))
+    assert is_name_field(field_spec("x", {"title": "Nachname"}), get_language("de"))
+    assert not is_name_field(field_spec("street", {}), get_language("en"))
+
+
+def test_a_sentence_has_words_that_names_have_not() -> None:
+    assert has_sentence_word("I need a table", get_language("en"))
+    assert has_sentence_word("ich brauche einen Tisch", get_language("de"))
+    assert not has_sentence_word("Ann van Dyke", get_language("en"))
