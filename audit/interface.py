@@ -5,7 +5,7 @@ from audit.feedback.store import rate_row
 from audit.live import asgi, publish
 from audit.record import writer
 from audit.record.model_calls import has_model_call, sum_cost
-from audit.record.queries import count_row_usage, read_last_seq
+from audit.record.queries import count_row_usage, list_messages_not_understood, read_last_seq
 from audit.record.session_trail import list_deciding_rows, list_moves
 from audit.record.step_timeline import build_graphs, read_turn_trace
 from audit.replay.replay import find_replay_difference, rebuild_turn
@@ -20,6 +20,7 @@ class _TurnReader:
     list_moves = staticmethod(list_moves)
     list_deciding_rows = staticmethod(list_deciding_rows)
     count_row_usage = staticmethod(count_row_usage)
+    list_messages_not_understood = staticmethod(list_messages_not_understood)
     read_last_seq = staticmethod(read_last_seq)
     has_model_call = staticmethod(has_model_call)
     sum_cost = staticmethod(sum_cost)

@@ -17,6 +17,8 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from audit.models import CeAudit, CeLlmCallLog
 from audit.record.elision import follows, restore_elided_events
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
+from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.app_interfaces import RowUsage
 from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -289,6 +291,19 @@ def sum_call_costs(turns: Sequence[CeConversationHistory]) -> dict[UUID, Decimal
         cost__isnull=False,
     )
     return dict(calls.values_list("turn_id").annotate(Sum("cost")))
+
+
+def list_messages_not_understood(limit: int) -> list[str]:
+    """The newest messages that no intent got, each once; at most `limit` of each kind are read.
+
+    These are the turns that end without an intent, and those whose message was recorded as not understood.
+    """
+    turns = CeConversationHistory.objects.exclude(user_input=None).order_by("-history_id")
+    without_intent = turns.filter(intent_code=UNKNOWN).values_list("history_id", "user_input")[:limit]
+    events = CeAudit.objects.filter(stage=NOT_UNDERSTOOD).order_by("-created_at").values_list("turn_id")[:limit]
+    recorded = turns.filter(turn_id__in=[turn_id for (turn_id,) in events]).values_list("history_id", "user_input")
+    newest = sorted({*without_intent, *recorded}, reverse=True)
+    return list(dict.fromkeys(text.strip() for _, text in newest if text and text.strip()))[:limit]
 
 
 #: Counting ends here, because each counted entry must be read.

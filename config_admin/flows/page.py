@@ -1,256 +1,342 @@
-"""Start a flow: a short form that makes an intent, with a preview of its rows."""
+"""Start a flow, and edit it later: the flow document as a form, with a preview of its rows (dialogue 10)."""
 
-import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, count
-from typing import Any
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.forms import BaseFormSet, formset_factory
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import column_label, table_label, workspace_url
-from config_admin.flows.flows import FlowKind, FlowRefused, Values, write_rows
+from config_admin.editing.links import column_label, row_title, row_url, table_label, table_title, workspace_url
+from config_admin.editing.sample_turns import RIGHT
+from config_admin.flows.bounds import OFFERED
+from config_admin.flows.flows import COLLECT, CONFIRM, DONE, FlowKind, FlowRefused, Values
+from config_admin.flows.forms import (
+    ASKING,
+    TYPES_OF_INPUTS,
+    FieldForms,
+    FlowForm,
+    QuestionForms,
+    list_filled,
+    list_initial,
+    read_document,
+    split_lines,
+)
+from config_admin.flows.reading import FlowReading, find_flow_of_question, read_flow
+from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
+from config_admin.flows.trying import MAX_SENTENCES, PhraseTrial, SuggestedMessage, TriedSentence
 from config_admin.form_save import reasons
-from config_admin.form_save.request_change_set import describe_new_release as told_release
-from config_admin.form_save.request_change_set import record_request
+from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.content import control_plane
+from config_admin.releases.tree import Difference
 from config_admin.snapshot.compile import row_of
-from config_admin.transfer.apply_import import ImportRefused, add_rows
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused
+from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
-from convengine.engine.forms.asking import find_language, get_texts
 from convengine.engine.text.compare import code
-from convengine.engine.turn import rows
-from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.scope import ANY, HAND_OVER
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.app_interfaces import access_log, turn_reader
 
-#: How many fields a new flow may have; more can be added later.
-WISHES = 6
-#: The types of fields, with their labels.
-TYPES: Mapping[str, str] = {
-    "text": "Text",
-    "choice": "Choice",
-    "date": "Date",
-    "time": "Time",
-    "datetime": "Date and time",
-    "duration": "Duration",
-    "number": "Number",
-    "money": "Amount of money",
-    "phone": "Phone number",
-    "email": "E-mail address",
-    "postcode": "Post code",
-    "iban": "IBAN",
-    "yes_no": "Yes or no",
-}
-_ASKING = f"{FlowKind.collect} {FlowKind.lookup}"
-#: The first part of a form for everything that a table's rows need.
-#: Words before the title of a field that do not belong to it.
-_ARTICLE = re.compile(r"^(the|a|an|your)\s+", re.IGNORECASE)
-_NEEDED = ("ce_intent", "ce_rule", "ce_response")
+#: Rights to these tables are needed: to add rows, and for a flow that exists, to change and delete them.
+_TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_output_schema")
+#: How many stored messages that nobody understood are compared with the flow.
+_COMPARED = 300
+#: Buttons that only change the page.
+_ADD_FIELD, _ADD_QUESTION, _TRY, _ADD_PHRASES, _SAVE = "_add_field", "_add_question", "_try", "_add_phrases", "_save"
 
 
-def _text(label: str, help: str, *, flows: str = "", lines: int = 1, required: bool = False) -> forms.CharField:
-    attrs = {"data-flows": flows} if flows else {}
-    widget = forms.Textarea(attrs={**attrs, "rows": lines}) if lines > 1 else forms.TextInput(attrs=attrs)
-    return forms.CharField(label=label, help_text=help, required=required, widget=widget, max_length=4000)
+class PageForms(NamedTuple):
+    """The forms of the page."""
+
+    flow: FlowForm
+    fields: Any
+    questions: Any
 
 
-class StartForm(forms.Form):
-    """The kind of flow, its subject, and its texts."""
+class PreviewRow(NamedTuple):
+    """A row of the preview; `change` is added, changed or deleted."""
 
-    flow = forms.ChoiceField(
-        label="Type of flow", choices=FlowKind.choices, widget=forms.RadioSelect, initial=FlowKind.answer
-    )
-    code = _text("Code", "Capital letters, digits and underscores, such as BOOK_TABLE.", required=True)
-    name = _text("Name", "Shown to users when they choose between intents.", required=True)
-    description = _text("When it applies", "One sentence. A model chooses the intent by it.", required=True)
-    phrases = _text(
-        "Phrases",
-        "Examples of what users write, one per line, as they type it. Telling words count, in any order.",
-        lines=4,
-        required=True,
-    )
-    summary = _text(
-        "Confirmation",
-        "The question for a yes or no. If empty, it repeats all values. Use {{ }} for field names.",
-        flows=FlowKind.collect,
-        lines=2,
-    )
-    tool = forms.ChoiceField(label="Tool", required=False, help_text="The tool receives the fields below by name.")
-    answer = _text("Answer", "The final answer to the user. Use {{ }} for field names.", lines=3)
-
-    def __init__(self, *args: Any, snapshot: Snapshot, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._snapshot = snapshot
-        self.tools = {tool.tool_code: tool for tool in snapshot.enabled_rows(rows.Tool)}
-        tool: Any = self.fields["tool"]
-        tool.choices = [
-            ("", "Choose a tool"),
-            *((tool_code, f"{tool_code} · {self.tools[tool_code].description or ''}") for tool_code in self.tools),
-        ]
-        tool.widget.attrs["data-flows"] = FlowKind.lookup
-
-    def clean_code(self) -> str:
-        """A code that no intent has yet."""
-        intent_code = code(self.cleaned_data["code"])
-        if self._snapshot.row(rows.Intent, intent_code):
-            raise forms.ValidationError(f"The intent {intent_code} already exists. Choose another code.")
-        return intent_code
-
-    def clean(self) -> dict[str, Any]:
-        """Fields that only some flows need."""
-        cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("flow") == FlowKind.answer and not cleaned.get("answer"):
-            self.add_error("answer", "Enter the answer.")
-        if cleaned.get("flow") == FlowKind.lookup and not cleaned.get("tool"):
-            self.add_error("tool", "Choose a tool.")
-        return cleaned
+    change: str
+    text: str
+    note: str
 
 
-class WishForm(forms.Form):
-    """One field to collect."""
+class Problem(NamedTuple):
+    """What prevents saving, with the input that it is about."""
 
-    label = forms.CharField(label="Field", required=False, max_length=80)
-    kind = forms.ChoiceField(label="Type", choices=list(TYPES.items()), required=False)
-    question = forms.CharField(label="Question", required=False, max_length=400)
-    choices = forms.CharField(label="Choices", required=False, max_length=400)
-
-    def clean(self) -> dict[str, Any]:
-        """Choices, if the type needs them."""
-        cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("label") and cleaned.get("kind") == "choice" and not _split_choices(cleaned.get("choices", "")):
-            self.add_error("choices", "Enter the choices, separated by commas.")
-        return cleaned
-
-
-_Wishes = formset_factory(WishForm, extra=WISHES, max_num=WISHES, absolute_max=WISHES)
+    text: str
+    anchor: str = ""
 
 
 def start(request: HttpRequest) -> HttpResponse:
-    """The form, then the preview, then the result."""
-    for model in (control_plane()[table] for table in _NEEDED):
-        if not admin.site.get_model_admin(model).has_add_permission(request):
-            raise PermissionDenied
-    form = StartForm(request.POST or None, snapshot=get_editor_context(request).snapshot)
-    wishes = _Wishes(request.POST or None, prefix="wish")
-    shown, problems = [], []
-    if request.method == "POST" and _usable(form, wishes):
-        flow = _read_flow(form, wishes)
-        try:
-            made = write_rows(flow)
-        except FlowRefused as refused:
-            made, problems = {}, refused.problems
-        if made and "_make" in request.POST and reasons.read_reason(request):
-            problems = _store_rows(request, made)
-            if not problems:
-                return HttpResponseRedirect(workspace_url(flow["code"]))
-        shown = _preview_rows(made)
-    context = {
-        **admin.site.each_context(request),
-        "title": "Start a flow",
-        "opts": control_plane()["ce_intent"]._meta,
-        "form": form,
-        "flows": [(flow.value, flow.label, flow.help) for flow in FlowKind],
-        "wishes": wishes,
-        "asking": _ASKING,
-        "shown": shown,
-        "problems": problems,
-        "reason": reasons.read_reason(request),
-        "reason_missing": reasons.MISSING if "_make" in request.POST and not reasons.read_reason(request) else "",
-    }
-    return TemplateResponse(request, "config_admin/start.html", context)
+    """The form of a new flow, its preview, and its result."""
+    for right in _list_rights("add"):
+        require_right(request, right)
+    return _FlowPage(request, None).respond()
 
 
-def _usable(form: StartForm, wishes: BaseFormSet) -> bool:
-    """True when both are valid; a flow that collects needs a field."""
-    if not (form.is_valid() & wishes.is_valid()):
-        return False
-    if form.cleaned_data["flow"] in _ASKING.split() and not any(row.get("label") for row in wishes.cleaned_data):
-        form.add_error(None, "Enter at least one field.")
-        return False
-    return True
+def edit(request: HttpRequest, intent: str) -> HttpResponse:
+    """The same for a flow that exists."""
+    for right in _list_rights("change", "add", "delete"):
+        require_right(request, right)
+    reading = read_flow(get_editor_context(request).snapshot, intent)
+    if reading is None:
+        raise Http404(f"{code(intent)} is no flow: its rows have another shape. Edit them on its workspace.")
+    return _FlowPage(request, reading).respond()
 
 
-def _read_flow(form: StartForm, wishes: BaseFormSet) -> Values:
-    """The flow document that the page describes."""
-    given = form.cleaned_data
-    asks = given["flow"] in _ASKING.split()
-    texts = get_texts(find_language(""))
-    flow: Values = {
-        "code": given["code"],
-        "title": given["name"],
-        "description": given["description"],
-        "kind": given["flow"],
-        "phrases": [line.strip() for line in given["phrases"].splitlines() if line.strip()],
-        "answer": given["answer"] or texts[f"answer_{given['flow']}"],
-    }
-    if asks:
-        flow["fields"] = list(_name_apart([_read_field(row) for row in wishes.cleaned_data if row.get("label")]))
-    if given["flow"] == FlowKind.lookup:
-        flow["tool"] = given["tool"]
-    if given["flow"] == FlowKind.collect and given["summary"]:
-        flow["confirmation"] = given["summary"]
-    return flow
+def flow_url(request: HttpRequest, intent: str) -> str:
+    """The page that edits the flow of an intent, or the flow that its answer belongs to; else blank."""
+    user: Any = request.user
+    if not user.has_perms(_list_rights("change", "add", "delete")):
+        return ""
+    snapshot = get_editor_context(request).snapshot
+    flow_code = find_flow_of_question(snapshot, intent) or (code(intent) if read_flow(snapshot, intent) else "")
+    return reverse("admin:config_admin_ceintent_flow", args=[flow_code]) if flow_code else ""
 
 
-def _read_field(cleaned: Mapping[str, Any]) -> Values:
-    title = _ARTICLE.sub("", cleaned["label"].strip())
-    field: Values = {"name": _name(title), "title": title, "type": cleaned["kind"] or "text"}
-    if cleaned["question"].strip():
-        field["question"] = cleaned["question"].strip()
-    if field["type"] == "choice":
-        field["options"] = [{"value": choice, "label": choice} for choice in _split_choices(cleaned["choices"])]
-    return field
+def _list_rights(*actions: str) -> list[str]:
+    metas = [control_plane()[table]._meta for table in _TABLES]
+    return [f"{meta.app_label}.{action}_{meta.model_name}" for action in actions for meta in metas]
 
 
-def _name_apart(fields: Sequence[Values]) -> Iterator[Values]:
-    """Give each field its own name: duplicates, and labels without usable letters, get a number."""
-    taken: set[str] = set()
-    for field in fields:
-        numbered = (f"{field['name']}{number}" for number in count(2))
-        name = next(name for name in chain([field["name"]], numbered) if name not in taken)
-        taken.add(name)
-        yield {**field, "name": name}
+class _FlowPage:
+    """One request of the page."""
 
+    def __init__(self, request: HttpRequest, reading: FlowReading | None) -> None:
+        self.request, self.reading = request, reading
+        self.snapshot = get_editor_context(request).snapshot
+        self.stored: Values = reading.document if reading else {}
+        self.problems: list[Problem] = []
+        self.preview: list[tuple[str, list[PreviewRow]]] = []
+        self.tried: list[TriedSentence] = []
+        self.suggested: list[SuggestedMessage] = []
+        #: True when errors of the inputs are shown.
+        self.is_checked = False
 
-def _name(label: str) -> str:
-    """A field's name from its title: number of guests, numberOfGuests; Größe is grosse."""
-    plain = unicodedata.normalize("NFKD", label.replace("ß", "ss")).encode("ascii", "ignore").decode()
-    first, *rest = re.findall(r"[A-Za-z0-9]+", plain) or ["value"]
-    name = first.lower() + "".join(word.capitalize() for word in rest)
-    return name if name[0].isalpha() else f"value{name}"
+    def respond(self) -> HttpResponse:
+        """The page, or a redirect to the workspace of a stored flow."""
+        if self.request.method != "POST":
+            return self._render(self._open())
+        bound = self._bind()
+        post = self.request.POST
+        if _TRY in post:
+            self._try_phrases(bound)
+        if {_ADD_FIELD, _ADD_QUESTION, _TRY, _ADD_PHRASES} & set(post):
+            return self._render(self._reopen(bound))
+        self.is_checked = True
+        if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
+            if _SAVE in post and self._may_save() and self._store(document):
+                return HttpResponseRedirect(workspace_url(document["code"]))
+            self._show_preview(document)
+        return self._render(bound)
 
+    # --- the forms ----------------------------------------------------------------------------------------------
 
-def _split_choices(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    def _open(self) -> PageForms:
+        values, fields, questions = list_initial(self.stored) if self.stored else ({}, [], [])
+        return self._make_forms(values, fields, questions, extra=0 if self.stored else 1)
 
-
-def _store_rows(request: HttpRequest, made: Mapping[str, list[Values]]) -> list[str]:
-    """Store the rows as one release; returns the reasons if they were refused."""
-    try:
-        with record_request(request):
-            add_rows(made, author=request.user.get_username(), reason=reasons.read_reason(request))
-            messages.success(request, told_release())
-    except ImportRefused as refused:
-        return [
-            f"{table_label(error.finding.table)}: {column_label(error.finding.table, error.finding.field or '')}: "
-            f"{error.finding.message}"
-            for error in refused.plan.errors
-        ]
-    return []
-
-
-def _preview_rows(made: Mapping[str, list[Values]]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The rows of the preview, by table, as the workspace shows them."""
-    models = {table: control_plane()[table] for table in made}
-    return [
-        (
-            str(models[table]._meta.verbose_name_plural),
-            [describe_row(row_of(models[table](**values))) for values in values_of_rows],
+    def _make_forms(self, values: Values, fields: list[Values], questions: list[Values], extra: int) -> PageForms:
+        forms = PageForms(
+            FlowForm(initial=values, snapshot=self.snapshot, flow_code=self._code),
+            FieldForms(initial=fields, prefix="field"),
+            QuestionForms(initial=questions, prefix="question"),
         )
-        for table, values_of_rows in made.items()
-    ]
+        forms.fields.extra, forms.questions.extra = extra, 0
+        return forms
+
+    def _bind(self) -> PageForms:
+        initial = {"code": self._code, "locale": self.stored.get("locale", "")} if self.stored else None
+        return PageForms(
+            FlowForm(self.request.POST, initial=initial, snapshot=self.snapshot, flow_code=self._code),
+            FieldForms(self.request.POST, prefix="field"),
+            QuestionForms(self.request.POST, prefix="question"),
+        )
+
+    def _reopen(self, bound: PageForms) -> PageForms:
+        """The same inputs without a judgement, and with one more field or question if that was asked for."""
+        post = self.request.POST
+        values = {name: bound.flow[name].value() for name in bound.flow.fields}
+        if _ADD_PHRASES in post:
+            values["phrases"] = "\n".join(split_lines("\n".join([values["phrases"], *post.getlist("message")])))
+        forms = self._make_forms(values, list(_list_values(bound.fields)), list(_list_values(bound.questions)), 0)
+        forms.fields.extra = int(_ADD_FIELD in post)
+        forms.questions.extra = int(_ADD_QUESTION in post)
+        return forms
+
+    @property
+    def _code(self) -> str:
+        return str(self.stored.get("code", ""))
+
+    def _is_usable(self, forms: PageForms) -> bool:
+        """True when all are valid; a flow that collects needs a field."""
+        if not all([form.is_valid() for form in forms]):  # noqa: C419 (all of them are checked)
+            return False
+        if forms.flow.cleaned_data["kind"] in ASKING.split() and not list_filled(forms.fields):
+            self.problems.append(Problem("Enter at least one field to collect.", "fields-title"))
+            return False
+        return True
+
+    # --- phrases ------------------------------------------------------------------------------------------------
+
+    def _try_phrases(self, bound: PageForms) -> None:
+        post = self.request.POST
+        phrases = split_lines(str(bound.flow["phrases"].value() or ""))
+        questions = [split_lines(str(values["questions"] or "")) for values in _list_values(bound.questions)]
+        trial = PhraseTrial(
+            self.snapshot,
+            self.reading,
+            self._code or str(bound.flow["code"].value() or ""),
+            str(bound.flow["title"].value() or ""),
+            phrases,
+            [lines for lines in questions if lines],
+        )
+        self.tried = trial.try_sentences(split_lines(post.get("sentences", "")))
+        if phrases and self.request.user.has_perm(RIGHT):
+            access_log().log_row_access(self.request, None)
+            self.suggested = trial.suggest_messages(turn_reader().list_messages_not_understood(_COMPARED))
+
+    # --- saving -------------------------------------------------------------------------------------------------
+
+    def _may_save(self) -> bool:
+        """A reason was given, and nobody else changed the flow since the page was opened."""
+        if self.reading and self.request.POST.get("_digest") != _digest(self.reading):
+            self.problems.append(
+                Problem("Somebody else changed this flow since you opened the page. Check the preview, and save again.")
+            )
+        return bool(reasons.read_reason(self.request)) and not self.problems
+
+    def _store(self, document: Values) -> bool:
+        store = update_flow if self.reading else create_flow
+        try:
+            with record_request(self.request):
+                store(document, author=self.request.user.get_username(), reason=reasons.read_reason(self.request))
+                messages.success(self.request, describe_new_release())
+        except ImportRefused as refused:
+            self.problems += list(_describe_errors(refused.plan))
+        except (FlowRefused, ImportFailed) as refused:
+            self.problems.append(Problem(str(refused)))
+        return not self.problems
+
+    def _show_preview(self, document: Values) -> None:
+        try:
+            planned = plan_update(self.snapshot, self.reading, document) if self.reading else plan_new_flow(document)
+            plan = plan_import(planned)
+        except FlowRefused as refused:
+            self.problems += [Problem(problem) for problem in refused.problems]
+            return
+        self.problems += [problem for problem in _describe_errors(plan) if problem not in self.problems]
+        self.preview = list(_describe_differences(plan.differences))
+
+    # --- the page -----------------------------------------------------------------------------------------------
+
+    def _render(self, forms: PageForms) -> HttpResponse:
+        is_missing = _SAVE in self.request.POST and not reasons.read_reason(self.request)
+        context = {
+            **admin.site.each_context(self.request),
+            "title": f"Edit the flow {self.stored['title']}" if self.stored else "Start a flow",
+            "opts": control_plane()["ce_intent"]._meta,
+            "form": forms.flow,
+            "fields": _sort_forms(forms.fields),
+            "field_set": forms.fields,
+            "questions": forms.questions,
+            "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
+            "asking": ASKING,
+            "collect": FlowKind.collect.value,
+            "types_of_inputs": {name: " ".join(types) for name, types in TYPES_OF_INPUTS.items()},
+            "offered": OFFERED,
+            "is_checked": self.is_checked,
+            "problems": self.problems,
+            "preview": self.preview,
+            "is_unchanged": bool(self.reading) and self.is_checked and not self.preview and not self.problems,
+            "tried": self.tried,
+            "suggested": self.suggested,
+            "was_tried": _TRY in self.request.POST,
+            "may_suggest": self.request.user.has_perm(RIGHT),
+            "sentences": self.request.POST.get("sentences", ""),
+            "max_sentences": MAX_SENTENCES,
+            "flow_code": self._code,
+            "workspace_url": workspace_url(self._code) if self._code else "",
+            "digest": _digest(self.reading) if self.reading else "",
+            "kept": list(_list_kept(self.reading)) if self.reading else [],
+            "reason": reasons.read_reason(self.request),
+            "reason_missing": reasons.MISSING if is_missing else "",
+        }
+        return TemplateResponse(self.request, "config_admin/start.html", context)
+
+
+def _digest(reading: FlowReading) -> str:
+    return sha256(dumps(reading.document).encode()).hexdigest()[:16]
+
+
+def _list_values(formset: Any) -> Iterator[Values]:
+    """The inputs of the forms that are neither removed nor empty, as they are."""
+    for form in _sort_forms(formset):
+        if form.has_changed() and not form["DELETE"].value():
+            yield {name: form[name].value() for name in form.fields if name not in ("ORDER", "DELETE")}
+
+
+def _sort_forms(formset: Any) -> list[Any]:
+    """The forms in the order of the page."""
+    forms = list(formset.forms)
+    if not formset.is_bound or "ORDER" not in formset.empty_form.fields:
+        return forms
+    return sorted(forms, key=lambda form: int(value) if (value := str(form["ORDER"].value())).isdecimal() else 10**6)
+
+
+def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
+    """What saving does not touch: the row, its link, and why."""
+    for row in reading.other_rows:
+        yield row_title(row), row_url(row.table, row.pk), "made by hand" if row.enabled else "disabled"
+    for row, columns in reading.list_changed_columns():
+        names = ", ".join(column_label(row.table, name) for name in columns)
+        yield row_title(row), row_url(row.table, row.pk), f"changed by hand: {names}" if names else "disabled"
+    for table, values in reading.missing:
+        yield table_label(table).capitalize(), "", f"deleted or replaced by hand: {values.get('description', '')}"
+
+
+# --- rows and problems in words -----------------------------------------------------------------------------------
+
+
+def _describe_differences(differences: Mapping[str, list[Difference]]) -> Iterator[tuple[str, list[PreviewRow]]]:
+    for table, rows_of_table in differences.items():
+        yield table_title(table), [_describe_difference(table, difference) for difference in rows_of_table]
+
+
+def _describe_difference(table: str, difference: Difference) -> PreviewRow:
+    content = difference.after if difference.after is not None else difference.before
+    change = "deleted" if difference.after is None else "added" if difference.before is None else "changed"
+    return PreviewRow(change, *describe_row(row_of(control_plane()[table](**(content or {})))))
+
+
+#: The inputs that make a row, by its table and state; and those of a table in any other state.
+_INPUTS: Mapping[tuple[str, str], str] = {
+    ("ce_response", CONFIRM): "id_confirmation",
+    ("ce_response", DONE): "id_answer",
+    ("ce_response", ANY): "id_answer",
+    ("ce_response", HAND_OVER): "id_hand_over",
+    ("ce_response", COLLECT): "fields-title",
+}
+_INPUTS_OF_TABLE = {
+    "ce_intent": "id_code",
+    "ce_intent_classifier": "id_phrases",
+    "ce_output_schema": "fields-title",
+    "ce_rule": "fields-title",
+    "ce_tool": "id_tool",
+}
+
+
+def _describe_errors(plan: Plan) -> Iterator[Problem]:
+    for error in plan.errors:
+        finding = error.finding
+        row = plan.placed.wanted.get(finding.table, {}).get(finding.row) or {}
+        state = code(str(row.get("state_code") or ""))
+        anchor = _INPUTS.get((finding.table, state)) or _INPUTS_OF_TABLE.get(finding.table, "")
+        label = f"{table_label(finding.table)}: {column_label(finding.table, finding.field or '')}"
+        yield Problem(f"{label[:1].upper()}{label[1:]}: {finding.message}", anchor)

@@ -46,14 +46,14 @@ def plan_update(snapshot: Snapshot, reading: FlowReading, flow: Document) -> tra
             tables.setdefault(table, []).append(values)
         elif identity in reading.stored:
             tables.setdefault(table, []).extend(_change_row(reading.stored[identity], old, values))
-    located = {
-        table: [
-            transfer.FileRow(values, transfer.locate_row(table, number))
-            for number, values in enumerate(rows_of_table, 1)
-        ]
-        for table, rows_of_table in tables.items()
-    }
-    return transfer.Document(located, transfer.Mode.UPDATE, deleted=_list_deleted_rows(reading, new))
+    return transfer.Document(
+        transfer.locate_rows(tables), transfer.Mode.UPDATE, deleted=_list_deleted_rows(reading, new)
+    )
+
+
+def plan_new_flow(flow: Document) -> transfer.Document:
+    """The rows of a new flow. Raises FlowRefused."""
+    return transfer.Document(transfer.locate_rows(write_rows(flow)), transfer.Mode.ADD)
 
 
 def _change_row(stored: rows.Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Values]:

@@ -12,7 +12,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
-from config_admin.transfer.document import Document, FileRow, Mode, locate_row
+from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
 from config_admin.validation.findings import Finding, Severity
 
@@ -71,11 +71,7 @@ def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: P
 
 def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: str, reason: str) -> ImportResult:
     """Import rows that the product ships, as new rows. Raises ImportRefused when one exists already."""
-    located_rows = {
-        table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(rows, 1)]
-        for table, rows in tables.items()
-    }
-    return add_document(Document(located_rows, Mode.ADD), author=author, reason=reason)
+    return add_document(Document(locate_rows(tables), Mode.ADD), author=author, reason=reason)
 
 
 def add_document(document: Document, *, author: str, reason: str) -> ImportResult:

@@ -175,6 +175,9 @@ class TurnReader(Protocol):
     def count_row_usage(self, rows: Sequence[tuple[str, str]], since: datetime, /) -> dict[tuple[str, str], RowUsage]:
         """How often rows (table, key) decided turns since then."""
 
+    def list_messages_not_understood(self, limit: int, /) -> list[str]:
+        """The newest messages that no intent got, each once."""
+
     def read_last_seq(self, conversation_id: str, turn_no: int | None, /) -> int:
         """The number of the last event of a turn; 0 without events."""
 

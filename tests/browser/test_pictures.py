@@ -48,7 +48,7 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     for words in ("BORROW", "Borrow a book", "Somebody wants a book.", "borrow a book"):
         page.keyboard.press("Tab")
         page.keyboard.type(words)
-    page.get_by_label("Field 1").fill("the title")
+    page.get_by_role("textbox", name="Field", exact=True).fill("the title")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
     take_picture(page, "start", "authoring")

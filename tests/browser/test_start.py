@@ -1,9 +1,10 @@
-"""Starting a flow in a real browser, and talking to it at once."""
+"""A flow in a real browser: made by keyboard, tried, talked to, and edited again."""
 
+import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Visitor
@@ -11,8 +12,26 @@ from tests.browser.conftest import SCREENS, Visitor
 pytestmark = pytest.mark.browser
 
 
+def get_card(page: Page, number: int) -> Locator:
+    return page.get_by_role("group", name=re.compile(rf"^Field {number}\b"))
+
+
+def fill(card: Locator, name: str, text: str) -> None:
+    card.get_by_role("textbox", name=name, exact=True).fill(text)
+
+
+def talk(page: Page, *texts: str) -> Locator:
+    """Say each text in a new conversation; the last answer."""
+    page.get_by_role("link", name="Try a conversation").first.press("Enter")
+    for text in texts:
+        page.get_by_label("Your message").fill(text)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+    return page.locator("#last")
+
+
 @SCREENS
-def test_a_flow_is_started_by_keyboard_and_works_at_once(
+def test_a_flow_is_made_by_keyboard_talked_to_and_edited_again(
     somebody: Callable[[], Visitor], width: int, scheme: str
 ) -> None:
     ben = somebody().log_in("analyst").at(width, scheme)
@@ -25,9 +44,27 @@ def test_a_flow_is_started_by_keyboard_and_works_at_once(
     for words in (f"LEND_{scheme}", "Lend a book", "Somebody wants a book.", f"lend me a {scheme} book"):
         page.keyboard.press("Tab")
         page.keyboard.type(words)
-    page.get_by_label("Field 1").fill("the title")
+
+    page.get_by_label("Try sentences").fill(f"could you lend me some {scheme} book\npurple elephants")
+    page.get_by_role("button", name="Try", exact=True).press("Enter")
+    tried = page.get_by_role("table", name="Who understands the sentences")
+    expect(tried.get_by_role("row").nth(1)).to_contain_text("This flow")
+    expect(tried.get_by_role("row").nth(2)).to_contain_text("Not understood")
+
+    page.get_by_role("button", name="Add a field").press("Enter")
+    fill(get_card(page, 1), "Field", "the title")
+    page.get_by_role("button", name="Add a field").press("Enter")
+    card = get_card(page, 2)
+    expect(card.get_by_role("textbox", name="Field", exact=True)).to_be_focused()
+    fill(card, "Field", "Branch")
+    card.get_by_label("Type").select_option("choice")
+    expect(card.get_by_role("textbox", name="From", exact=True)).to_be_hidden()
+    fill(card, "Choices", "north: river\nsouth: market, town hall")
+    card.get_by_role("button", name="Move up").press("Enter")
+    expect(get_card(page, 1).get_by_role("textbox", name="Field", exact=True)).to_have_value("Branch")
     no_violations(page)
-    page.keyboard.press("Enter")
+    assert ben.fits
+    page.get_by_role("button", name="Preview").press("Enter")
 
     expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
     no_violations(page)
@@ -35,11 +72,18 @@ def test_a_flow_is_started_by_keyboard_and_works_at_once(
     with page.expect_navigation():
         page.get_by_role("button", name="Create").press("Enter")
     assert f"LEND_{scheme.upper()}/workspace/" in page.url
-
-    page.get_by_role("link", name="Try a conversation").first.press("Enter")
-    for said in (f"lend me a {scheme} book", "Emma", "yes"):
-        page.get_by_label("Your message").fill(said)
-        with page.expect_navigation():
-            page.keyboard.press("Enter")
-    expect(page.locator("#last")).to_contain_text("Thank you, I have noted that.")
+    workspace = page.url
+    last = talk(page, f"lend me a {scheme} book", "at the river", "Emma", "yes")
+    expect(last).to_contain_text("Thank you, I have noted that.")
     no_violations(page)
+
+    page.goto(workspace)
+    page.get_by_role("link", name="Edit flow").press("Enter")
+    fill(get_card(page, 1), "Question", "At which branch, please?")
+    get_card(page, 2).get_by_role("button", name="Remove").press("Enter")
+    expect(get_card(page, 2)).to_have_count(0)
+    page.get_by_label("Reason for this change").fill("the title is not needed")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save", exact=True).press("Enter")
+    expect(page).to_have_url(workspace)
+    expect(talk(page, f"lend me a {scheme} book")).to_contain_text("At which branch, please?")

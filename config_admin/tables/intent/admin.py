@@ -13,7 +13,7 @@ from django.urls import path
 
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.faq.page import download_template, faq
-from config_admin.flows.page import start
+from config_admin.flows.page import edit, flow_url, start
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
 from config_admin.topics.page import PAGES as TOPIC_PAGES
@@ -68,6 +68,7 @@ class IntentAdmin(RowAdmin):
             path("map/", drawn, name="config_admin_ceintent_map"),
             path("<path:intent>/map/", drawn, name="config_admin_ceintent_map_of"),
             path("<path:intent>/workspace/", view, name=name),
+            path("<path:intent>/flow/", self.admin_site.admin_view(edit), name="config_admin_ceintent_flow"),
             *(
                 path(f"<path:intent>/{page}/", self.admin_site.admin_view(show), name=f"config_admin_ceintent_{page}")
                 for page, show in TOPIC_PAGES.items()
@@ -80,6 +81,7 @@ class IntentAdmin(RowAdmin):
         response = workspace(request, intent)
         if isinstance(response, TemplateResponse):
             note_opened_row(request.user, self.opts.db_table, intent)
+            response.context_data = {**(response.context_data or {}), "flow_url": flow_url(request, intent)}
         return response
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:

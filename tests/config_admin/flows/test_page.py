@@ -1,5 +1,6 @@
-"""Starting a flow: the form, the look at what it makes, and what it made."""
+"""The page of a flow: a new one, the same one opened again, sentences tried, and what is refused."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,25 +9,40 @@ from django.urls import reverse
 
 from config_admin import models as m
 from config_admin.editing.links import workspace_url
-from config_admin.flows.page import _name, _name_apart
+from config_admin.flows.flows import write_rows
+from config_admin.flows.reading import normalise_flow, read_flow
+from config_admin.flows.saving import create_flow
+from config_admin.releases.change_set import change_set
+from config_admin.snapshot.active import snapshots
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
+from tests.config_admin.flows.test_reading import BASE, FULL
+from tests.config_admin.flows.test_saving import KINDS
 
 pytestmark = pytest.mark.django_db
 
 FORM = {
-    "flow": "collect",
+    "kind": "collect",
     "code": "book_table",
-    "name": "Book a table",
+    "title": "Book a table",
     "description": "A guest wants a table.",
     "phrases": "I want to book a table\nreserve a table",
-    "wish-TOTAL_FORMS": "6",
-    "wish-INITIAL_FORMS": "0",
-    "wish-0-label": "the number of guests",
-    "wish-0-kind": "number",
-    "wish-1-label": "Where to sit",
-    "wish-1-kind": "choice",
-    "wish-1-choices": "inside, outside",
+    "field-TOTAL_FORMS": "3",
+    "field-INITIAL_FORMS": "0",
+    "field-0-title": "the number of guests",
+    "field-0-type": "number",
+    "field-0-required": "yes",
+    "field-0-ORDER": "2",
+    "field-1-title": "Where to sit",
+    "field-1-type": "choice",
+    "field-1-options": "inside\noutside: terrace, garden",
+    "field-1-required": "no",
+    "field-1-ORDER": "1",
+    "field-2-type": "text",
+    "field-2-required": "yes",
+    "field-2-ORDER": "3",
+    "question-TOTAL_FORMS": "0",
+    "question-INITIAL_FORMS": "0",
 }
 
 
@@ -34,42 +50,176 @@ def send(client: Client, **values: Any) -> Any:
     return client.post(reverse("admin:config_admin_ceintent_start"), FORM | values)
 
 
+def flow_address(code: str = "BOOKING") -> str:
+    return reverse("admin:config_admin_ceintent_flow", args=[code])
+
+
+def sent_by(response: Any, **changes: Any) -> dict[str, Any]:
+    """What a browser sends for the page."""
+    context = response.context
+    data: dict[str, Any] = dict(
+        re.findall(r'name="(_digest|\w+-\w+_FORMS)" value="([^"]*)"', response.content.decode())
+    )
+    for form in (context["form"], *context["fields"], *context["questions"]):
+        data |= {form.add_prefix(name): form[name].value() for name in form.fields}
+    data = {name: value for name, value in data.items() if value not in (None, False)}
+    return data | {"kind": context["form"]["kind"].value()} | changes
+
+
+def read(code: str = "BOOKING") -> Any:
+    reading = read_flow(snapshots.current(), code)
+    assert reading is not None
+    return reading.document
+
+
 def test_nothing_is_made_before_it_was_looked_at_and_a_reason_given(ben: Client) -> None:
     shown = send(ben).content.decode()
 
     assert "When the form of BOOK_TABLE is complete in state COLLECT, set state to CONFIRM." in shown
-    assert "numberOfGuests*, whereToSit*" in shown
-    assert "Enter a reason for this change" in send(ben, _make="1").content.decode()
+    assert "whereToSit, numberOfGuests*" in shown
+    assert "Enter a reason for this change" in send(ben, _save="1").content.decode()
     assert not m.CeIntent.objects.filter(pk="BOOK_TABLE").exists()
 
 
 def test_it_is_made_as_one_release_and_opens_its_workspace(ben: Client) -> None:
     before = newest().pk
-    answer = send(ben, _make="1", reason="we take bookings")
+    answer = send(ben, _save="1", reason="we take bookings")
 
     assert answer["Location"] == workspace_url("BOOK_TABLE")
     release = newest()
     assert (release.pk, release.author, release.reason) == (before + 1, "ben", "we take bookings")
-    schema = m.CeOutputSchema.objects.get(intent_code="BOOK_TABLE").json_schema
-    assert schema["properties"]["numberOfGuests"] == {"type": "number", "title": "number of guests", "x-order": 1}
-    assert schema["properties"]["whereToSit"]["x-options"] == [
-        {"value": "inside", "label": "inside"},
-        {"value": "outside", "label": "outside"},
-    ]
-    assert m.CeIntentClassifier.objects.filter(intent_code="BOOK_TABLE").count() == 2
+    assert read("BOOK_TABLE")["fields"] == [
+        {
+            "name": "whereToSit", "title": "Where to sit", "type": "choice", "required": False,
+            "options": [{"value": "inside"}, {"value": "outside", "synonyms": ["terrace", "garden"]}],
+        },
+        {"name": "numberOfGuests", "title": "number of guests", "type": "number"},
+    ]  # fmt: skip
+    assert "Edit flow" in ben.get(workspace_url("BOOK_TABLE")).content.decode()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "lookup"])
+def test_a_flow_is_opened_and_saved_without_a_change(ben: Client, kind: str) -> None:
+    create_flow(KINDS[kind], author="ada", reason="begin")
+    page = ben.get(flow_address())
+    release = newest().pk
+
+    preview = ben.post(flow_address(), sent_by(page))
+    assert "Nothing would change." in preview.content.decode(), preview.context["problems"]
+    saved = ben.post(flow_address(), sent_by(page, _save="1", reason="nothing"))
+    assert saved.status_code == 302, saved.context["problems"]
+    assert newest().pk == release
+    assert read() == normalise_flow(KINDS[kind])
+
+
+def test_a_flow_is_changed_in_one_release(ben: Client) -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    page = ben.get(flow_address())
+    changes = {
+        "answer": "See you.",
+        "phrases": "a table please",
+        "field-3-title": "Day",
+        "field-3-ORDER": "1",
+        "field-0-DELETE": "on",
+    }
+    shown = ben.post(flow_address(), sent_by(page, **changes)).content.decode()
+
+    assert "This will change" in shown
+    assert 'ce-how-deleted">deleted</span>' in shown
+    release = newest().pk
+    ben.post(flow_address(), sent_by(page, **changes, _save="1", reason="shorter"))
+    document = read()
+    assert (newest().pk, newest().reason) == (release + 1, "shorter")
+    assert (document["answer"], document["phrases"]) == ("See you.", ["a table please"])
+    names = [(field["name"], field["title"]) for field in document["fields"]]
+    assert names[:2] == [("choice", "Choice"), ("time", "Day")] or ("time", "Day") in names
+    assert "text" not in dict(names)
+
+
+def test_page_command_and_api_write_the_same_rows(ben: Client) -> None:
+    # What is typed is a text.
+    flow = {**FULL, "fields": [field for field in FULL["fields"] if field["type"] != "choice"]}
+    create_flow({**flow, "code": "OTHER"}, author="ada", reason="begin")
+    page = ben.get(flow_address("OTHER"))
+    data = sent_by(page, code="BOOKING", _save="1", reason="the same again")
+    del data["_digest"]
+    made = ben.post(reverse("admin:config_admin_ceintent_start"), data)
+
+    assert made.status_code == 302, made.context["problems"]
+    assert write_rows(read("BOOKING")) == write_rows(flow)
+
+
+def test_the_page_names_what_it_does_not_touch(ben: Client) -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    with change_set():
+        m.CeIntentClassifier.objects.create(
+            intent_code="BOOKING", state_code="COLLECT", rule_type="REGEX", pattern="(?i)table", description="any table"
+        )
+        m.CeIntentClassifier.objects.filter(pattern="book a table").update(priority=7, description="mine")
+    text = ben.get(flow_address()).content.decode()
+
+    assert "This page does not touch" in text
+    assert "any table</a> (made by hand)" in text
+    assert "changed by hand: description" in text
+
+
+def test_two_people_do_not_overwrite_one_another_unseen(ben: Client) -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    page = ben.get(flow_address())
+    with change_set():
+        m.CeResponse.objects.filter(intent_code="BOOKING", state_code="DONE").update(exact_text="Theirs.")
+    refused = ben.post(flow_address(), sent_by(page, _save="1", reason="mine"))
+
+    assert "Somebody else changed this flow" in refused.content.decode()
+    assert ben.post(flow_address(), sent_by(refused, _save="1", reason="mine")).status_code == 302
+    assert read()["answer"] == "Done."
+
+
+def test_rows_are_added_without_a_script_and_without_a_judgement(ben: Client) -> None:
+    page = send(ben, _add_field="1", title="")
+    assert len(page.context["fields"]) == 3
+    assert "is required" not in page.content.decode()
+    assert len(send(ben, _add_question="1").context["questions"]) == 1
+    added = send(ben, _add_phrases="1", message=["a table for two", "reserve a table"])
+    assert added.context["form"]["phrases"].value().splitlines() == [
+        "I want to book a table", "reserve a table", "a table for two",
+    ]  # fmt: skip
+
+
+def test_sentences_are_tried_on_unsaved_phrases(ben: Client) -> None:
+    create_flow(
+        {**BASE, "kind": "answer", "code": "HOURS", "title": "Hours", "phrases": ["opening hours"]},
+        author="ada",
+        reason="b",
+    )
+    page = send(ben, _try="1", sentences="a table please\nopening hours?\nblue elephants")
+
+    assert [(tried.outcome, tried.headline) for tried in page.context["tried"]] == [
+        ("own", "This flow"), ("other", "Another intent: Hours"), ("nobody", "Not understood"),
+    ]  # fmt: skip
+    assert "Words that count" in page.content.decode()
+    assert page.context["form"]["title"].value() == "Book a table"
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"code": ""}, "This field is required."),
-        ({"phrases": ""}, "This field is required."),
-        ({"wish-0-label": "", "wish-1-label": ""}, "Enter at least one field."),
-        ({"wish-1-choices": " , "}, "Enter the choices, separated by commas."),
-        ({"flow": "answer"}, "Enter the answer."),
-        ({"flow": "lookup"}, "Choose a tool."),
-        ({"code": "LOAN"}, "The intent LOAN already exists. Choose another code."),
-        ({"code": "book table", "_make": "1", "reason": "x"}, "Nothing was created"),
+        ({"code": ""}, "“Code” is required"),
+        ({"phrases": ""}, "“Phrases” is required"),
+        ({"field-0-title": ""}, "“Field” is required"),
+        ({"field-0-DELETE": "on", "field-1-DELETE": "on"}, "Enter at least one field to collect."),
+        ({"field-1-options": " \n "}, "Enter the choices, one per line."),
+        ({"field-1-options": "a\na: b"}, "“a” occurs twice"),
+        ({"field-0-min": "x"}, "“x” is no bound"),
+        ({"field-0-min": "9", "field-0-max": "1"}, "comes before"),
+        ({"field-0-type": "date", "field-0-max": "soon"}, "Use today, today+90d"),
+        ({"field-0-type": "pattern", "field-0-pattern": "(a"}, "Pattern"),
+        ({"field-0-type": "money", "field-0-currency": "euro"}, "Currency"),
+        ({"kind": "answer"}, "Enter the answer"),
+        ({"kind": "lookup"}, "Choose a tool"),
+        ({"code": "LOAN"}, "The intent LOAN already exists"),
+        ({"code": "book table", "_save": "1", "reason": "x"}, "Nothing was created"),
+        ({"answer": "{{ }}"}, 'href="#id_answer"'),
     ],
 )
 def test_what_is_missing_is_told_and_nothing_is_lost_or_made(ben: Client, values: dict[str, str], message: str) -> None:
@@ -83,15 +233,14 @@ def test_what_is_missing_is_told_and_nothing_is_lost_or_made(ben: Client, values
 
 
 def test_who_may_not_add_rows_has_no_such_page(somebody: Any) -> None:
-    assert somebody("quinn", "qa").get(reverse("admin:config_admin_ceintent_start")).status_code == 403
+    create_flow(FULL, author="ada", reason="begin")
+    quinn = somebody("quinn", "qa")
+    assert quinn.get(reverse("admin:config_admin_ceintent_start")).status_code == 403
+    assert quinn.get(flow_address()).status_code == 403
+    assert "Edit flow" not in quinn.get(workspace_url("BOOKING")).content.decode()
 
 
-def test_fields_in_any_letters_keep_names_of_their_own() -> None:
-    titles = ("Größe", "имя", "адрес", "size", "size")
-    assert [field["name"] for field in _name_apart([{"name": _name(title)} for title in titles])] == [
-        "grosse",
-        "value",
-        "value2",
-        "size",
-        "size2",
-    ]
+def test_rows_of_another_shape_are_no_flow(ben: Client) -> None:
+    make(m.CeIntent)
+    assert ben.get(flow_address("LOAN")).status_code == 404
+    assert "Edit flow" not in ben.get(workspace_url("LOAN")).content.decode()

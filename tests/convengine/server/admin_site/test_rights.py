@@ -56,6 +56,7 @@ OWN = {
     "config_admin_ceintent_start": "config_admin.add_ceintent",
     "config_admin_ceintent_faq": "config_admin.add_ceintent",
     "config_admin_ceintent_faq_template": "config_admin.add_ceintent",
+    "config_admin_ceintent_flow": "config_admin.change_ceintent",
 }
 #: The same where something is sent.
 OWN_TO_SEND = OWN | {"config_admin_cerelease_transfer": "config_admin.import_configuration"}

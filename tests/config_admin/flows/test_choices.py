@@ -1,0 +1,32 @@
+"""Choices are written as lines and read back the same."""
+
+import pytest
+
+from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("window", [{"value": "window"}]),
+        ("window: by the window, outside", [{"value": "window", "synonyms": ["by the window", "outside"]}]),
+        ("IN = inside: indoors", [{"value": "IN", "label": "inside", "synonyms": ["indoors"]}]),
+        ("10:30: half past ten", [{"value": "10:30", "synonyms": ["half past ten"]}]),
+        ('Paris: "Paris, France", city of light', [{"value": "Paris", "synonyms": ["Paris, France", "city of light"]}]),
+        ("a\nb", [{"value": "a"}, {"value": "b"}]),
+    ],
+)
+def test_lines_are_choices_and_choices_are_lines(text: str, options: list[dict[str, object]]) -> None:
+    assert read_choices(text) == options
+    assert format_choices(options) == text
+
+
+def test_blanks_are_ignored_and_known_values_keep_their_type() -> None:
+    assert read_choices("\n a : \n\n b:x,, y \n") == [{"value": "a"}, {"value": "b:x,, y"}]
+    assert read_choices("3: three", [{"value": 3}]) == [{"value": 3, "synonyms": ["three"]}]
+
+
+@pytest.mark.parametrize(("text", "message"), [("a\na", "“a” occurs twice"), (": b", "no choice before the colon")])
+def test_lines_that_are_no_choices_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ChoicesInvalid, match=message):
+        read_choices(text)
