@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import DatabaseError, models
+from django.utils import timezone
 
 from config_admin.editing.fields import Unread
 from config_admin.form_save.optimistic_lock import Intruder, digest_of, last_changes
@@ -13,18 +14,19 @@ from config_admin.releases import head
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.change_set import change_set, get_released_head
 from config_admin.releases.changes import Author
-from config_admin.releases.content import contents, control_plane, kept_columns
+from config_admin.releases.content import as_json, contents, control_plane, kept_columns, key_of
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.tree import Content, has_same_text
-from config_admin.restore.checks import compile_rows
+from config_admin.restore.checks import compile_rows, overlay_rows
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.snapshot.active import snapshots
-from config_admin.transfer.values import find_limit_problem
+from config_admin.transfer.import_plan import get_highest_id
+from config_admin.transfer.values import find_limit_problem, get_default
 from config_admin.validation.common import find_fallbacks, report_last_fallback
-from config_admin.validation.draft import Draft, overlaid
+from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.installation import describe_installation
-from config_admin.validation.save_checks import check_row
+from config_admin.validation.save_checks import check_delete, check_row
 from config_admin.validation.world import World
 from convengine.engine.older_templates.rows import Change, convert_row
 from convengine.engine.turn import rows
@@ -39,8 +41,11 @@ Forbidden = Callable[[Row], str]
 class Edit:
     """An edit of a row: the digest of the seen content, and texts by column."""
 
-    seen: str
-    texts: Mapping[str, str]
+    seen: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    #: True for a row that is not stored yet. Its key among the edits is only a name.
+    is_new: bool = False
+    is_deleted: bool = False
 
 
 @dataclass
@@ -53,8 +58,10 @@ class CheckedEdits:
     met: dict[Any, tuple[Content | None, Intruder]] = field(default_factory=dict)
     #: Errors, and warnings that the stored rows do not have already.
     findings: list[Finding] = field(default_factory=list)
-    #: The resulting rows, without unchanged ones.
-    wanted: dict[Any, Content] = field(default_factory=dict)
+    #: The resulting rows, without unchanged ones; null for a deleted one.
+    wanted: dict[Any, Content | None] = field(default_factory=dict)
+    #: The names of new rows among the edits, by key.
+    names: dict[Any, Any] = field(default_factory=dict)
     #: Converted older template forms, by row.
     conversions: dict[Any, list[Change]] = field(default_factory=dict)
 
@@ -76,15 +83,51 @@ def check_edits(table: str, edits: Mapping[Any, Edit], find_refusal: Forbidden) 
     If rows were changed meanwhile, only these are reported: the user must choose first.
     """
     now = get_released_head()
-    stored = contents(table, list(edits))
     verdict = CheckedEdits(now.content_hash)
-    met = [pk for pk, edit in edits.items() if pk not in stored or digest_of(stored[pk]) != edit.seen]
+    edits = _assign_keys(table, edits, verdict)
+    stored = contents(table, list(edits))
+    met = [
+        pk for pk, edit in edits.items() if not edit.is_new and (pk not in stored or digest_of(stored[pk]) != edit.seen)
+    ]
     if met:
         changed = last_changes(control_plane()[table], met)
         verdict.met = {pk: (stored.get(pk), changed.get(pk, Intruder("somebody", "", None))) for pk in met}
         return verdict
-    _EditCheck(table, verdict, snapshots.current(), describe_installation(), find_refusal).judge(edits, stored)
+    if not verdict.findings:
+        _EditCheck(table, verdict, snapshots.current(), describe_installation(), find_refusal).judge(edits, stored)
     return verdict
+
+
+def _assign_keys(table: str, edits: Mapping[Any, Edit], verdict: CheckedEdits) -> dict[Any, Edit]:
+    """The edits by the keys that the rows will have. A name that is missing or taken is a finding."""
+    key = kept_columns(table)[key_of(table)]
+    model: Any = control_plane()[table]
+    by_key = {pk: edit for pk, edit in edits.items() if not edit.is_new}
+    is_numbered = isinstance(key, models.AutoField)
+    last = get_highest_id(table) if is_numbered else 0
+    if is_numbered:
+        last = max(last, model.objects.aggregate(last=models.Max(key.attname))["last"] or 0)
+    for name, edit in edits.items():
+        if not edit.is_new:
+            continue
+        last += 1
+        pk = last if is_numbered else value_of(table, key.attname, edit.texts.get(key.attname, ""))
+        if problem := "" if is_numbered else _find_key_problem(model, pk, by_key):
+            verdict.findings.append(Finding("DUPLICATE", Severity.ERROR, table, name, key.attname, problem))
+        else:
+            by_key[pk], verdict.names[pk] = edit, name
+    return by_key
+
+
+def _find_key_problem(model: Any, pk: Any, taken: Collection[Any]) -> str:
+    """Why a typed key cannot be that of a new row; else blank."""
+    if isinstance(pk, Unread):
+        return " ".join(pk.problem.messages)
+    if not pk:
+        return "Enter a name. It identifies the row and cannot be changed later."
+    if pk in taken or model.objects.filter(pk=pk).exists():
+        return f"{pk} exists already. Choose another name."
+    return ""
 
 
 class _EditCheck:
@@ -104,11 +147,17 @@ class _EditCheck:
         self.unread: dict[Any, dict[str, Unread]] = {}
 
     def judge(self, edits: Mapping[Any, Edit], stored: Mapping[Any, Content]) -> None:
-        wanted = {pk: self._apply_edit(pk, edit, stored[pk]) for pk, edit in edits.items()}
-        wanted = {pk: row for pk, row in wanted.items() if pk in self.unread or not has_same_text(row, stored[pk])}
+        deleted = [pk for pk, edit in edits.items() if edit.is_deleted]
+        wanted = {
+            pk: self._apply_edit(pk, edit, self._make_content(pk) if edit.is_new else stored[pk])
+            for pk, edit in edits.items()
+            if not edit.is_deleted
+        }
+        wanted = {pk: row for pk, row in wanted.items() if pk in self.unread or not has_same_text(row, stored.get(pk))}
         chunk = compile_rows(self.table, wanted)
         # Unreadable values are checked by their row's own checks; for other checks the row keeps its earlier values.
-        after = overlaid(self.snapshot, {row.pk: row for row in chunk.rows})
+        changed: dict[Any, Content | None] = {**wanted, **dict.fromkeys(deleted)}
+        after = overlay_rows(self.snapshot, {self.table: changed}, {self.table: chunk})
         drafts = {row.pk: self._restore_typed_texts(row) for row in chunk.rows}
         findings = self.verdict.findings
         for pk, draft in drafts.items():
@@ -116,8 +165,23 @@ class _EditCheck:
             if not any(finding.is_error for finding in of_row):
                 of_row += self._out_of_bounds(pk, wanted[pk])
             findings += of_row
-        findings += self._fallback(drafts, after)
-        self.verdict.wanted = {pk: self._in_jinja(pk, drafts[pk], row) for pk, row in wanted.items()}
+        findings += [finding for pk in deleted for finding in self._check_deletion(pk, after)]
+        findings += self._fallback({*drafts, *deleted} - {each.row for each in findings}, after)
+        converted = {pk: self._in_jinja(pk, drafts[pk], row) for pk, row in wanted.items()}
+        self.verdict.wanted = {**changed, **converted}
+
+    def _make_content(self, pk: Any) -> Content:
+        """A new row with the defaults of its columns."""
+        content = {name: get_default(column) for name, column in kept_columns(self.table).items()}
+        return {**content, "created_at": as_json(timezone.now()), key_of(self.table): pk}
+
+    def _check_deletion(self, pk: Any, after: Snapshot) -> list[Finding]:
+        row = self.snapshot.row(rows.ROW_TYPE_OF[self.table], pk)
+        if row is None:
+            return []
+        if message := self.find_refusal(row):
+            return [Finding("FORBIDDEN", Severity.ERROR, self.table, pk, None, message)]
+        return check_delete(row, after)
 
     def _apply_edit(self, pk: Any, edit: Edit, before: Content) -> Content:
         after = dict(before)
@@ -159,11 +223,11 @@ class _EditCheck:
             if not column.is_relation and (message := find_limit_problem(column, content[name])):
                 yield self._error("OUT_OF_RANGE", pk, name, message)
 
-    def _fallback(self, drafts: Mapping[Any, Row], after: Snapshot) -> Iterator[Finding]:
+    def _fallback(self, changed: Collection[Any], after: Snapshot) -> Iterator[Finding]:
         """The last answers for UNKNOWN / UNKNOWN may not be removed together either."""
         if self.table == rows.Response.table and not find_fallbacks(after):
             for row in find_fallbacks(self.snapshot):
-                if row.pk in drafts:
+                if row.pk in changed:
                     yield report_last_fallback(Draft(row, self.snapshot, self.world))
 
     def _in_jinja(self, pk: Any, draft: Row, content: Content) -> Content:

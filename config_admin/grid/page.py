@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from config_admin.health.diagnosis import RowKey
 from config_admin.health.page import health_url
 from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
+from config_admin.transfer.values import get_default
 from config_admin.validation.columns import get_column_spec
 from convengine.engine.turn.rows import Tool
 from convengine.server.deployment import conf
@@ -72,6 +74,8 @@ class GridAdmin(ModelAdmin):
             "opts": self.opts,
             "grid": grid.about(),
             "may_edit": grid.may_edit,
+            "may_add": grid.may_add,
+            "may_delete": grid.may_delete,
             "is_filtered": bool(query),
             "list_url": f"{listed}?{query}",
             "reason": reasons.recall_reason(request, self.opts.db_table),
@@ -97,6 +101,8 @@ class GridAdmin(ModelAdmin):
         user: Any = request.user
         rows: Any = self
         edits = grid.edits()
+        grid.allow(grid.may_add or not any(edit.is_new for edit in edits.values()))
+        grid.allow(grid.may_delete or not any(edit.is_deleted for edit in edits.values()))
         try:
             done = save_edits(
                 self.opts.db_table,
@@ -130,6 +136,10 @@ class Grid:
         self.columns = [column for name in names if not (column := self.opts.get_field(name)).primary_key]
         self.may_see: bool = model_admin.has_view_or_change_permission(request)
         self.may_edit: bool = model_admin.has_change_permission(request)
+        #: Rows of a tool need its form, which offers the tools.
+        self.may_add: bool = self.may_edit and not self.opts.pk.is_relation and model_admin.has_add_permission(request)
+        self.may_delete: bool = self.may_edit and model_admin.has_delete_permission(request)
+        self.has_typed_key = not isinstance(self.opts.pk, AutoField) and not self.opts.pk.is_relation
 
     def allow(self, may: bool) -> None:
         """Raises PermissionDenied without the right."""
@@ -165,7 +175,10 @@ class Grid:
             "row": capfirst(str(self.opts.verbose_name)),
             "key": capfirst(str(self.opts.pk.verbose_name)),
             "keyNumber": isinstance(self.opts.pk, AutoField),
+            "keyTyped": self.has_typed_key,
             "mayEdit": self.may_edit,
+            "mayAdd": self.may_add,
+            "mayDelete": self.may_delete,
             "rows": f"{self.url('rows')}?{self.filters.urlencode()}",
             "save": self.url("save"),
             "columns": [self._serialize_column(column) for column in self.columns],
@@ -177,6 +190,7 @@ class Grid:
             "name": column.attname,
             "label": capfirst(str(column.verbose_name)),
             "help": str(column.help_text),
+            "initial": text_of(get_default(column)),
             "fixed": column.name in self.admin.fixed_fields,
             "wide": kind in _WIDE,
             "number": "Integer" in kind or kind == "DecimalField",
@@ -202,21 +216,41 @@ class Grid:
         return tool.tool_code if tool else str(pk)
 
     def edits(self) -> dict[Any, Edit]:
-        """The submitted edits: `{key: {"seen": digest, "cells": {column: text}}}` as a JSON file. Raises BadRequest."""
+        """The submitted edits as a JSON file: `{key: {"seen": digest, "cells": {column: text}}}`.
+
+        `{name: {"new": true, "cells": …}}` adds a row, `{key: {"seen": digest, "deleted": true}}` deletes one.
+        Raises BadRequest.
+        """
         sent, limit = self.request.FILES.get("edits"), conf.get("MAX_IMPORT_BYTES")
         if sent is None or (sent.size or 0) > limit:
             raise BadRequest(f"Send the edits as a file `edits` of at most {limit} bytes.")
         editable = {column.attname for column in self.columns if column.name not in self.admin.fixed_fields}
         try:
             document = json.loads(sent.read())
-            return {self.opts.pk.to_python(key): _edit(edit, editable) for key, edit in document.items()}
+            return {
+                key if edit.get("new") else self.opts.pk.to_python(key): self._read_edit(edit, editable)
+                for key, edit in document.items()
+            }
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError) as error:
             raise BadRequest(f"The list of edits is not valid: {error}") from error
+
+    def _read_edit(self, edit: Mapping[str, Any], editable: set[str]) -> Edit:
+        is_new, is_deleted = edit.get("new") is True, edit.get("deleted") is True
+        if is_new:
+            edit = {"seen": "", **edit}
+            editable = editable | {self.opts.pk.attname} if self.has_typed_key else editable
+        if is_deleted:
+            edit = {**edit, "cells": {}}
+        return replace(_edit(edit, editable), is_new=is_new, is_deleted=is_deleted)
 
     def describe_refusal(self, verdict: CheckedEdits) -> dict[str, Json]:
         """What prevents saving the edits."""
         findings = [
-            {**finding.as_dict(), "row": str(finding.row), "key": get_finding_key(finding)}
+            {
+                **finding.as_dict(),
+                "row": str(verdict.names.get(finding.row, finding.row)),
+                "key": get_finding_key(finding),
+            }
             for finding in verdict.findings
         ]
         met = {str(pk): self._describe_conflict(pk, content, who) for pk, (content, who) in verdict.met.items()}
@@ -227,11 +261,14 @@ class Grid:
 
     def describe_save(self, done: SaveResult, edits: Mapping[Any, Edit]) -> dict[str, Json]:
         """The release, the rows after saving, and warnings."""
-        wanted, release = done.verdict.wanted, done.release
+        wanted, release, names = done.verdict.wanted, done.release, done.verdict.names
+        stored = [*names, *(pk for pk, edit in edits.items() if not edit.is_new)]
         return {
             "release": {"number": release.pk, "url": release_url(release.pk)} if release else None,
-            "rows": [self.row(pk, content) for pk, content in contents(self.table, list(edits)).items()],
-            "told": news_of([RowKey(self.table, pk) for pk in wanted])[:TOLD] if release else [],
+            "rows": [self.row(pk, content) for pk, content in contents(self.table, stored).items()],
+            "added": {name: str(pk) for pk, name in names.items()},
+            "deleted": [str(pk) for pk, edit in edits.items() if edit.is_deleted],
+            "told": news_of([RowKey(self.table, pk) for pk, row in wanted.items() if row])[:TOLD] if release else [],
             "health": health_url(),
             "conversions": [
                 f"{pk}: {change.before} → {change.after}"

@@ -92,7 +92,7 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
     now = get_released_head()
     existing = load_contents(now.config_version)
     progress("read", document.count, document.count)
-    placed = match_rows(document, existing, fresh_ids(document, existing, _get_highest_id))
+    placed = match_rows(document, existing, fresh_ids(document, existing, get_highest_id))
     plan = Plan(document, now.config_version, now.content_hash, existing, placed)
     unread = _collect_reader_notes(document, placed)
     (plan.left_out if rest else plan.findings).extend(unread)
@@ -102,7 +102,7 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
     return plan
 
 
-def _get_highest_id(table: str) -> int:
+def get_highest_id(table: str) -> int:
     """The highest id that any row of a table ever had, because a new row must not get another row's history."""
     model: Any = control_plane()[table]
     highest = model.history.model.objects.aggregate(highest=models.Max(key_of(table)))["highest"]

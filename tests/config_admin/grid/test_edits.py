@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from config_admin import models as m
+from config_admin.form_save.optimistic_lock import digest_of
 from config_admin.grid import edits as grid_edits
-from config_admin.grid.edits import CheckedEdits, check_edits, get_finding_key
+from config_admin.grid.edits import CheckedEdits, Edit, check_edits, get_finding_key, save_edits
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
+from config_admin.releases.content import content_of
 from tests.config_admin.admin.pages import a_response, newest
 from tests.config_admin.builders import make
 from tests.config_admin.grid.conftest import edits, save_as_ada
@@ -162,3 +164,70 @@ def test_what_somebody_saves_between_judging_and_writing_is_not_overwritten(monk
     assert done.is_held
     assert done.verdict.met[row.pk][1].who == "ben"
     assert row.priority == 8
+
+
+def test_rows_are_added_edited_and_deleted_as_one_release() -> None:
+    kept, gone = a_response(priority=7), a_response(state_code="OLD")
+    version = head.newest()
+    given = {
+        "new-1": Edit(
+            texts={"intent_code": "any", "state_code": "NEW", "response_type": "EXACT", "exact_text": "Hi"},
+            is_new=True,
+        ),
+        **edits((kept, {"priority": "8"})),
+        gone.pk: Edit(digest_of(content_of(gone)), is_deleted=True),
+    }
+    done = save_edits("ce_response", given, lambda row: "", author="ada", reason="tidy")
+
+    assert not done.verdict.findings
+    assert head.newest() == version + 1
+    (pk,) = done.verdict.names
+    made = m.CeResponse.objects.get(pk=pk)
+    assert (made.intent_code, made.exact_text, made.enabled) == ("ANY", "Hi", True)
+    assert pk > gone.pk
+    assert not m.CeResponse.objects.filter(pk=gone.pk).exists()
+    assert m.CeResponse.objects.get(pk=kept.pk).priority == 8
+
+
+def test_an_incomplete_new_row_and_a_row_in_use_keep_everything_as_it_is() -> None:
+    stored = m.CeResponse.objects.get(intent_code="UNKNOWN", state_code="UNKNOWN")
+    given = {
+        "new-1": Edit(is_new=True),
+        stored.pk: Edit(digest_of(content_of(stored)), is_deleted=True),
+    }
+    done = save_edits("ce_response", given, lambda row: "", author="ada", reason="tidy")
+
+    assert done.is_held
+    assert [finding.code for finding in done.verdict.findings if finding.row == stored.pk] == ["LAST_FALLBACK"]
+    assert {finding.field for finding in done.verdict.findings if finding.row in done.verdict.names} >= {
+        "response_type"
+    }
+
+
+@pytest.mark.parametrize(("name", "problem"), [("", "Enter a name."), ("loan", "LOAN exists already.")])
+def test_the_name_of_a_new_row_must_be_typed_and_free(name: str, problem: str) -> None:
+    make(m.CeIntent)
+    names = {"new-1": name, "new-2": "NEW_ONE"}
+    given: dict[Any, Edit] = {
+        key: Edit(texts={"intent_code": code, "description": "Why."}, is_new=True) for key, code in names.items()
+    }
+    (finding,) = check_edits("ce_intent", given, lambda row: "").findings
+
+    assert (finding.row, finding.field) == ("new-1", "intent_code")
+    assert problem in finding.message
+
+
+def test_a_row_that_is_deleted_although_somebody_changed_it_is_told_first() -> None:
+    row = a_response()
+    given = {row.pk: Edit(digest_of(content_of(row)), is_deleted=True)}
+    with change_set(author="ben"):
+        m.CeResponse.objects.filter(pk=row.pk).update(exact_text="Theirs")
+
+    assert check_edits("ce_response", given, lambda row: "").met[row.pk][1].who == "ben"
+
+
+def test_a_deletion_that_is_forbidden_is_said_at_the_row() -> None:
+    row = a_response()
+    given = {row.pk: Edit(digest_of(content_of(row)), is_deleted=True)}
+
+    assert [each.message for each in check_edits("ce_response", given, lambda row: "Not you.").findings] == ["Not you."]

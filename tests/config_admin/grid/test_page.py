@@ -137,3 +137,34 @@ def test_reserved_settings_are_for_administrators_here_too(ben: Client, ada: Cli
     reserved = make(m.CeConfig, config_type="AUDIT", config_key="LEVEL", config_value="STANDARD")
     given = make_edit(ben, m.CeConfig, reserved.pk, config_value="FULL")
     assert "configuration administrators" in send(ben, m.CeConfig, given).json()["findings"][0]["message"]
+
+
+def test_rows_are_added_and_deleted_and_the_answer_names_them(ben: Client) -> None:
+    gone = a_response()
+    seen = next(row[1] for row in rows(ben, m.CeResponse)["rows"] if row[0] == str(gone.pk))
+    cells = {"intent_code": "ANY", "state_code": "NEW", "response_type": "EXACT", "exact_text": "Hi"}
+    given = {"new-1": {"new": True, "cells": cells}, str(gone.pk): {"seen": seen, "deleted": True}}
+    body = send(ben, m.CeResponse, given).json()
+
+    made = m.CeResponse.objects.get(state_code="NEW")
+    assert body["added"] == {"new-1": str(made.pk)}
+    assert body["deleted"] == [str(gone.pk)]
+    assert [row[0] for row in body["rows"]] == [str(made.pk)]
+    problem = send(ben, m.CeResponse, {"new-1": {"new": True, "cells": {"priority": "soon"}}}).json()["findings"][0]
+    assert problem["row"] == "new-1"
+
+
+def test_a_new_row_with_a_name_of_its_own_has_a_cell_for_it(ben: Client) -> None:
+    about = ben.get(address(m.CeIntent, "grid")).context["grid"]
+    cells = {"intent_code": "new_one", "description": "Why."}
+    given = {"new-1": {"new": True, "cells": cells}}
+    warnings = send(ben, m.CeIntent, given).json()["findings"]
+    body = send(ben, m.CeIntent, given, confirmed=" ".join(each["key"] for each in warnings)).json()
+
+    assert about["keyTyped"]
+    assert body["added"] == {"new-1": "NEW_ONE"}
+
+
+def test_rows_of_a_tool_are_not_added_in_the_grid(ada: Client) -> None:
+    assert not ada.get(address(m.CeMcpHttpTool, "grid")).context["may_add"]
+    assert send(ada, m.CeMcpHttpTool, {"new-1": {"new": True, "cells": {}}}).status_code == 403
