@@ -175,6 +175,7 @@ class Grid:
             "row": capfirst(str(self.opts.verbose_name)),
             "key": capfirst(str(self.opts.pk.verbose_name)),
             "keyNumber": isinstance(self.opts.pk, AutoField),
+            "keyName": self.opts.pk.attname,
             "keyTyped": self.has_typed_key,
             "mayEdit": self.may_edit,
             "mayAdd": self.may_add,

@@ -4,7 +4,10 @@
 globalThis.ceCells = (columns) => {
     const rows = [], byKey = new Map();
     const done = [], undone = [];
-    const row = ([key, seen, url, texts]) => ({key, seen, url, base: texts, now: [...texts], told: []});
+    let added = 0;
+    const row = ([key, seen, url, texts]) => ({key, seen, url, base: texts, now: [...texts], told: [], isNew: false, isRemoved: false});
+    // In a step, this column stands for the row itself: false while it exists, true when it is deleted.
+    const ROW = -1;
 
     function add(some) {
         for (const one of some.map(row)) {
@@ -13,19 +16,47 @@ globalThis.ceCells = (columns) => {
         }
     }
 
+    const isFixed = (one, column) => one.isRemoved || (one.isNew && columns[column].typed ? false : columns[column].fixed);
+
     // Set texts of cells: [[row, column, text]]. Skips read-only cells and returns how many those were.
-    function put(wanted) {
-        const free = wanted.filter(([, column]) => !columns[column].fixed);
+    function put(wanted, before = []) {
+        const free = wanted.filter(([one, column]) => !isFixed(one, column));
         const step = free.filter(([one, column, text]) => one.now[column] !== text).map(([one, column, text]) => [one, column, one.now[column], text]);
-        if (step.length) {
-            done.push(step);
-            undone.length = 0;
-            step.forEach(([one, column, , text]) => write(one, column, text));
-        }
+        keep([...before, ...step]);
         return wanted.length - free.length;
     }
 
+    function keep(step) {
+        if (!step.length) return;
+        done.push(step);
+        undone.length = 0;
+        step.forEach(([one, column, , value]) => write(one, column, value));
+    }
+
+    // Makes new rows and fills in cells, which a function of the rows gives, as one step. Returns the rows, and how many
+    // of the cells were read-only.
+    function create(number, fill = () => []) {
+        const made = Array.from({length: number}, () => {
+            added += 1;
+            const texts = columns.map((column, index) => (index ? column.initial : column.typed ? "" : `new ${added}`));
+            return {...row([`new-${added}`, "", "", texts]), isNew: true};
+        });
+        for (const one of made) {
+            rows.push(one);
+            byKey.set(one.key, one);
+        }
+        return {made, passed: put(fill(made), made.map((one) => [one, ROW, true, false]))};
+    }
+
+    // Delete rows, or take that back.
+    const remove = (some, isRemoved) => keep(some.filter((one) => one.isRemoved !== isRemoved).map((one) => [one, ROW, one.isRemoved, isRemoved]));
+
     function write(one, column, text) {
+        if (column === ROW) {
+            one.isRemoved = text;
+            one.told = [];
+            return;
+        }
         one.now[column] = text;
         one.told = one.told.filter((told) => told.column !== column);
     }
@@ -39,12 +70,16 @@ globalThis.ceCells = (columns) => {
         return found;
     }
 
-    const isChanged = (one) => one.now.some((text, column) => text !== one.base[column]);
+    const isEdited = (one) => one.now.some((text, column) => text !== one.base[column]);
+    const isShown = (one) => !(one.isNew && one.isRemoved);
+    const isChanged = (one) => (one.isNew ? !one.isRemoved : one.isRemoved || isEdited(one));
 
     function edits() {
         const changed = rows.filter(isChanged).map((one) => {
+            if (one.isRemoved) return [one.key, {seen: one.seen, deleted: true}];
             const cells = columns.map(({name}, column) => [name, column]).filter(([, column]) => one.now[column] !== one.base[column]);
-            return [one.key, {seen: one.seen, cells: Object.fromEntries(cells.map(([name, column]) => [name, one.now[column]]))}];
+            const texts = Object.fromEntries(cells.map(([name, column]) => [name, one.now[column]]));
+            return [one.key, one.isNew ? {new: true, cells: texts} : {seen: one.seen, cells: texts}];
         });
         return Object.fromEntries(changed);
     }
@@ -80,8 +115,14 @@ globalThis.ceCells = (columns) => {
         }
     }
 
-    // The stored rows.
-    function saved(some) {
+    // The stored rows. `made` gives the keys of new rows, `deleted` those of deleted ones.
+    function saved(some, made, deleted) {
+        for (const [name, key] of Object.entries(made)) {
+            const one = byKey.get(name), [, , url] = some.find(([of]) => of === key);
+            byKey.delete(name);
+            byKey.set(key, Object.assign(one, {key, url, isNew: false}));
+        }
+        for (const key of deleted) drop(byKey.get(key));
         for (const [key, seen, , texts] of some) {
             const one = byKey.get(key);
             Object.assign(one, {seen, base: texts, now: [...texts], told: []});
@@ -97,7 +138,7 @@ globalThis.ceCells = (columns) => {
     }
 
     return {
-        rows, byKey, add, put, edits, judged, met, saved, drop, isChanged,
+        rows, byKey, add, put, create, remove, edits, judged, met, saved, drop, isChanged, isEdited, isFixed, isShown,
         undo: () => step(done, undone, true), redo: () => step(undone, done, false),
         canUndo: () => done.length > 0, canRedo: () => undone.length > 0,
     };

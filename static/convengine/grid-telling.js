@@ -8,6 +8,11 @@ globalThis.ceGrid = {
         element.append(...children);
         return element;
     },
+    // The name of a cell for assistive technology, where its text does not say all.
+    name(cell, label) {
+        if (label) cell.setAttribute("aria-label", label);
+        else cell.removeAttribute("aria-label");
+    },
     // The highest level among messages, or blank.
     worst: (found) => ["gone", "stale", "error", "warning", "note"].find((level) => found.some((one) => one.level === level)) || "",
     // A row from the server, with its name as the first cell.
@@ -93,7 +98,8 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
     }
 
     function saved(found) {
-        cells.saved(found.rows.map(whole));
+        cells.saved(found.rows.map(whole), found.added, found.deleted);
+        redraw();
         const release = found.release;
         const what = release ? made("p", {}, made("a", {href: release.url}, `Release ${release.number}`), " is active. Every conversation uses it from its next message on.") : "There are no differences, so no release was created.";
         const more = [["Stored as Jinja2:", found.conversions], ["Findings:", found.told]].filter(([, lines]) => lines.length);

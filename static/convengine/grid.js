@@ -4,9 +4,9 @@
 (() => {
     const frame = document.querySelector(".ce-grid");
     if (!frame) return;
-    const HIGH = 34, AROUND = 10;
+    const HIGH = 34, AROUND = 10, MOST_ADDED = 1000;
     const about = JSON.parse(document.getElementById("ce-grid-about").textContent);
-    const key = {name: "", label: about.key, help: "Opens the form of the row.", fixed: true, number: about.keyNumber, options: []};
+    const key = {name: about.keyName, label: about.key, help: "Opens the form of the row.", fixed: true, typed: about.mayAdd && about.keyTyped, number: about.keyNumber, options: []};
     const columns = [key, ...about.columns.map((column) => ({...column, fixed: column.fixed || !about.mayEdit}))];
     const cells = ceCells(columns);
     const part = (name) => document.querySelector(`[data-grid="${name}"]`);
@@ -30,12 +30,20 @@
     frame.append(...columns.map((column, index) => (column.options.length && !column.fixed ? made("datalist", {id: `ce-options-${index}`}, ...column.options.map((option) => made("option", {value: option}))) : "")));
 
     const block = () => ({top: Math.min(at.row, from.row), bottom: Math.max(at.row, from.row), first: Math.min(at.column, from.column), last: Math.max(at.column, from.column)});
-    const messages = (one, column) => one.told.filter((each) => each.column === column || (column === 0 && each.column < 0));
+    const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+    // What saving does to a row that is new or deleted; shown at its key.
+    const fate = (one) => (one.isRemoved ? "Saving deletes this row." : one.isNew ? "Saving adds this row." : "");
+    function messages(one, column) {
+        const told = one.told.filter((each) => each.column === column || (column === 0 && each.column < 0));
+        return column === 0 && fate(one) ? [...told, {column: 0, level: "note", text: fate(one)}] : told;
+    }
     const short = (text) => (text.length > 200 ? `${text.slice(0, 200)}…` : text).replaceAll("\n", " ⏎ ");
 
     function paint(index) {
         const one = shown[index], element = drawn.get(index), area = block();
         element.classList.toggle("ce-grid-changed", cells.isChanged(one));
+        element.classList.toggle("ce-grid-new", one.isNew);
+        element.classList.toggle("ce-grid-removed", one.isRemoved);
         [...element.children].forEach((cell, column) => {
             const level = worst(messages(one, column)), text = short(one.now[column]);
             if (cell.textContent !== text) cell.textContent = text;
@@ -43,6 +51,8 @@
             const isAt = index === at.row && column === at.column;
             cell.className = `ce-cell${level ? ` ce-cell-${level}` : ""}${one.now[column] !== one.base[column] ? " ce-cell-edited" : ""}${columns[column].number ? " ce-cell-number" : ""}`;
             cell.setAttribute("aria-selected", isIn);
+            cell.setAttribute("aria-readonly", cells.isFixed(one, column));
+            if (!column) ceGrid.name(cell, fate(one) ? `${one.now[0]} ${fate(one)}` : "");
             cell.setAttribute("tabindex", isAt ? 0 : -1);
             cell.toggleAttribute("aria-invalid", level === "error" || level === "stale" || level === "gone");
             if (isAt && level) cell.setAttribute("aria-describedby", tip.id);
@@ -51,8 +61,8 @@
     }
 
     function line(index) {
-        const element = made("div", {role: "row", "aria-rowindex": index + 2, class: "ce-grid-row", style: `top: ${index * HIGH}px`}, ...columns.map((column, number) =>
-            made("div", {role: number ? "gridcell" : "rowheader", "aria-colindex": number + 1, "aria-readonly": column.fixed, "data-column": number})));
+        const element = made("div", {role: "row", "aria-rowindex": index + 2, class: "ce-grid-row", style: `top: ${index * HIGH}px`}, ...columns.map((_, number) =>
+            made("div", {role: number ? "gridcell" : "rowheader", "aria-colindex": number + 1, "data-column": number})));
         element.dataset.row = index;
         return element;
     }
@@ -88,17 +98,25 @@
     }
 
     function count() {
-        const edits = cells.rows.filter(cells.isChanged);
+        const edits = cells.rows.filter((one) => !one.isNew && !one.isRemoved && cells.isEdited(one));
+        const all = cells.rows.filter(cells.isShown).length, changed = cells.rows.filter(cells.isChanged);
+        const added = changed.filter((one) => one.isNew).length, removed = changed.filter((one) => one.isRemoved).length;
         const number = edits.reduce((sum, one) => sum + one.now.filter((text, column) => text !== one.base[column]).length, 0);
         const area = block(), chosen = (area.bottom - area.top + 1) * (area.last - area.first + 1);
-        const parts = [isLoading ? `${cells.rows.length} rows so far …` : `${shown.length === cells.rows.length ? "" : `${shown.length} of `}${cells.rows.length} ${cells.rows.length === 1 ? "row" : "rows"}`];
-        if (number) parts.push(`${number} ${number === 1 ? "cell" : "cells"} edited in ${edits.length} ${edits.length === 1 ? "row" : "rows"}`);
+        const parts = [isLoading ? `${all} rows so far …` : `${shown.length === all ? "" : `${shown.length} of `}${plural(all, "row")}`];
+        if (number) parts.push(`${plural(number, "cell")} edited in ${plural(edits.length, "row")}`);
+        if (added) parts.push(`${plural(added, "row")} added`);
+        if (removed) parts.push(`${plural(removed, "row")} deleted`);
         if (chosen > 1) parts.push(`${chosen} cells selected`);
         status.textContent = parts.join(" · ");
         if (about.mayEdit) {
             part("undo").disabled = !cells.canUndo();
             part("redo").disabled = !cells.canRedo();
         }
+        const rowsIn = shown.slice(area.top, area.bottom + 1), many = rowsIn.length > 1 ? `${rowsIn.length} rows` : "row";
+        if (about.mayAdd) part("add").textContent = `Add ${many}`;
+        if (about.mayDelete) part("remove").textContent = `${rowsIn.length && rowsIn.every((one) => one.isRemoved) ? "Keep" : "Delete"} ${many}`;
+        if (about.mayDelete) part("remove").disabled = !rowsIn.length;
     }
 
     // --- which rows, in which order ---------------------------------------------------------------------------------
@@ -107,9 +125,11 @@
         const words = find.value.trim().toLowerCase().split(/\s+/).filter(Boolean), here = shown[at.row];
         const fits = (one) => words.every((word) => one.now.some((text) => text.toLowerCase().includes(word)));
         const keep = {"": () => true, edited: cells.isChanged, told: (one) => one.told.length > 0}[only.value];
-        shown = cells.rows.filter((one) => keep(one) && fits(one));
+        shown = cells.rows.filter((one) => !one.isNew && keep(one) && fits(one));
         const [by, down] = sort.value.split(" "), column = columns[by];
         if (by) shown.sort((one, other) => (column.number ? one.now[by] - other.now[by] : one.now[by].localeCompare(other.now[by])) * (down ? -1 : 1));
+        // New rows come last, whatever the filter and the order.
+        shown.push(...cells.rows.filter((one) => one.isNew && cells.isShown(one)));
         const index = Math.max(0, shown.indexOf(here));
         at = from = {row: index, column: at.column};
         const hadFocus = body.contains(document.activeElement);
@@ -119,7 +139,7 @@
         frame.setAttribute("aria-rowcount", shown.length + 1);
         // A grid without rows has nothing to focus.
         part("none").hidden = !(frame.hidden = !isLoading && !shown.length);
-        part("none").textContent = cells.rows.length ? "No row matches." : "There are no rows yet. Add one from the list.";
+        part("none").textContent = cells.rows.length ? "No row matches." : about.mayAdd ? "There are no rows yet. Choose “Add row”." : "There are no rows yet.";
         render();
         paintAll();
         if (hadFocus) go(at.row, at.column);
@@ -184,9 +204,12 @@
             : command && letter === "y" ? redo
             : command && letter === "d" ? fill
             : command && letter === "a" ? () => { from = {row: 0, column: 0}; go(shown.length, columns.length, true); }
+            : command && event.key === "Enter" ? add
+            : command && event.key === "Delete" ? remove
             : command || event.altKey ? null
             : event.key === "Enter" || event.key === "F2" ? () => open()
             : event.key === " " && columns[at.column].truth ? toggle
+            : event.key === "Insert" ? add
             : event.key === "Delete" || event.key === "Backspace" ? clear
             : event.key === "Escape" ? () => go(at.row, at.column)
             : null;
@@ -236,8 +259,10 @@
     // Open the editor of the cell, with its text or with a replacement.
     function open(text = null) {
         const one = shown[at.row], column = columns[at.column];
-        if (!at.column) return void window.open(one.url, "_blank", "noopener");
-        if (column.fixed) return say("info", about.mayEdit ? `${column.label} cannot be changed, because other rows may refer to it.` : "You do not have the permission to change these rows.");
+        if (one.isRemoved) return say("info", "Saving deletes this row. To edit it, choose “Keep row” first.");
+        if (!at.column && one.isNew && column.fixed && !column.typed) return say("info", "The row gets its number when it is saved.");
+        if (!at.column && !one.isNew) return void window.open(one.url, "_blank", "noopener");
+        if (cells.isFixed(one, at.column)) return say("info", about.mayEdit ? `${column.label} cannot be changed, because other rows may refer to it.` : "You do not have the permission to change these rows.");
         if (column.truth && text === null) return toggle();
         const label = `${column.label} of ${about.row} ${one.now[0]}`;
         const element = column.options.length || column.number ? made("input", {list: column.options.length ? `ce-options-${at.column}` : null}) : made("textarea", {rows: 1});
@@ -286,20 +311,49 @@
 
     const clear = () => changed(cells.put(inBlock().flatMap(([one, across]) => across.filter((column) => !columns[column].truth).map((column) => [one, column, ""]))));
 
+    // As many new rows as are selected; the first editable cell of the first one has the focus.
+    function add() {
+        if (!about.mayAdd) return;
+        const area = block(), number = shown.length ? area.bottom - area.top + 1 : 1;
+        if (number > MOST_ADDED) return say("info", `At most ${MOST_ADDED} rows can be added at once. Select fewer rows.`);
+        const {made: [first]} = cells.create(number);
+        refresh();
+        go(shown.indexOf(first), columns.findIndex((_, column) => !cells.isFixed(first, column)));
+        changed();
+    }
+
+    function remove() {
+        if (!about.mayDelete || !shown.length) return;
+        const area = block(), chosen = shown.slice(area.top, area.bottom + 1);
+        cells.remove(chosen, !chosen.every((one) => one.isRemoved));
+        refresh();
+        if (shown.length) go(Math.min(area.top, shown.length - 1), at.column);
+        else (part("add") ?? find).focus();
+        changed();
+    }
+
     function paste(text) {
         const found = ceBlock.read(text), area = block();
         const across = Math.max(...found.map((cellsOf) => cellsOf.length));
         const times = (size, chosen) => (chosen % size === 0 ? chosen : size);
         const down = times(found.length, area.bottom - area.top + 1), wideTo = times(across, area.last - area.first + 1);
-        const wanted = [];
-        let beyond = 0;
-        for (let row = 0; row < down; row++) for (let column = 0; column < wideTo; column++) {
-            const value = found[row % found.length][column % across], one = shown[area.top + row];
-            if (value === undefined) continue;
-            if (one && columns[area.first + column]) wanted.push([one, area.first + column, value]);
-            else beyond += 1;
-        }
-        const passed = cells.put(wanted);
+        let beyond = 0, passed = 0;
+        const wanted = (rows) => {
+            const block = [];
+            for (let row = 0; row < down; row++) for (let column = 0; column < wideTo; column++) {
+                const value = found[row % found.length][column % across], one = rows[area.top + row];
+                if (value === undefined) continue;
+                if (one && columns[area.first + column]) block.push([one, area.first + column, value]);
+                else beyond += 1;
+            }
+            return block;
+        };
+        // Lines beyond the last row become new rows.
+        const missing = about.mayAdd ? Math.min(Math.max(0, area.top + down - shown.length), MOST_ADDED) : 0;
+        if (missing) {
+            passed = cells.create(missing, (rows) => wanted([...shown, ...rows])).passed;
+            refresh();
+        } else passed = cells.put(wanted(shown));
         from = {row: area.top, column: area.first};
         go(area.top + down - 1, area.first + wideTo - 1, true);
         changed(passed, beyond ? `${beyond} ${beyond === 1 ? "cell" : "cells"} were not pasted, because they are beyond the last row or column.` : "");
@@ -319,8 +373,9 @@
     });
 
     function back(step) {
+        if (step?.some(([, column]) => column < 0)) refresh();
         const first = step?.[0] && shown.indexOf(step[0][0]);
-        if (step?.length && first >= 0) go(first, step[0][1]);
+        if (step?.length && first >= 0) go(first, Math.max(step[0][1], 0));
         changed();
     }
     const undo = () => back(cells.undo()), redo = () => back(cells.redo());
@@ -336,7 +391,7 @@
     });
     sort.append(...columns.flatMap((column, by) => [made("option", {value: by}, column.label), made("option", {value: `${by} down`}, `${column.label}, descending`)]));
     form?.addEventListener("submit", (event) => { event.preventDefault(); save(); });
-    if (about.mayEdit) for (const [name, act] of Object.entries({undo, redo, fill})) part(name).addEventListener("click", () => { close(true); act(); });
+    for (const [name, act] of Object.entries({undo, redo, fill, add, remove})) part(name)?.addEventListener("click", () => { close(true); act(); });
     addEventListener("beforeunload", (event) => { if (cells.rows.some(cells.isChanged)) { event.preventDefault(); event.returnValue = leave; } });
     load();
 })();

@@ -1,5 +1,6 @@
 """The grid in a real browser: filled in, pasted into and saved, by mouse and by keyboard alone."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -33,11 +34,17 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def with_rows(visitor: Visitor, count: int) -> None:
+def with_rows(visitor: Visitor, count: int, name: str = "GRID", first: int = 9000) -> None:
     """Progress texts to work on, switched off, that no other test looks at."""
     rows = [
-        {"verbose_id": 9000 + n, "intent_code": "ANY", "state_code": "ANY", "step_value": "RulesStep", "enabled": False}
-        | {"determinant": f"GRID_{n}", "message": f"Text {n}", "priority": 100 + n}
+        {
+            "verbose_id": first + n,
+            "intent_code": "ANY",
+            "state_code": "ANY",
+            "step_value": "RulesStep",
+            "enabled": False,
+        }
+        | {"determinant": f"{name}_{n}", "message": f"Text {n}", "priority": 100 + n}
         for n in range(count)
     ]
     visitor.bring({"ce_verbose": rows})
@@ -105,9 +112,14 @@ def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visito
 
     cell(page, 2, "Message").click()
     press(page, "Control+v")
+    expect(page.locator("[data-grid=status]")).to_contain_text("1 row added")
+    expect(cell(page, 3, "Message")).to_have_text("Beta")
+    cell(page, 3, "Error message").click()
+    press(page, "End", "Control+v")
     expect(page.get_by_role("alert")).to_contain_text("2 cells were not pasted")
-    page.get_by_role("button", name="Undo").click()
+    press(page, "Control+z", "Control+z")
     expect(cell(page, 2, "Message")).to_have_text("Text 2")
+    expect(page.locator("[data-grid=status]")).not_to_contain_text("added")
 
     cell(page, 0, "Message").click()
     cell(page, 2, "Message").click(modifiers=["Shift"])
@@ -195,6 +207,56 @@ def test_five_thousand_rows_are_gone_through_without_waiting(ada: Visitor) -> No
 def test_a_grid_without_rows_says_so(ada: Visitor) -> None:
     page = ada.go("/admin/config_admin/cemcpserver/grid/").page
 
-    expect(page.locator("[data-grid=none]")).to_have_text("There are no rows yet. Add one from the list.")
+    expect(page.locator("[data-grid=none]")).to_have_text("There are no rows yet. Choose “Add row”.")
     expect(page.get_by_role("grid")).to_be_hidden()
     no_violations(page)
+
+
+@SCREENS
+def test_rows_are_added_and_deleted_by_keyboard_and_by_mouse(
+    ada: Visitor, somebody: Callable[[], Visitor], width: int, scheme: str
+) -> None:
+    name = f"ROWS_{scheme.upper()}"
+    with_rows(ada, 3, name, 10_000 + width)
+    ben = somebody().log_in("analyst").at(width, scheme)
+    page = open_grid(ben, f"{GRID}?q={name}")
+    status = page.locator("[data-grid=status]")
+    cell(page, 0, "Message").click()
+    press(page, "Shift+ArrowDown", "Insert")
+    expect(status).to_contain_text("2 rows added")
+    expect(page.locator(".ce-grid-row[data-row='3'] [data-column='1']")).to_be_focused()
+    press(page, "Control+z")
+    expect(status).not_to_contain_text("added")
+    press(page, "Control+y")
+    row = page.locator(".ce-grid-row[data-row='3'] [data-column='0']")
+    expect(row).to_have_accessible_name(re.compile("new .*Saving adds this row"))
+    page.get_by_role("button", name="Delete row").click()
+    expect(status).to_contain_text("1 row added")
+
+    cell(page, 0, "Id").click()
+    cell(page, 1, "Id").click(modifiers=["Shift"])
+    page.get_by_role("button", name="Delete 2 rows").click()
+    expect(cell(page, 1, "Id")).to_have_accessible_name(re.compile("Saving deletes this row"))
+    press(page, "Control+Delete")
+    expect(status).to_contain_text("1 row deleted")
+    expect(page.get_by_role("button", name="Delete row")).to_be_visible()
+    no_violations(page)
+    assert ben.fits
+
+    page.get_by_label("Reason for this change").fill("other rows")
+    page.get_by_role("button", name="Save all").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("nothing was changed")
+    no_violations(page)
+    for column, text in (("Intent", "ANY"), ("State", "ANY"), ("Step", "RulesStep"), ("Event", f"{name}_NEW")):
+        cell(page, 3, column).click()
+        page.keyboard.type(text)
+        press(page, "Enter")
+    cell(page, 3, "Message").click()
+    page.keyboard.type("A new text")
+    press(page, "Enter")
+    page.get_by_role("button", name="Save all").press("Enter")
+    page.get_by_role("button", name="Save anyway").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("is active")
+    expect(status).to_have_text("3 rows")
+    page = open_grid(ben, f"{GRID}?q={name}")
+    assert [cell(page, row, "Message").inner_text() for row in range(3)] == ["Text 0", "Text 2", "A new text"]
