@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any
 
+from convengine.engine.forms.convert import VALUE_VIOLATES_SCHEMA
 from convengine.engine.forms.extract import unlabelled
 from convengine.engine.forms.extract.answer import has_whole_pattern, read_bare_answer, read_whole_answer
 from convengine.engine.forms.extract.candidate import Candidate
@@ -25,7 +26,6 @@ from convengine.engine.forms.extract.sentence_values import (
 )
 from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
-from convengine.engine.forms.values import VALUE_VIOLATES_SCHEMA
 from convengine.engine.text.compare import blank
 from convengine.engine.values import Kind, ReadingSituation
 

@@ -3,7 +3,7 @@
 import re
 
 from convengine.engine.forms.asking import is_phrase
-from convengine.engine.forms.choices import find_choice, list_spellings
+from convengine.engine.forms.convert import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
 from convengine.engine.forms.extract.candidate import ANSWER, Candidate
 from convengine.engine.forms.extract.directions import leads_from, leads_to
 from convengine.engine.forms.extract.language import (
@@ -40,7 +40,7 @@ from convengine.engine.forms.extract.typed_values import (
     takes_money,
 )
 from convengine.engine.forms.form import Field
-from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
+from convengine.engine.forms.spellings import find_choice, list_spellings
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.words import FILLERS, fold, split_list, split_words

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from convengine.engine.forms.choices import list_spellings
+from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.candidate import DIRECTION, Candidate
 from convengine.engine.forms.extract.free_text import find_end_after_name
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.typed_values import is_typed, read_typed
 from convengine.engine.forms.form import Field
-from convengine.engine.forms.values import clean_value
+from convengine.engine.forms.spellings import list_spellings
 from convengine.engine.text.words import split_list
 
 _FROM = split_list("from source origin departure depart start begin pickup sender old current checkin")

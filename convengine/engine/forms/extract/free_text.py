@@ -2,9 +2,9 @@
 
 import re
 
+from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.language import CORRECTS, DENIES, DESCRIBES, EXPLICIT
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.values import clean_value
 from convengine.engine.text.words import FILLERS, split_list
 
 #: Positions of field names in the text: start -> end.

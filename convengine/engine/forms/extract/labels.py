@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from convengine.engine.forms.choices import list_spellings
+from convengine.engine.forms.convert import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
 from convengine.engine.forms.extract.candidate import LABEL, Candidate
 from convengine.engine.forms.extract.free_text import (
     Names,
@@ -18,7 +18,7 @@ from convengine.engine.forms.extract.language import CHANGED_TO, CHANGES, EXPLIC
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.typed_values import is_numeric, is_typed, read_number_at, read_typed, singularize
 from convengine.engine.forms.form import Field
-from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
+from convengine.engine.forms.spellings import list_spellings
 from convengine.engine.text.words import Words
 
 

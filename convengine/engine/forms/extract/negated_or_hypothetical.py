@@ -5,12 +5,12 @@ The words of the same clause decide. "now" and "new" end the past.
 
 import re
 
-from convengine.engine.forms.choices import list_spellings
 from convengine.engine.forms.extract.directions import leads_from, leads_to
 from convengine.engine.forms.extract.language import DENIES, DENIES_NEXT, GENERIC, PROSE, UNITS, compile_alternatives
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.typed_values import identifies, is_numeric, list_units, singularize
 from convengine.engine.forms.form import Field
+from convengine.engine.forms.spellings import list_spellings
 from convengine.engine.text.words import occurs_in, split_list
 
 #: How many characters before a value are searched.

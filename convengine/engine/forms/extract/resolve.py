@@ -4,13 +4,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.candidate import LABEL, NUMBER, UNIT, X_EXTRACT, Candidate
 from convengine.engine.forms.extract.free_text import find_end_after_sign
 from convengine.engine.forms.extract.language import BARE_NO, CORRECTS, TO_CORRECTION
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.typed_values import TypedValue, is_numeric, is_typed, read_typed
-from convengine.engine.forms.values import clean_value
 
 AMBIGUOUS = "AMBIGUOUS"
 #: Maximum distance between a value and its correction.

@@ -7,11 +7,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from convengine.engine.forms.choices import Spelling, list_spellings
+from convengine.engine.forms.convert import BOOLEANS, VALUE_INVALID
 from convengine.engine.forms.extract.language import COUNTS, GENERIC, MONEY, NUMBER_WORDS, UNITS
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Field
-from convengine.engine.forms.values import BOOLEANS, VALUE_INVALID
+from convengine.engine.forms.spellings import Spelling, list_spellings
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.numbers import Number, number_at, to_json_number

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from convengine.engine.forms.choices import Spelling, build_choice_key
+from convengine.engine.forms.convert import clean_value, convert_value
 from convengine.engine.forms.extract.candidate import ENUM, FORMAT, NUMBER, PATTERN, SYNONYM, UNIT, X_EXTRACT, Candidate
 from convengine.engine.forms.extract.language import BEFORE_NUMBER, BEFORE_ONLY_NUMBER, VAGUE
 from convengine.engine.forms.extract.negated_or_hypothetical import is_bounded
@@ -20,7 +20,7 @@ from convengine.engine.forms.extract.typed_values import (
     takes_money,
 )
 from convengine.engine.forms.form import Field, Form
-from convengine.engine.forms.values import clean_value, convert_value
+from convengine.engine.forms.spellings import Spelling, build_choice_key
 from convengine.engine.rules.patterns import Match, Pattern, PatternError, compile_pattern
 from convengine.engine.text.formats import is_evident_phone
 

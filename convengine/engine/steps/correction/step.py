@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.forms.convert import VALUE_INVALID, ConvertedValue, clean_value, convert_value
 from convengine.engine.forms.edit_phrases import (
     FIELD_AMBIGUOUS,
     FIELD_UNKNOWN,
@@ -15,6 +16,7 @@ from convengine.engine.forms.edit_phrases import (
 )
 from convengine.engine.forms.extract.negated_or_hypothetical import begins_with_negation
 from convengine.engine.forms.form import Field, Form
+from convengine.engine.forms.read_message import describe_situation
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     decide_schema,
@@ -22,7 +24,6 @@ from convengine.engine.forms.session_form import (
     lock_intent,
     set_form_facts,
 )
-from convengine.engine.forms.values import VALUE_INVALID, ConvertedValue, clean_value, convert_value
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.select import choose_interaction, find_capabilities
 from convengine.engine.rules.patterns import get_pattern
@@ -42,6 +43,7 @@ from convengine.engine.turn.rows import PromptTemplate
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+from convengine.engine.values import ReadingSituation
 
 #: Session fields that routing may change.
 ROUTE_FIELDS = FACT_FIELDS | {"context", "fields_read"}
@@ -161,7 +163,7 @@ def _apply_edit(session: Session, turn: Turn) -> Session:
     form = get_usable_form(session, turn, row)
     if row is None or form is None:
         return session
-    patch = _read_patch(session, form)
+    patch = _read_patch(session, turn, form)
     if not patch.changes:
         _audit_routing(session, turn, CORRECTION_STEP_PATCH_NOT_APPLIED, reason=patch.reason, field=patch.field)
         return session
@@ -187,9 +189,9 @@ def _apply_edit(session: Session, turn: Turn) -> Session:
     return session
 
 
-def _read_patch(session: Session, form: Form) -> Patch:
+def _read_patch(session: Session, turn: Turn, form: Form) -> Patch:
     try:
-        return read_patch(session.user_text or "", form, session.context)
+        return read_patch(session.user_text or "", form, session.context, describe_situation(session, turn, form))
     except Exception as error:
         # Whatever goes wrong, nothing was applied, and the turn goes on without the change.
         return Patch(reason="ERROR", field=f"{type(error).__name__}: {error}")
@@ -221,14 +223,14 @@ class _RequestedChange:
     value: str
 
 
-def read_patch(text: str, form: Form, context: Mapping[str, Json]) -> Patch:
+def read_patch(text: str, form: Form, context: Mapping[str, Json], situation: ReadingSituation | None = None) -> Patch:
     """The changes that a text asks for. If one cannot be applied, none is."""
     changes: list[Change] = []
     for change in _list_requested_changes(text, form, context):
         field = change.resolved.field
         if field is None:
             return Patch(reason=change.resolved.reason, field=change.phrase)
-        converted = _convert_value(change.value, field, form, context)
+        converted = _convert_value(change.value, field, form, context, situation)
         if converted.problem:
             return Patch(reason=converted.problem, field=field.path)
         changes.append(Change(field, converted.value))
@@ -304,7 +306,9 @@ def _find_fields_holding(value_text: str, form: Form, context: Mapping[str, Json
     ]
 
 
-def _convert_value(value_text: str, field: Field, form: Form, context: Mapping[str, Json]) -> ConvertedValue:
+def _convert_value(
+    value_text: str, field: Field, form: Form, context: Mapping[str, Json], situation: ReadingSituation | None
+) -> ConvertedValue:
     """Convert the value of a field. "Irving, not Dallas" means Irving if the field holds Dallas."""
     value = clean_value(value_text)
     contrast = _NOT.fullmatch(value)
@@ -313,4 +317,4 @@ def _convert_value(value_text: str, field: Field, form: Form, context: Mapping[s
         value = clean_value(contrast["new"])
     if field.type == "string" and begins_with_negation(fold(value), field):
         return ConvertedValue(problem=VALUE_INVALID)
-    return convert_value(value, field, form)
+    return convert_value(value, field, form, situation)

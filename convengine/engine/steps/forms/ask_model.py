@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from convengine.engine.forms.convert import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, convert_value
 from convengine.engine.forms.form import Field, Form, is_meaningful
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.settings import ON_LLM_ERROR
-from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, convert_value
 from convengine.engine.llm.ask import Question, Reply, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.select import decide_template

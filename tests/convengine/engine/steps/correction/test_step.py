@@ -32,6 +32,9 @@ LOAN = make_schema(
     schema_id=7,
     description="the loan",
 )
+VISIT = make_schema(
+    "LOAN", {"amount": {"type": "integer"}, "dueDate": {"type": "string", "format": "date"}}, required=[]
+)
 HELD = {"amount": 35000, "city": "Dallas"}
 STANDARD, ANSWER = "CONTINUE_STANDARD_FLOW", "HANDLE_AS_ANSWER"
 
@@ -129,6 +132,20 @@ def test_an_edit_is_applied_with_the_type_of_the_field(text: str, context: dict[
 
     assert session.context == context
     assert session.input_params["routing_decision"] == "APPLY_CORRECTION"
+
+
+def test_an_edit_reads_the_value_as_people_say_it() -> None:
+    session, _ = run("EDIT", "change the due date to next Monday and the amount to thirty thousand", rows=(VISIT,))
+
+    assert session.context["dueDate"] == "2026-01-19"
+    assert session.context["amount"] == 30000
+
+
+def test_an_edit_with_a_day_that_there_is_not_says_so() -> None:
+    session, turn = run("EDIT", "change the due date to 30 February", rows=(VISIT,))
+
+    assert session.context == HELD
+    assert get_refusal(turn) == "INVALID_DATE"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from convengine.engine.forms.convert import clean_value, convert_value
 from convengine.engine.forms.form import Form
-from convengine.engine.forms.values import clean_value, convert_value
 
 
 @pytest.mark.parametrize(

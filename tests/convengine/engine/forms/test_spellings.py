@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.forms.choices import find_choice, list_spellings
 from convengine.engine.forms.form import Field, Form
+from convengine.engine.forms.spellings import find_choice, list_spellings
 
 
 def field(declared: Any) -> Field:

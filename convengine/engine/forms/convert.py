@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.forms.choices import find_choice
 from convengine.engine.forms.form import Field, Form
+from convengine.engine.forms.spellings import find_choice
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.numbers import read_number, to_json_number
+from convengine.engine.values import Kind, ReadingSituation, read_value
 
 Json = Any
 
@@ -16,6 +17,9 @@ VALUE_INVALID = "VALUE_INVALID"
 VALUE_VIOLATES_SCHEMA = "VALUE_VIOLATES_SCHEMA"
 TYPE_UNSUPPORTED = "TYPE_UNSUPPORTED"
 NULL_NOT_ALLOWED = "NULL_NOT_ALLOWED"
+#: Kinds that are taken as they are written, and kinds whose refusals say more than the schema.
+_AS_WRITTEN = (Kind.TEXT, Kind.PATTERN)
+_CALENDAR = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 _LEADING = re.compile(r"(?:[=:,]\s*)+")
 _CLOSING = ".?!… \t\r\n"
@@ -44,16 +48,32 @@ def clean_value(text: str) -> str:
     return next(part for part in quoted.groups() if part) if quoted else text.strip()
 
 
-def convert_value(text: str, field: Field, form: Form) -> ConvertedValue:
-    """Convert a text to the value of a field and validate it."""
+def convert_value(text: str, field: Field, form: Form, situation: ReadingSituation | None = None) -> ConvertedValue:
+    """Convert a text to the value of a field and validate it.
+
+    `situation`: the user said it, so that it is read as people say values (R114).
+    """
     if text.lower() == "null":
         return (
             ConvertedValue(None) if field.nullable or not field.required else ConvertedValue(problem=NULL_NOT_ALLOWED)
         )
-    converted = _convert_by_choice(text, field) or _convert_by_type(text, field)
+    spoken = _read_spoken(text, field, situation) if situation else None
+    converted = spoken or _convert_by_choice(text, field) or _convert_by_type(text, field)
     if converted.problem is None and form.breaks(field, converted.value):
         return ConvertedValue(converted.value, VALUE_VIOLATES_SCHEMA)
     return converted
+
+
+def _read_spoken(text: str, field: Field, situation: ReadingSituation) -> ConvertedValue | None:
+    """What `engine.values` reads; null for free text, and where the schema says better what is wrong."""
+    if field.spec.kind in _AS_WRITTEN or field.type in ("array", "object"):
+        return None
+    reading = read_value(field.spec, text, situation)
+    if reading.has_value:
+        return ConvertedValue(reading.value)
+    if reading.reason and field.spec.kind in _CALENDAR:
+        return ConvertedValue(text, reading.reason.value)
+    return None
 
 
 def _convert_by_choice(text: str, field: Field) -> ConvertedValue | None:
