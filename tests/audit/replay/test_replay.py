@@ -10,7 +10,9 @@ from django.db.models import QuerySet
 
 from audit.models import CeAudit
 from audit.replay.replay import NotReplayable, find_replay_difference
+from config_admin.flows.flows import write_rows
 from config_admin.models import CeConfig, CeResponse, CeRule
+from config_admin.transfer.apply_import import add_rows
 from convengine.engine.turn.codec import compress, decompress, dumps
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.extensions.tasks import TaskCall
@@ -55,6 +57,52 @@ def test_a_condition_on_the_clock_replays_equal_a_year_later(caller: Caller, set
 
     assert find_replay_difference(record()) is None
     assert CeAudit.objects.filter(stage__startswith="RULE_MATCH", payload_json__ruleId=rule.pk).exists()
+
+
+DENTIST = {
+    "code": "DENTIST", "title": "Dentist", "kind": "collect", "locale": "en-GB", "phrases": ["I need to see a dentist"],
+    "fields": [
+        {"name": "name", "title": "Name", "type": "text", "question": "What is your name?"},
+        {"name": "day", "title": "Day", "type": "date", "min": "today", "max": "today+90d"},
+        {"name": "at", "title": "Time", "type": "time"},
+    ],
+    "answer": "Booked.", "questions_and_answers": [{"questions": ["what are your prices"], "answer": "80 pounds."}],
+}  # fmt: skip
+TERMIN = {
+    "code": "TERMIN", "title": "Termin", "kind": "collect", "locale": "de-DE", "phrases": ["Ich brauche einen Termin"],
+    "fields": [{"name": "tag", "title": "Tag", "type": "date", "min": "today"}], "answer": "Notiert.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("flow", "lines"),
+    [
+        pytest.param(
+            DENTIST,
+            (
+                "I need to see a dentist", "John Smith", "what are your prices?", "yesterday", "in two weeks",
+                "half past four", "no, at 5pm", "perfect", "thanks", "another one please", "Ann Bell", "forget it",
+                "no", "never mind", "yes",
+            ),
+            id="english",
+        ),
+        pytest.param(
+            TERMIN,
+            ("Ich brauche einen Termin", "am 30. Februar", "übermorgen", "nein, lieber nächsten Montag", "ja", "danke"),
+            id="german",
+        ),
+    ],
+)  # fmt: skip
+def test_a_dialogue_with_relative_days_replays_equal_a_year_later(
+    flow: dict[str, Any], lines: tuple[str, ...], settings: Any
+) -> None:
+    add_rows(write_rows(flow), author="ada", reason="begin")
+    caller = Caller()
+    answers = [caller.say(line) for line in lines]
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": 365 * 86_400}
+
+    assert all(answer["success"] for answer in answers)
+    assert [find_replay_difference(record(turn)) for turn in range(1, len(lines) + 1)] == [None] * len(lines)
 
 
 def forge(pk: int, payload: dict[str, Any]) -> None:
