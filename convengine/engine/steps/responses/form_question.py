@@ -21,7 +21,7 @@ from convengine.engine.forms.asking import (
     write_title,
 )
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form
+from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form, read_on_no
 from convengine.engine.forms.session_form import remember_schema
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import MAX_MISSES
@@ -50,7 +50,7 @@ def is_given_up(session: Session, turn: Turn) -> bool:
 
 
 def clear_done_form(session: Session, turn: Turn) -> Session:
-    """The session after the answer: a form that is done leaves the context (R113)."""
+    """The session after the answer: a form that is done or refused leaves the context (R113)."""
     row, result = session.resolved_schema, session.input_params.get("pending_action_result")
     if row is None or not session.schema_complete:
         return session
@@ -60,6 +60,8 @@ def clear_done_form(session: Session, turn: Turn) -> Session:
         and is_final_state(turn.snapshot, session.intent, session.state)
     ):
         return clear_form(session, turn, row, ClearCause.DONE)
+    if result == ActionStatus.REJECTED and read_on_no(row) is None:
+        return clear_form(session, turn, row, ClearCause.CANCEL)
     return session
 
 

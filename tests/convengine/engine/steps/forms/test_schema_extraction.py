@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -456,3 +457,121 @@ def test_R121_a_complete_form_is_given_to_the_model_where_a_template_is() -> Non
     session, _ = run("Irving instead", TEMPLATE, model=AnsweringModel(('{"city": "Irving"}',)), context=full)
 
     assert session.context["city"] == "Irving"
+
+
+# --- the form of an earlier state stays known (R117) -------------------------------------------------------------
+
+LATER = {"intent": "LOAN", "state": "CONFIRM", "turn_start_state": "CONFIRM"}
+HELD = {"customerId": "7", "amount": 5, "city": "Dallas", "dialogue": {"last_schema": 7}}
+
+
+def test_R117_the_form_is_known_in_a_later_state_of_its_intent() -> None:
+    session, turn = run("hello", context={**HELD, "city": None}, **LATER)
+
+    assert session.resolved_schema is not None
+    assert session.missing_required_fields == ("city",)
+    assert session.input_params["missing_fields"] == ["city"]
+    assert payload(turn, "SCHEMA_STATUS")["schemaComplete"] is False
+
+
+def test_R117_it_is_read_there_by_the_engine_only_and_sets_no_lock() -> None:
+    rule = make_rule(phase="POST_SCHEMA_EXTRACTION", intent_code="LOAN", action="SET_INPUT_PARAM", action_value="ran:1")
+
+    session, turn = run("the city is Irving", rule, TEMPLATE, model=AnsweringModel(()), context=HELD, **LATER)
+
+    assert session.context["city"] == "Irving"
+    assert (session.intent_locked, "ran" in session.input_params) == (False, False)
+    assert "SCHEMA_EXTRACTION_LLM_INPUT" not in stages(turn)
+
+
+@pytest.mark.parametrize(
+    ("rows", "fields"),
+    [
+        pytest.param(
+            (make_schema("LOAN", {"ok": {"type": "boolean"}}, state_code="CONFIRM", schema_id=9),), {}, id="own schema"
+        ),
+        pytest.param((make_intent("ORDER"),), {"intent": "ORDER"}, id="another intent"),
+        pytest.param((), {"context": {"customerId": "7", "amount": 5, "city": "Dallas"}}, id="a reset or x-clear"),
+    ],
+)
+def test_R117_it_is_known_no_longer(rows: tuple[Row, ...], fields: dict[str, Any]) -> None:
+    session, _ = run("the city is Irving", *rows, **{"context": HELD, **LATER, **fields})
+
+    assert session.resolved_schema is not LOAN
+    assert session.context["city"] == "Dallas"
+
+
+# --- the asked field (R109) --------------------------------------------------------------------------------------
+
+ASKED = {"dialogue": {"asked_field": "customerId", "last_schema": 7}}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        pytest.param("John Smith", {"customerId": "John Smith"}, id="a bare answer is for the asked field"),
+        pytest.param("Irving", {"city": "Irving"}, id="a typed field that alone accepts it"),
+        pytest.param("why do you ask?", {}, id="a question is no free text"),
+        pytest.param("no", {}, id="nor is a denial"),
+        pytest.param("thanks", {}, id="nor are thanks"),
+        pytest.param("never mind", {}, id="nor is a wish to leave"),
+    ],
+)
+def test_R109_a_bare_answer_is_read_with_the_asked_field(text: str, values: dict[str, Any]) -> None:
+    session, turn = run(text, context=ASKED)
+
+    assert {key: session.context[key] for key in ("customerId", "amount", "city") if key in session.context} == values
+    assert payload(turn, "FIELDS_READ")["asked"] == "customerId"
+
+
+def test_R109_a_bare_answer_is_as_before_where_the_setting_says_so() -> None:
+    only_missing = make_config("SchemaExtractionStep/BARE_ANSWER", "ONLY_MISSING")
+
+    session, _ = run("John Smith", only_missing, context=ASKED)
+
+    assert "customerId" not in session.context
+
+
+def test_R109_a_pending_slot_goes_before_the_asked_field() -> None:
+    session, _ = run("12", context={**ASKED, "pending_slot": "amount"})
+
+    assert session.context["amount"] == 12
+
+
+@pytest.mark.parametrize("text", ["skip", "none", "no", "don't know", "weiß nicht"])
+def test_R109_an_optional_field_is_answered_by_a_skip_and_stays_null(text: str) -> None:
+    schema = {**LOAN.json_schema, "required": ["amount"]}
+    schema["properties"] = {**LOAN.json_schema["properties"], "customerId": {"type": "string", "x-ask": "Number?"}}
+
+    session, turn = run(text, schema=replace(LOAN, json_schema=schema), context=ASKED)
+
+    assert session.context["customerId"] is None
+    assert payload(turn, "FIELDS_READ")["read"] == ["customerId"]
+
+
+# --- misses (R110) -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "misses"),
+    [
+        pytest.param("why?", 2, id="not understood"),
+        pytest.param("Irving", 0, id="another field: understood"),
+        pytest.param("thanks", 1, id="thanks do not count"),
+        pytest.param("John Smith", 0, id="an answer ends the row"),
+    ],
+)
+def test_R110_misses_of_the_asked_field_count_in_a_row(text: str, misses: int) -> None:
+    session, _ = run(text, context={"dialogue": {**ASKED["dialogue"], "misses": 1}})
+
+    assert session.context["dialogue"].get("misses", 0) == misses
+
+
+def test_R110_a_refused_value_counts_as_a_miss_and_says_why() -> None:
+    context = {"dialogue": {"asked_field": "amount", "last_schema": 7}}
+    small = replace(LOAN, json_schema={**LOAN.json_schema, "properties": {"amount": {"type": "number", "maximum": 8}}})
+
+    session, turn = run("12", schema=small, context=context)
+
+    assert session.context["dialogue"]["misses"] == 1
+    assert payload(turn, "FIELDS_READ")["refused"][0]["reason"] == "OUT_OF_BOUNDS"

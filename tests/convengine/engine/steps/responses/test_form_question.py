@@ -1,13 +1,17 @@
 """What a form asks for in an answer, and when it is given up (R109, R110)."""
 
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from convengine.engine.steps.responses.step import ResponseResolutionStep
 from convengine.engine.turn.payload import TextPayload
-from convengine.engine.turn.rows import Row
+from convengine.engine.turn.rows import PromptTemplate, Row
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
+    make_action,
     make_config,
     make_intent,
     make_response,
@@ -16,7 +20,9 @@ from tests.builders import (
     make_snapshot,
     make_turn,
     payload,
+    stages,
 )
+from tests.fakes.models import AnsweringModel
 
 FORM = make_schema(
     "LOAN",
@@ -113,3 +119,57 @@ def test_without_an_answer_for_it_there_is_a_text() -> None:
         "Sorry, I cannot help you with this. Please contact our staff."
     )
     assert get_answer(ASKS, make_config("Form/HAND_OVER_TEXT", "Call us."), context=context) == TextPayload("Call us.")
+
+
+LIVING = replace(FORM, json_schema={**FORM.json_schema, "x-clear": ["DONE", "CANCEL"]})
+FULL = {"name": "Al", "amount": 5}
+
+
+@pytest.mark.parametrize(
+    ("result", "cause"),
+    [("EXECUTED", "DONE"), ("REJECTED", "CANCEL"), ("FAILED", None), (None, "DONE")],
+)
+def test_a_form_leaves_the_context_after_the_answer_if_it_is_done_or_refused(result: Any, cause: Any) -> None:
+    done = make_response("Booked for {{ name }}.", intent_code="LOAN", state_code="DONE")
+    facts = {"state": "DONE", "schema_complete": True, "context": FULL}
+
+    session, turn = run(done, form=LIVING, input_params={"pending_action_result": result}, **facts)
+
+    assert session.payload == TextPayload("Booked for Al.")
+    assert ("name" not in session.context) is bool(cause)
+    assert [payload(turn, "FORM_CLEARED")["cause"]] == [cause] if cause else "FORM_CLEARED" not in stages(turn)
+
+
+def test_a_form_with_an_open_action_is_not_done_by_its_answer() -> None:
+    done = make_response("Shall I?", intent_code="LOAN", state_code="DONE")
+    action = make_action("PAY", intent_code="LOAN", state_code="DONE")
+
+    session, _ = run(done, action, form=LIVING, state="DONE", schema_complete=True, context=FULL)
+
+    assert session.context["name"] == "Al"
+
+
+def test_a_rule_that_leaves_the_intent_cancels_its_form() -> None:
+    hello = make_response("Hello.")
+    context = {**FULL, "dialogue": {"last_schema": 7}}
+
+    session, turn = run(hello, form=LIVING, intent="ORDER", state="IDLE", resolved_schema=None, context=context)
+
+    assert "name" not in session.context
+    assert payload(turn, "FORM_CLEARED")["cause"] == "CANCEL"
+
+
+def test_the_prompts_of_an_answer_know_the_asked_field_and_its_question() -> None:
+    model = AnsweringModel(("Please say who you are.",))
+    row = make_response("", intent_code="LOAN", state_code="GATE", response_type="DERIVED")
+    prompt = PromptTemplate(
+        template_id=3, intent_code="LOAN", state_code="GATE", response_type="TEXT", system_prompt="Ask.",
+        user_prompt="{{ asked_field }}: {{ question }}",
+    )  # fmt: skip
+    turn = make_turn(make_snapshot(make_intent("LOAN"), FORM, row, prompt), text="hi", model=model)
+    session = make_session(user_text="hi", intent="LOAN", state="GATE", resolved_schema=FORM)
+
+    session = ResponseResolutionStep().execute(session, turn).session
+
+    assert model.requests[0].user == "name: Who are you?"
+    assert session.payload == TextPayload("Please say who you are.")
