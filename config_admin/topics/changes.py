@@ -11,6 +11,7 @@ from config_admin.topics.topic import Topic
 from config_admin.transfer.document import Document, FileRow, Mode, locate_row
 from config_admin.transfer.import_plan import plan_import
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents, list_file_rows
+from config_admin.transfer.row_matching import MatchedRows
 from convengine.engine.turn import rows
 
 Json = Any
@@ -34,8 +35,11 @@ def rename_topic(topic: Topic, new_code: str, title: str) -> Wanted:
     return wanted
 
 
-def duplicate_topic(topic: Topic, new_code: str, title: str) -> Wanted:
-    """A copy of all rows under a new code. Copied phrases are off, because they would compete with the others."""
+def duplicate_topic(topic: Topic, new_code: str, title: str) -> MatchedRows:
+    """A copy of all rows under a new code, and rows that cannot be copied.
+
+    Copied phrases are off, because they would compete with the others.
+    """
     names = _name_copies(topic, new_code)
     copied: dict[str, dict[Any, Content]] = {TOOL: {}}
     for table, members in topic.own.items():
@@ -45,7 +49,7 @@ def duplicate_topic(topic: Topic, new_code: str, title: str) -> Wanted:
     intents, phrases = copied[INTENT], copied.get(PHRASES, {})
     copied[INTENT] = {pk: {**row, "display_name": title or row["display_name"]} for pk, row in intents.items()}
     copied[PHRASES] = {pk: {**row, "enabled": False} for pk, row in phrases.items()}
-    return plan_import(_build_document(copied)).placed.wanted
+    return plan_import(_build_document(copied)).placed
 
 
 def switch_topic(topic: Topic, *, enabled: bool) -> Wanted:

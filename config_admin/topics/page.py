@@ -112,6 +112,7 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
         )
         return _ask_name(request, topic, form, f"Duplicate {topic.intent.name}", about)
     new, title = form.cleaned_data["code"], form.cleaned_data["title"]
+    copies = duplicate_topic(topic, new, title)
     question = Question(
         title=f"Duplicate {topic.intent.name} as {title or new}",
         intro=f"Copy all {topic.count} rows of {topic.code} to {new}? The copied phrases are off, because they would "
@@ -120,9 +121,10 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
         back_url=workspace_url(topic.code),
         inputs=[("code", new), ("title", title)],
         notes=_note_rows("Rows of other intents that name the original", snapshot, topic.references),
+        refusals=[Refusal(f"{where}: {finding.message}") for where, finding in copies.refused],
         reason=f"Duplicate {topic.code} as {new}",
     )
-    return _confirm(request, question, duplicate_topic(topic, new, title), new)
+    return _confirm(request, question, copies.wanted, new)
 
 
 def switch(request: HttpRequest, intent: str) -> HttpResponse:

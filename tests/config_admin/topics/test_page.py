@@ -301,3 +301,12 @@ def test_problems_that_rows_have_already_do_not_prevent_a_rename(ben: Client) ->
     assert codes(m.CeRule) == {"CREDIT"}
     question = ben.get(page("duplicate", "CREDIT"), {"code": "MONEY"}).context["question"]
     assert "(REGEX_INVALID)" in messages_of(question)[0]
+
+
+def test_the_history_under_the_old_code_stays(ben: Client) -> None:
+    make_topic()
+    ben.post(page("rename"), NAMES | WHY)
+
+    shown = ben.get(page("history"))
+
+    assert (shown.status_code, WHY["reason"] in shown.content.decode()) == (200, True)
