@@ -49,7 +49,7 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
 }
 ROLL_BACK = "config_admin.roll_back_release"
 #: Releases that everybody may undo who may change their rows. The others are for configuration administrators.
-UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.IMPORT, Origin.REVERT})
+UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT})
 
 
 @admin.register(CeRelease)

@@ -82,7 +82,7 @@ TASKS = (
         frozenset({"ce_sessions.try_conversation"}),
     ),
     Task(
-        "Roll back to a release, and undo releases of scripts, upgrades and roll-backs",
+        "Roll back to a release, and undo releases of imports, scripts, upgrades and roll-backs",
         (CONFIG_ADMIN,),
         frozenset({"config_admin.roll_back_release"}),
     ),
