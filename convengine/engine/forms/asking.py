@@ -125,23 +125,45 @@ def find_phrase_language(text: str | None, *keys: str) -> str | None:
 
 def wants_to_leave(text: str | None) -> bool:
     """True when the message says only that the user wants to stop: "oh, never mind then"."""
-    return says_only(text, "cancel", "cancel_this", "goodbye")
+    return says_only(text, *_LEAVING)
+
+
+def begins_with_leaving(text: str | None) -> bool:
+    """True when the first clause says only that the user wants to stop: "never mind, I'll ring you"."""
+    words: list[str] = []
+    for clause in _CLAUSE_SIGN.split(fold((text or "")[:_LONGEST_MESSAGE]))[:-1]:
+        words += _strip_punctuation(clause).split()
+        if _says_only(words, _list_plain_phrases(_LEAVING)):
+            return "?" not in (text or "")
+    return False
 
 
 def says_only(text: str | None, *keys: str) -> bool:
-    """True when the message is a phrase of these lists, with or without courtesies around it."""
-    words = _strip_punctuation(text).split()
+    """True when the message is one or more phrases of these lists, with or without courtesies around them."""
+    return _says_only(_strip_punctuation(text).split(), _list_plain_phrases(keys))
+
+
+def _says_only(words: Sequence[str], phrases: frozenset[str]) -> bool:
     if len(words) > _LONGEST_WISH:
         return False
-    phrases = frozenset(_strip_punctuation(phrase) for phrase in list_phrases(*keys))
     # A courtesy may be more than one word, so each part of the text is tried.
     return any(
-        " ".join(words[start:end]) in phrases and _is_courtesy(words[:start]) and _is_courtesy(words[end:])
+        " ".join(words[start:end]) in phrases
+        and _is_courtesy(words[:start])
+        and (_is_courtesy(words[end:]) or _says_only(words[end:], phrases))
         for start in range(len(words))
         for end in range(start + 1, len(words) + 1)
     )
 
 
+@cache
+def _list_plain_phrases(keys: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(_strip_punctuation(phrase) for phrase in list_phrases(*keys))
+
+
+#: Lists of phrases that leave a form.
+_LEAVING = ("cancel", "cancel_this", "goodbye")
+_CLAUSE_SIGN = re.compile(r"[,.;:!–—]+|\s-\s")
 #: Longest wish to leave, in words.
 _LONGEST_WISH = 12
 _PUNCTUATION = re.compile(r"[^\w']+")

@@ -3,17 +3,25 @@
 from dataclasses import replace
 from enum import StrEnum
 
-from convengine.engine.forms.asking import find_form_language, get_texts, wants_to_leave
+from convengine.engine.forms.asking import (
+    begins_with_leaving,
+    find_form_language,
+    find_form_locale,
+    get_texts,
+    is_phrase,
+    wants_to_leave,
+)
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
 from convengine.engine.forms.yes_or_no import find_open_schema, read_yes_or_no
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.turn.local_time import TIME_ZONE
 from convengine.engine.turn.rows import Intent, OutputSchema
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, ReadingSituation, read_value
+from convengine.engine.values import Kind, ReadingSituation, find_values, read_value
 
 #: Source of these answers.
 SOURCE = "FORM"
@@ -34,7 +42,7 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     row = find_left_schema(session, turn)
     if row is None:
         return None
-    wants = wants_to_leave(session.user_text) and not _names_option(session, turn, row)
+    wants = _wants_to_leave(session, turn, row)
     if DialogueState.of(session).leaving is not None:
         answer = True if wants else read_yes_or_no(session, turn, row)
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
@@ -105,10 +113,24 @@ def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
     return get_form(turn.snapshot, row) if row else None
 
 
-def _names_option(session: Session, turn: Turn, row: OutputSchema) -> bool:
-    """True when the message is a choice of the asked field, such as "cancel"."""
-    asked_field = DialogueState.of(session).asked_field
-    field = get_form(turn.snapshot, row).field(asked_field) if asked_field else None
-    if field is None or field.spec.kind is not Kind.CHOICE:
+def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True when the message only stops, unless it answers the asked field: with its option "cancel", or with nothing.
+
+    A message that stops and goes on must not say a value: "never mind, Friday is fine".
+    """
+    text, form = session.user_text or "", get_form(turn.snapshot, row)
+    stops = wants_to_leave(text)
+    if not stops and not begins_with_leaving(text):
         return False
-    return read_value(field.spec, session.user_text or "", ReadingSituation(turn.ports.clock.now())).has_value
+    situation = ReadingSituation(
+        turn.ports.clock.now(), turn.config(session, TIME_ZONE), find_form_locale(session, turn, form)
+    )
+    if not stops:
+        return not find_values([field.spec for field in form.leaves], text, situation)
+    asked_field = DialogueState.of(session).asked_field
+    field = form.field(asked_field) if asked_field else None
+    if field is None:
+        return True
+    if field.path in form.status(session.context).unanswered and is_phrase(text, "skip"):
+        return False
+    return not (field.spec.kind is Kind.CHOICE and read_value(field.spec, text, situation).has_value)

@@ -141,6 +141,43 @@ def test_a_german_flow_speaks_german() -> None:
     assert get_answer(caller, "yes")[1] == "Notiert."
 
 
+def test_a_longer_yes_ends_the_flow_though_it_has_words_of_its_phrases() -> None:
+    caller = make_caller("collect", fields=FIELDS[:1], on_no="ASK_WHAT_TO_CHANGE", answer="Booked.")
+    hold(caller, ("book a table", "COLLECT", "What is your name?"))
+    get_answer(caller, "Ann")
+
+    assert get_answer(caller, "yes, book the table for me") == ("DONE", "Booked.")
+
+
+@pytest.mark.parametrize(
+    "text", ["hmm never mind, I'll ring you instead", "never mind, forget it", "oh stop it please"]
+)
+def test_a_flow_is_left_after_a_question(text: str) -> None:
+    caller = make_caller("collect", fields=FIELDS[:2])
+    get_answer(caller, "book a table")
+    get_answer(caller, "Ann")
+
+    assert get_answer(caller, text)[1].startswith("Do you want to stop?")
+    assert get_answer(caller, "yes") == ("UNKNOWN", "All right, I have cancelled that.")
+
+
+def test_words_that_stop_and_then_say_a_value_do_not_leave_the_flow() -> None:
+    caller = make_caller("collect", fields=FIELDS[:2])
+    get_answer(caller, "book a table")
+    get_answer(caller, "Ann")
+
+    assert get_answer(caller, "never mind, we are 5 guests")[0] == "CONFIRM"
+
+
+def test_an_optional_field_is_skipped_by_words_that_would_leave_elsewhere() -> None:
+    seat = {**FIELDS[2], "question": "Where would you like to sit?", "required": False}
+    caller = make_caller("collect", locale="de-DE", fields=[FIELDS[0], seat])
+    get_answer(caller, "book a table")
+    get_answer(caller, "Ann")
+
+    assert get_answer(caller, "egal")[0] == "CONFIRM"
+
+
 def test_too_many_failed_answers_hand_over() -> None:
     caller = make_caller("collect", fields=FIELDS[1:2], max_misses=2, hand_over="Please call us.")
     get_answer(caller, "book a table")

@@ -16,7 +16,7 @@ from convengine.engine.forms.leaving import (
     notices_other_subjects,
     stay,
 )
-from convengine.engine.forms.life import ClearCause, clear_form, clears_on
+from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read_on_no
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
@@ -62,7 +62,7 @@ from convengine.engine.threads.new_task import NEW_TASK_FIELDS
 from convengine.engine.threads.settings import TEXT_COMMANDS
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import ResetReason, RulePhase
+from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
 from convengine.engine.turn.reset import RESET_FIELDS, reset_session
 from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
@@ -142,7 +142,18 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         return _drop_old_question(_ask_resolvers(_unlock(session), turn, forced=True))
     if kept_session := _keep_intent(session, turn):
         return kept_session
+    if _confirmed_form(session, turn):
+        return _audit_no_change(session, turn, "FORM_CONFIRMED")
     return _ask_resolvers(session, turn)
+
+
+def _confirmed_form(session: Session, turn: Turn) -> bool:
+    """True after a yes to the confirmation of a form that a rule acted on: "yes, book it" asks for nothing else."""
+    if session.input_params.get("dialogue_act") != DialogueAct.AFFIRM or not session.transitions:
+        return False
+    last = DialogueState.of(session).last_schema
+    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    return row is not None and read_on_no(row) is not None and code(row.intent_code) == code(session.intent)
 
 
 def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Session:
