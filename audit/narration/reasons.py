@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from audit.narration.narrate import narrate_by_template
 from audit.narration.why import explain_decisions
 from audit.record.expand import Event
+from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.rules.path_words import fact_name, value_words
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.rules.sentence import describe_rule
@@ -13,6 +15,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import find_stage
 from convengine.server.app_interfaces import configuration
 
 #: Maximum rows per decision; `why?turn=N` of the API has all.
@@ -81,6 +84,12 @@ def list_reasons(events: list[Event]) -> list[Reason]:
         return []
     snapshot: Snapshot = configuration().at(events[0].row.config_version or 0)
     return list(dict.fromkeys(_build_reasons(explain_decisions(events, MOST)["decisions"], snapshot)))
+
+
+def describe_fields_read(events: list[Event]) -> list[str]:
+    """What the form took from the message, and what it refused, in sentences."""
+    read = (event for event in events if event.name == FIELDS_READ)
+    return [sentence.text for event in read for sentence in narrate_by_template(event, find_stage(FIELDS_READ))]
 
 
 def _build_reasons(decisions: Iterable[Mapping[str, Any]], snapshot: Snapshot) -> Iterator[Reason]:

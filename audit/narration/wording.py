@@ -117,6 +117,15 @@ def data(value: Json) -> str:
     return names([field + reason for field, reason in zip(texts, reasons, strict=True)])
 
 
+def refusals(value: Json) -> str:
+    """Refused texts of [{field, text, reason}]: "“03/04” for date (it may mean several values)"."""
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
+        return plain(value)
+    reasons = [phrases.find_phrase("refused", item.get("reason")) for item in value]
+    texts = [f"“{plain(item.get('text'))}” for {item.get('field')}" for item in value]
+    return names([f"{text} ({reason})" for text, reason in zip(texts, reasons, strict=True)])
+
+
 def _act(value: Json) -> str:
     act = DialogueAct.read(value)
     return act.help[:1].lower() + act.help[1:].rstrip(".") if act else plain(value)
@@ -142,6 +151,7 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
     "said": quote,
     "names": names,
     "data": data,
+    "refused": refusals,
     "act": _act,
     "phase": _phase,
     "lifecycle": _lifecycle,

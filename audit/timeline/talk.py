@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from audit.narration.reasons import Reason, ReasonRow, list_reasons
+from audit.narration.reasons import Reason, ReasonRow, describe_fields_read, list_reasons
 from audit.narration.wording import row_name, row_noun
 from audit.record.expand import expand_events
 from audit.record.queries import newest_turn_numbers, read_turns
@@ -98,6 +98,7 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
     return {
         "turns": [(turn, answer_text(turn.assistant_output)) for turn in turns],
         "why": [_build_line(reason) for reason in list_reasons(last)],
+        "fields_read": describe_fields_read(last),
         "stands": rows.only("intent_code", "state_code", "remote_jid").first(),
         "new_url": reverse("admin:audit_ceaudit_talk"),
         "more": len(numbers) == MAX_TURNS,

@@ -183,8 +183,10 @@ def _check_word(draft: Draft[Any], name: str, spec: ColumnSpec, unknown: Problem
     word = code(str(value or ""))
     accepted = getattr(draft.world, spec.accepted) if spec.accepted else ()
     if word not in words and word not in accepted:
+        # Who typed a word, as in a file, needs the words; who chose nothing reads the labels of the form.
+        labels = [f"“{each.label}”" if not word else f"“{each.label}” ({each})" for each in words]
         hint = did_you_mean(str(value), words)
-        text = unknown.text.format(value=value, words=", ".join(words), one_of=join_alternatives(words), hint=hint)
+        text = unknown.text.format(value=value, words=", ".join(labels), one_of=join_alternatives(labels), hint=hint)
         yield draft.error(unknown.code, name, text)
 
 

@@ -33,7 +33,7 @@ class CeIntentClassifier(ControlPlaneRow):
     )
     rule_type = word(
         ClassifierType,
-        unknown=Problem("RULE_TYPE", "Choose PHRASE, REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC."),
+        unknown=Problem("RULE_TYPE", "Choose {one_of}.{hint}"),
         verbose_name="match type",
     )
     pattern = declare_column(

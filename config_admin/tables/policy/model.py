@@ -17,7 +17,7 @@ class CePolicy(ControlPlaneRow):
     policy_id = models.BigAutoField("id", primary_key=True)
     rule_type = word(
         PolicyType,
-        unknown=Problem("RULE_TYPE", "Choose REGEX, EXACT, CONTAINS, STARTS_WITH or LLM."),
+        unknown=Problem("RULE_TYPE", "Choose {one_of}.{hint}"),
         verbose_name="match type",
     )
     pattern = declare_column(

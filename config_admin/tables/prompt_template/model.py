@@ -22,13 +22,7 @@ class CePromptTemplate(ScopedRow):
     template_id = models.BigAutoField("id", primary_key=True)
     response_type = word(
         PromptUse,
-        unknown=Problem(
-            "RESPONSE_TYPE_PROMPT",
-            (
-                "Choose SCHEMA_JSON (extract fields), TEXT or JSON (write an answer). EXACT and DERIVED belong to "
-                "answers."
-            ),
-        ),
+        unknown=Problem("RESPONSE_TYPE_PROMPT", "Choose {one_of}. Other types belong to answers."),
         verbose_name="used for",
     )
     system_prompt = declare_column(

@@ -111,7 +111,7 @@ def check_action(draft: Rule) -> Iterator[Finding]:
     action = vocabulary.get_action(row.action)
     if action is None:
         if code(row.action) not in draft.world.rule_actions:
-            names = ", ".join(known)
+            names = ", ".join(f"“{each.label}” ({name})" for name, each in known.items())
             hint = did_you_mean(str(row.action), known)
             unknown = f"Unknown action {row.action}. Choose one of: {names}.{hint}"
             yield draft.error("ACTION", "action", unknown if row.action else "Choose an action.")

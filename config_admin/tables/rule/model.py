@@ -17,13 +17,13 @@ class CeRule(ScopedRow):
     rule_id = models.BigAutoField("id", primary_key=True)
     phase = word(
         RulePhase,
-        unknown=Problem("PHASE", "Unknown phase {value}. Choose one of: {words}.{hint}"),
+        unknown=Problem("PHASE", "Choose one of the phases: {words}.{hint}"),
         default=RulePhase.PRE_RESPONSE_RESOLUTION.value,
         help_text="The point in the turn at which this rule is evaluated.",
     )
     rule_type = word(
         RuleType,
-        unknown=Problem("RULE_TYPE", "Choose CONDITION, EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH."),
+        unknown=Problem("RULE_TYPE", "Choose {one_of}.{hint}"),
         accepted="rule_types",
         verbose_name="condition type",
     )

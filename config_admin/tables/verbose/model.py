@@ -17,7 +17,7 @@ class CeVerbose(ScopedRow):
     verbose_id = models.BigAutoField("id", primary_key=True)
     step_match = word(
         StepMatch,
-        unknown=Problem("CHOICE_UNKNOWN", "Choose EXACT, REGEX or JSON_PATH."),
+        unknown=Problem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}"),
         default=StepMatch.EXACT.value,
         verbose_name="step match type",
     )

@@ -22,9 +22,11 @@ FIELDS_READ = declare_stage(
     keys="read refused asked",
     sentences=(
         SentenceTemplate(
-            "Asked for {asked}[; the message gave {read:data}][; refused: {refused:data}].",
+            "Asked for {asked}[; the message gave {read:names}][; not taken: {refused:refused}].",
         ),
-        SentenceTemplate("The message gave {read:data}[; refused: {refused:data}]."),
+        SentenceTemplate("The message gave {read:names}[; not taken: {refused:refused}]."),
+        SentenceTemplate("Not taken: {refused:refused}."),
+        SentenceTemplate("The message gave no field."),
     ),
 )
 FORM_CLEARED = declare_stage(

@@ -30,8 +30,10 @@ def test_a_state_of_any_leaves_the_state_as_it_is() -> None:
 
 @pytest.mark.parametrize("value", ["FUZZY", "", None, "LLM"])
 def test_the_type_is_one_of_six(value: Any) -> None:
-    problem = ("RULE_TYPE", "Choose PHRASE, REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC.")
-    assert problem in list_messages(replace(CLASSIFIER, rule_type=value))
+    ((code, message),) = list_messages(replace(CLASSIFIER, rule_type=value))
+    assert code == "RULE_TYPE"
+    named = "“Phrase” (PHRASE), “Regular expression” (REGEX)" if value else "“Phrase”, “Regular expression”"
+    assert message.startswith(f"Choose {named}, ")
 
 
 def test_examples_are_questioned_where_nothing_can_compare_them() -> None:

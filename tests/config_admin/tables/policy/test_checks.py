@@ -15,7 +15,11 @@ SWITCHED_ON = rows.Config(
 
 def test_the_type_is_one_of_five() -> None:
     assert list_messages(replace(POLICY, rule_type="MAYBE")) == [
-        ("RULE_TYPE", "Choose REGEX, EXACT, CONTAINS, STARTS_WITH or LLM.")
+        (
+            "RULE_TYPE",
+            "Choose “Regular expression” (REGEX), “Exact text” (EXACT), “Contains” (CONTAINS), “Starts with” "
+            "(STARTS_WITH) or “Model” (LLM).",
+        )
     ]
 
 

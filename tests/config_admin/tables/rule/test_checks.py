@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import DialogueAct, RulePhase
+from convengine.engine.turn.enums import DialogueAct
 from tests.config_admin.validation.shop import CANCELLED, CONFIRMING, EDGES, RULE, codes, list_messages
 
 ACTS = ", ".join(DialogueAct)
@@ -22,7 +22,8 @@ def doing(action: str, value: str | None, **changes: Any) -> list[tuple[str, str
 def test_the_phase_is_one_that_the_engine_has(phase: Any) -> None:
     ((code, message),) = list_messages(replace(RULE, phase=phase))
     assert code == "PHASE"
-    assert message.startswith(f"Unknown phase {phase}. Choose one of: {', '.join(RulePhase)}.")
+    assert message.startswith("Choose one of the phases: “After the dialogue act”")
+    assert ("(POST_DIALOGUE_ACT)" in message) is bool(phase)
 
 
 def test_the_nearest_phase_is_named() -> None:
@@ -31,7 +32,11 @@ def test_the_nearest_phase_is_named() -> None:
 
 def test_the_condition_is_of_a_known_type() -> None:
     assert list_messages(replace(RULE, rule_type="CONTAINS")) == [
-        ("RULE_TYPE", "Choose CONDITION, EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH.")
+        (
+            "RULE_TYPE",
+            "Choose “Fields and values” (CONDITION), “Exact text” (EXACT), “Regular expression” (REGEX), “JSON path on "
+            "the facts” (JSON_PATH) or “JSON path on the context” (CONTEXT_JSON_PATH).",
+        )
     ]
     assert list_messages(replace(RULE, rule_type="MOON_PHASE"), rule_types=frozenset({"MOON_PHASE"})) == []
 
@@ -87,7 +92,7 @@ def test_P2_7_6_V6_a_comparison_outside_a_filter_is_refused_at_save() -> None:
 def test_the_action_is_one_that_the_engine_has() -> None:
     ((code, message),) = doing("SET_STAT", "X")
     assert code == "ACTION"
-    assert message.startswith("Unknown action SET_STAT. Choose one of: SET_INTENT, SET_STATE, ")
+    assert message.startswith("Unknown action SET_STAT. Choose one of: “Set intent” (SET_INTENT), ")
     assert message.endswith(" Did you mean SET_STATE?")
     assert list_messages(replace(RULE, action="SING"), rule_actions=frozenset({"SING"})) == []
 
