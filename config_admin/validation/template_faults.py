@@ -53,49 +53,49 @@ def _read_reason(reason: str) -> Fault:
     return Fault(reason.rstrip("."))
 
 
-def _unclosed(word: str) -> Fault:
+def _report_unclosed(word: str) -> Fault:
     return Fault(f"{{% {word} %}} is not closed", f" {word}", f" Add {{% end{word} %}}.")
 
 
-def _unexpected(expected: str, got: str) -> Fault:
+def _report_unexpected(expected: str, word: str) -> Fault:
     closing = _CLOSING.get(expected)
-    if got in _CLOSING:
-        return Fault(f"{expected} is missing before {_CLOSING[got]}")
+    if word in _CLOSING:
+        return Fault(f"{expected} is missing before {_CLOSING[word]}")
     hint = f" Write {closing} before it, or an operator." if closing else f" Expected: {expected}."
-    return Fault(f"“{got}” is not expected here", got, hint)
+    return Fault(f"“{word}” is not expected here", word, hint)
 
 
-def _unknown_tag(word: str) -> Fault:
+def _report_unknown_tag(word: str) -> Fault:
     opener = word.removeprefix("end")
     if opener != word and opener in _BLOCKS:
         return Fault(f"{{% {word} %}} closes nothing", word, f" {{% {opener} … %}} is missing before it.")
     return Fault(f"there is no tag {word}", word, did_you_mean(word, _WORDS))
 
 
-def _unknown(noun: str, name: str, known: Iterator[str] | frozenset[str] | Mapping[str, object]) -> Fault:
+def _report_unknown(noun: str, name: str, known: Iterator[str] | frozenset[str] | Mapping[str, object]) -> Fault:
     return Fault(f"there is no {noun} {name}", name, did_you_mean(name, known))
 
 
 #: The parser's reasons, and the same in words of the page.
 _REASONS: Mapping[str, Callable[[re.Match[str]], Fault]] = {
-    r"nesting mistake.*innermost block that needs to be closed is '(\w+)'": lambda found: _unclosed(found[1]),
-    r"end of template\. .*innermost block that needs to be closed is '(\w+)'": lambda found: _unclosed(found[1]),
-    r"unexpected end of template, expected '(.+?)'": lambda found: Fault(
-        f"{_CLOSING.get(found[1], found[1])} is missing"
+    r"nesting mistake.*innermost block that needs to be closed is '(\w+)'": lambda match: _report_unclosed(match[1]),
+    r"end of template\. .*innermost block that needs to be closed is '(\w+)'": lambda match: _report_unclosed(match[1]),
+    r"unexpected end of template, expected '(.+?)'": lambda match: Fault(
+        f"{_CLOSING.get(match[1], match[1])} is missing"
     ),
-    r"expected token '(.+?)', got '(.+?)'": lambda found: _unexpected(found[1], found[2]),
-    r"Expected an expression, got '(.+?)'": lambda found: Fault(
-        f"a name or a value is missing before {_CLOSING.get(found[1], found[1])}"
+    r"expected token '(.+?)', got '(.+?)'": lambda match: _report_unexpected(match[1], match[2]),
+    r"Expected an expression, got '(.+?)'": lambda match: Fault(
+        f"a name or a value is missing before {_CLOSING.get(match[1], match[1])}"
     ),
-    r"Encountered unknown tag '(\w+)'": lambda found: _unknown_tag(found[1]),
-    r"No filter named '(.+?)'": lambda found: _unknown("filter", found[1], _SANDBOX.filters),
-    r"No test named '(.+?)'": lambda found: _unknown("test", found[1], _SANDBOX.tests),
-    r"there is no function (\S+)": lambda found: _unknown("function", found[1], FUNCTIONS),
-    r"there is no method (\S+)": lambda found: _unknown("method", found[1], METHOD_NAMES),
-    r"^(\S+) is not available in templates": lambda found: Fault(f"{found[1]} is not available in templates", found[1]),
-    r"unexpected '}'": lambda found: Fault("}} is missing"),
-    r"unexpected '(.+?)'": lambda found: Fault(f"“{found[1]}” is not expected here", found[1]),
-    r"unexpected char": lambda found: Fault("a quotation mark has no partner"),
+    r"Encountered unknown tag '(\w+)'": lambda match: _report_unknown_tag(match[1]),
+    r"No filter named '(.+?)'": lambda match: _report_unknown("filter", match[1], _SANDBOX.filters),
+    r"No test named '(.+?)'": lambda match: _report_unknown("test", match[1], _SANDBOX.tests),
+    r"there is no function (\S+)": lambda match: _report_unknown("function", match[1], FUNCTIONS),
+    r"there is no method (\S+)": lambda match: _report_unknown("method", match[1], METHOD_NAMES),
+    r"^(\S+) is not available in templates": lambda match: Fault(f"{match[1]} is not available in templates", match[1]),
+    r"unexpected '}'": lambda match: Fault("}} is missing"),
+    r"unexpected '(.+?)'": lambda match: Fault(f"“{match[1]}” is not expected here", match[1]),
+    r"unexpected char": lambda match: Fault("a quotation mark has no partner"),
 }
 
 
