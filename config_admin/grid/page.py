@@ -62,6 +62,10 @@ class GridAdmin(ModelAdmin):
         response: HttpResponse = super().changelist_view(request, {**(extra_context or {}), **grid_context})
         return response
 
+    def describe_condition_column(self, request: HttpRequest) -> dict[str, Json] | None:
+        """The column with a condition, the columns of its kind and intent, and what its editor offers; null without."""
+        return None
+
     def grid_view(self, request: HttpRequest) -> HttpResponse:
         """The page; its script asks for the rows."""
         grid = Grid(self, request)
@@ -183,6 +187,7 @@ class Grid:
             "rows": f"{self.url('rows')}?{self.filters.urlencode()}",
             "save": self.url("save"),
             "columns": [self._serialize_column(column) for column in self.columns],
+            "condition": self.admin.describe_condition_column(self.request),
         }
 
     def _serialize_column(self, column: Any) -> dict[str, Json]:

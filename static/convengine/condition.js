@@ -28,10 +28,10 @@
     const typed = (text, kind) => (kind === "number" && NUMBER.test(text.trim()) ? Number(text) : text.trim());
 
     class Builder {
-        constructor(area, kind) {
+        constructor(area, kind, intent) {
             this.area = area;
             this.kind = kind;
-            this.intent = document.getElementById("id_intent_code");
+            this.intent = intent;
             const {operators, fields} = JSON.parse(area.dataset.condition);
             this.operators = operators;
             this.fields = fields;
@@ -287,6 +287,7 @@
     document.addEventListener("DOMContentLoaded", () => {
         const area = document.querySelector("textarea[data-condition]");
         const kind = document.getElementById("id_rule_type");
-        if (area && kind) new Builder(area, kind);
+        if (area && kind) new Builder(area, kind, document.getElementById("id_intent_code"));
     });
+    globalThis.ceCondition = {build: (area, kind, intent) => new Builder(area, kind, intent)};
 })();

@@ -13,6 +13,8 @@
     const [find, only, sort, status, form] = ["find", "only", "sort", "status", "form"].map(part);
     const {made, worst, whole} = ceGrid;
     const {say, listed, save} = ceGrid.telling({about, columns, cells, part, find: show, redraw: refresh, repaint: paintAll, finish: () => close(true)});
+    const dialog = part("condition");
+    const conditions = dialog && ceGrid.conditions({about, columns, dialog, apply: (one, column, text) => changed(cells.put([[one, column, text]])), back: () => go(at.row, at.column)});
     const leave = "You have unsaved changes.";
     let shown = [], at = {row: 0, column: 1}, from = at, editor = null, isLoading = true, drawn = new Map();
 
@@ -264,6 +266,7 @@
         if (!at.column && !one.isNew) return void window.open(one.url, "_blank", "noopener");
         if (cells.isFixed(one, at.column)) return say("info", about.mayEdit ? `${column.label} cannot be changed, because other rows may refer to it.` : "You do not have the permission to change these rows.");
         if (column.truth && text === null) return toggle();
+        if (conditions?.fits(one, at.column)) return conditions.open(one);
         const label = `${column.label} of ${about.row} ${one.now[0]}`;
         const element = column.options.length || column.number ? made("input", {list: column.options.length ? `ce-options-${at.column}` : null}) : made("textarea", {rows: 1});
         for (const [name, value] of Object.entries({class: "ce-grid-editor", "aria-label": label, spellcheck: "false", autocomplete: "off"})) element.setAttribute(name, value);

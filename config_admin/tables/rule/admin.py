@@ -62,12 +62,16 @@ class RuleAdmin(ScopedAdmin):
         """The condition has an editor of rows."""
         formfield = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "match_pattern":
-            offered = {
-                "operators": describe_operators(),
-                "fields": list_condition_fields(get_editor_context(request)),
-            }
-            formfield.widget.attrs["data-condition"] = json.dumps(offered)
+            formfield.widget.attrs["data-condition"] = json.dumps(self._describe_conditions(request))
         return formfield
+
+    def describe_condition_column(self, request: HttpRequest) -> dict[str, Any]:
+        """The grid opens the same editor for the condition."""
+        columns = {"column": "match_pattern", "kind": "rule_type", "intent": "intent_code"}
+        return {**columns, **self._describe_conditions(request)}
+
+    def _describe_conditions(self, request: HttpRequest) -> dict[str, Any]:
+        return {"operators": describe_operators(), "fields": list_condition_fields(get_editor_context(request))}
 
     @admin.display(description="rule", ordering="rule_id")
     def rule(self, row: CeRule) -> str:

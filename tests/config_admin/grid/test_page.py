@@ -168,3 +168,12 @@ def test_a_new_row_with_a_name_of_its_own_has_a_cell_for_it(ben: Client) -> None
 def test_rows_of_a_tool_are_not_added_in_the_grid(ada: Client) -> None:
     assert not ada.get(address(m.CeMcpHttpTool, "grid")).context["may_add"]
     assert send(ada, m.CeMcpHttpTool, {"new-1": {"new": True, "cells": {}}}).status_code == 403
+
+
+def test_the_grid_of_rules_offers_the_editor_of_conditions(ada: Client) -> None:
+    page = ada.get(address(m.CeRule, "grid"))
+
+    assert page.context["grid"]["condition"]["column"] == "match_pattern"
+    assert page.context["grid"]["condition"]["operators"]
+    assert "grid-condition.js" in page.content.decode()
+    assert ada.get(address(m.CePolicy, "grid")).context["grid"]["condition"] is None

@@ -1,0 +1,42 @@
+"use strict";
+// The condition of a row of the grid, edited as rows of field, operator and value in a dialog.
+
+// `apply` stores the new text of a cell; `back` returns the focus to the cell.
+ceGrid.conditions = ({about, columns, dialog, apply, back}) => {
+    const {column, kind, intent, ...offered} = about.condition;
+    const index = (name) => columns.findIndex((one) => one.name === name);
+    const form = dialog.querySelector("form"), title = dialog.querySelector("h2");
+    const {text, intent: intentInput, kind: kindInput} = form.elements;
+    let builder = null, edited = null;
+
+    function build() {
+        // The lists that the editor names, as on the form of a row.
+        for (const name of ["intent_code", "state_code"]) {
+            const options = columns[index(name)].options.map((value) => ceGrid.made("option", {value}));
+            dialog.append(ceGrid.made("datalist", {id: `id_${name}_options`}, ...options));
+        }
+        text.dataset.condition = JSON.stringify(offered);
+        return ceCondition.build(text, kindInput, intentInput);
+    }
+
+    const fits = (one, at) => at === index(column) && one.now[index(kind)].trim().toUpperCase() === "CONDITION";
+
+    function open(one) {
+        edited = one;
+        title.textContent = `Condition of ${about.row.toLowerCase()} ${one.now[0]}`;
+        text.value = one.now[index(column)];
+        intentInput.value = one.now[index(intent)];
+        builder ??= build();
+        builder.showJson(false);
+        for (const input of [intentInput, text]) input.dispatchEvent(new Event("change"));
+        dialog.returnValue = "";
+        dialog.showModal();
+        (form.querySelector(".ce-condition-field") ?? text).focus();
+    }
+
+    dialog.addEventListener("close", () => {
+        if (dialog.returnValue === "apply" && text.value !== edited.now[index(column)]) apply(edited, index(column), text.value);
+        back();
+    });
+    return {fits, open};
+};
