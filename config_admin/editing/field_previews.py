@@ -155,7 +155,7 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
         return PreviewResult("This phrase has no telling word, so it matches no message.", failed=True)
     own = code(row.intent_code)
     phrase_matches = match_phrases(_replace_phrase(snapshot, row), text)
-    notes = [describe_match(match) for match in (*phrase_matches.hits, *phrase_matches.near)[:3]]
+    notes = [_describe_match(match) for match in (*phrase_matches.hits, *phrase_matches.near)[:3]]
     notes.append(f"An intent needs a score of at least {phrase_matches.min_score:.2f} here.")
     patterns = [other for other in order_classifiers(snapshot) if other.pk in get_classifier_bank(snapshot).hits(text)]
     if patterns:
@@ -169,8 +169,7 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
     return PreviewResult(f"The message leads to {own}.", not patterns, notes=notes)
 
 
-def describe_match(match: IntentMatch) -> str:
-    """An intent with its score, its best phrase, and the words that count."""
+def _describe_match(match: IntentMatch) -> str:
     words = ", ".join(word.text for word in match.words)
     others = f" Words that do not count: {', '.join(match.unmatched)}." if match.unmatched else ""
     phrase = shorten(match.phrase.text, 60)

@@ -171,12 +171,10 @@ class FieldForm(forms.Form):
 
     use_required_attribute = False
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
-    title = _text("Field", "As on a form, for example “number of guests”.", required=True, length=80)
-    type = forms.ChoiceField(label="Type", choices=list(TYPES.items()), initial="text")
-    required = forms.TypedChoiceField(
-        label="Needed", choices=[("yes", "Required"), ("no", "Optional")], initial="yes", empty_value="yes"
-    )
-    question = _text("Question", "If empty, it is made from the field.", length=1000)
+    title = _text("Field", required=True, length=80)
+    type = _choice("Type", TYPES)
+    required = _choice("Needed", {"yes": "Required", "no": "Optional"})
+    question = _text("Question", length=1000)
     options = _text(
         "Choices",
         "One choice per line. After a colon, other words for it: “window: by the window, outside view”. "
@@ -184,7 +182,7 @@ class FieldForm(forms.Form):
         lines=4,
         length=20_000,
     )
-    min = _text("From", length=40)
+    min = _text("From", "Both ends are allowed.", length=40)
     max = _text("To", length=40)
     currency = _text("Currency", "Three letters, such as EUR.", length=3)
     country = _text("Country", "For numbers without a country code: two letters, such as GB.", length=2)
@@ -220,7 +218,7 @@ class FieldForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Inputs that the type needs, and values that it allows."""
         cleaned = super().clean() or self.cleaned_data
-        field_type = cleaned.get("type", "text")
+        field_type = cleaned["type"] = cleaned.get("type") or "text"
         for name, types in TYPES_OF_INPUTS.items():
             if field_type not in types and name in cleaned:
                 cleaned[name] = ""

@@ -177,6 +177,7 @@ class _FlowPage:
     def _is_usable(self, forms: PageForms) -> bool:
         """True when all are valid; a flow that collects needs a field."""
         if not all([form.is_valid() for form in forms]):  # noqa: C419 (all of them are checked)
+            self.problems += list(_list_errors(forms))
             return False
         if forms.flow.cleaned_data["kind"] in ASKING.split() and not list_filled(forms.fields):
             self.problems.append(Problem("Enter at least one field to collect.", "fields-title"))
@@ -290,6 +291,24 @@ def _sort_forms(formset: Any) -> list[Any]:
     return sorted(forms, key=lambda form: int(value) if (value := str(form["ORDER"].value())).isdecimal() else 10**6)
 
 
+def _list_errors(forms: PageForms) -> Iterator[Problem]:
+    """The errors of the inputs; those of a field or question name it by its number."""
+    yield from _describe_form_errors(forms.flow, "")
+    for formset, name in ((forms.fields, "Field"), (forms.questions, "Question")):
+        kept = [form for form in _sort_forms(formset) if form not in formset.deleted_forms]
+        for number, form in enumerate(kept, 1):
+            yield from _describe_form_errors(form, f"{name} {number}, ")
+
+
+def _describe_form_errors(form: Any, prefix: str) -> Iterator[Problem]:
+    for name, errors in form.errors.as_data().items():
+        label = f"{prefix}“{form[name].label}”"
+        is_missing = errors[0].code == "required"
+        yield Problem(
+            f"{label} is required." if is_missing else f"{label}: {errors[0].messages[0]}", form[name].id_for_label
+        )
+
+
 def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
     """What saving does not touch: the row, its link, and why."""
     for row in reading.other_rows:
@@ -312,7 +331,12 @@ def _describe_differences(differences: Mapping[str, list[Difference]]) -> Iterat
 def _describe_difference(table: str, difference: Difference) -> PreviewRow:
     content = difference.after if difference.after is not None else difference.before
     change = "deleted" if difference.after is None else "added" if difference.before is None else "changed"
-    return PreviewRow(change, *describe_row(row_of(control_plane()[table](**(content or {})))))
+    text, note = describe_row(row_of(control_plane()[table](**(content or {}))))
+    if difference.before is not None and difference.after is not None:
+        after = difference.after
+        names = [name for name, value in difference.before.items() if after.get(name) != value]
+        note = ", ".join(column_label(table, name) for name in names)
+    return PreviewRow(change, text, "" if note.endswith(text) else note)
 
 
 #: The inputs that make a row, by its table and state; and those of a table in any other state.

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from config_admin.editing.field_previews import describe_match
 from config_admin.flows.flows import number_question
 from config_admin.flows.reading import FlowReading
+from convengine.engine.phrases.index import IntentMatch
 from convengine.engine.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.text.compare import code, shorten
@@ -73,7 +73,7 @@ class PhraseTrial:
             matches = match_phrases(self._snapshot, text)
             own = next((match for match in (*matches.hits, *matches.near) if match.intent == self._code), None)
             if own and text not in self._phrases and not self._is_understood(matches):
-                near.append((-own.score, text, describe_match(own)))
+                near.append((-own.score, text, self._describe_match(own)))
         return [SuggestedMessage(text, reason) for _, text, reason in sorted(near)[:MAX_SUGGESTIONS]]
 
     def _is_understood(self, matches: PhraseMatches) -> bool:
@@ -81,12 +81,13 @@ class PhraseTrial:
 
     def _try_sentence(self, text: str) -> TriedSentence:
         matches = match_phrases(self._snapshot, text)
-        reasons = [describe_match(match) for match in (*matches.hits, *matches.near)[:3]]
+        reasons = [self._describe_match(match) for match in (*matches.hits, *matches.near)[:3]]
         reasons.append(f"An intent needs a score of at least {matches.min_score:.2f} here.")
         if patterns := self._find_patterns(text):
             intents = list(dict.fromkeys(code(row.intent_code) for row in patterns))
             described = [
-                f"Pattern {row.pk} of {row.intent_code} matches: {shorten(row.description or row.pattern or '', 60)}."
+                f"{self._name(code(row.intent_code))}: its pattern {row.pk} matches"
+                f" ({shorten(row.description or row.pattern or '', 60)})."
                 for row in patterns[:3]
             ]
             reasons = [*described, "Patterns are tried before phrases.", *reasons]
@@ -110,6 +111,13 @@ class PhraseTrial:
         if intents[0] in self._questions:
             return "own", f"Answered beside the flow: “{self._questions[intents[0]][0]}”"
         return "other", f"Another intent: {self._name(intents[0])}"
+
+    def _describe_match(self, match: IntentMatch) -> str:
+        words = ", ".join(word.text for word in match.words)
+        others = f" Words that do not count: {', '.join(match.unmatched)}." if match.unmatched else ""
+        name = "This flow" if match.intent == self._code else self._name(match.intent)
+        phrase = shorten(match.phrase.text, 60)
+        return f"{name}: score {match.score:.2f} by “{phrase}”. Words that count: {words}.{others}"
 
     def _name(self, intent: str) -> str:
         row = self._snapshot.row(rows.Intent, intent)

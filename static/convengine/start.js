@@ -5,6 +5,10 @@
 (() => {
     const form = document.querySelector(".ce-start");
     if (!form) return;
+    const EXAMPLES = {
+        date: ["today", "today+90d"], time: ["08:00", "18:00"], datetime: ["now+2h", "today+90d"],
+        duration: ["PT15M", "PT4H"], number: ["1", "10"], money: ["1", "500"],
+    };
     const LISTS = {currency: "currencies", country: "countries"};
 
     function showKind() {
@@ -23,6 +27,7 @@
         for (const bound of row.querySelectorAll("[name$=-min], [name$=-max]")) {
             bound.setAttribute("list", `bounds-${type}`);
             bound.autocomplete = "off";
+            bound.placeholder = EXAMPLES[type]?.[bound.name.endsWith("-max") ? 1 : 0] || "";
         }
         for (const [name, list] of Object.entries(LISTS)) row.querySelector(`[name$=-${name}]`)?.setAttribute("list", list);
     }

@@ -4,9 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from audit.models import CeAccessLog
 from config_admin import models as m
 from config_admin.editing.links import workspace_url
 from config_admin.flows.flows import write_rows
@@ -14,10 +16,12 @@ from config_admin.flows.reading import normalise_flow, read_flow
 from config_admin.flows.saving import create_flow
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
+from tests.api import Caller
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
 from tests.config_admin.flows.test_reading import BASE, FULL
 from tests.config_admin.flows.test_saving import KINDS
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -199,6 +203,20 @@ def test_sentences_are_tried_on_unsaved_phrases(ben: Client) -> None:
     ]  # fmt: skip
     assert "Words that count" in page.content.decode()
     assert page.context["form"]["title"].value() == "Book a table"
+
+
+def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody: Any) -> None:
+    create_help_desk()
+    Caller().say("a round table by the window")
+    ben, zoe = somebody("ben", "analyst"), somebody("zoe")
+    zoe_user = User.objects.get(username="zoe")
+    zoe_user.user_permissions.set(Permission.objects.filter(content_type__app_label="config_admin"))
+    reads = CeAccessLog.objects.count()
+
+    assert [message.text for message in send(ben, _try="1").context["suggested"]] == ["a round table by the window"]
+    assert CeAccessLog.objects.count() == reads + 1
+    assert send(zoe, _try="1").context["suggested"] == []
+    assert CeAccessLog.objects.count() == reads + 1
 
 
 @pytest.mark.parametrize(
