@@ -76,14 +76,14 @@ def build_comparison(request: HttpRequest, differences: Differences) -> Comparis
 
 
 def count_by_table(differences: Differences) -> list[tuple[str, str]]:
-    """The tables with the numbers of their rows in words, such as `2 added, 1 changed`."""
+    """The tables with the numbers of their rows in words, such as `2 added, 1 removed`."""
     return [(table_title(table), _describe_counts(rows)) for table, rows in differences.items() if rows]
 
 
 def _describe_counts(rows: Sequence[Difference]) -> str:
     added = sum(row.before is None for row in rows)
-    deleted = sum(row.after is None for row in rows)
-    counts = {"added": added, "changed": len(rows) - added - deleted, "deleted": deleted}
+    removed = sum(row.after is None for row in rows)
+    counts = {"added": added, "changed": len(rows) - added - removed, "removed": removed}
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
 

@@ -37,8 +37,8 @@ def explain_refusal(request: HttpRequest, exception: Exception) -> Iterator[str]
     """The missing right, the groups that have it, and the administrators to ask, as sentences."""
     right = exception.right if isinstance(exception, RightMissing) else _find_missing_right(request)
     if right:
-        task = find_task(right)
-        yield f"It needs the permission “{task.title if task else right}”."
+        if task := find_task(right):
+            yield f"It needs the permission “{task.title}”."
         yield f"Only {describe_groups_with(right)} do this."
     user: Any = request.user
     titles = {group.name: group.title for group in GROUPS}
