@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import match_text
@@ -21,8 +21,21 @@ ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
 _DEFAULT_LANGUAGE = "en"
 #: Kinds of values that are chosen, not owned: "Which day?"
 #: Between two sentences, and between a statement and a question of the same sentence.
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
-_CLAUSE_END = re.compile(r"[,–-]\s*(?:(?:and|but|or|so|und|aber|oder)\s+)?")
+_SENTENCE_GAP = re.compile(r"(?<=[.!?;])\s+|\n+")
+_OPENINGS = (
+    r"(?:btw|by the way|also|oh|hm+|well|wait|sorry|hey|hi|hello|just|quick question|one question|übrigens|ach|moment|"
+    r"entschuldigung|hallo|noch eine frage|eine frage|sagen sie|sag mal)"
+)
+#: What stands before a question in its sentence.
+_OPENING = re.compile(rf"^\s*(?:{_OPENINGS}\b[\s,:–-]*)+", re.IGNORECASE)
+#: Between a statement and a question of the same sentence.
+_CLAUSE_GAP = re.compile(
+    rf"(?:\s*[,:–]\s*|\s-\s|\s+(?=(?:and|but|or|so|und|aber|oder)\s))(?:(?:and|but|or|so|und|aber|oder)\s+)?"
+    rf"(?:{_OPENINGS}\b[\s,:–-]*)*",
+    re.IGNORECASE,
+)
+#: Fewest words of a question without its mark after a statement.
+_SHORTEST_QUESTION = 3
 #: Longest text that is searched for questions.
 _LONGEST_MESSAGE = 2000
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
@@ -204,14 +217,42 @@ def find_questions(text: str | None) -> str:
     """The part of a message that asks something: its sentences with a question mark, or with the first words of a
     question. In "A check-up, and do you have parking?" it is what follows "and".
     """
-    parts = [_drop_statement(sentence) for sentence in _SENTENCE_END.split((text or "")[:_LONGEST_MESSAGE])]
-    return " ".join(part for part in parts if part.endswith("?") or _begins_question(part))
+    message = text or ""
+    return " ".join(message[part.start : part.end] for part in _find_question_parts(message))
 
 
-def _drop_statement(sentence: str) -> str:
-    clauses = _CLAUSE_END.finditer(sentence)
-    starts = (clause.end() for clause in clauses if _begins_question(sentence[clause.end() :]))
-    return sentence[next(starts, 0) :].strip()
+def blank_questions(text: str | None) -> str:
+    """The message with blanks instead of what it asks, so that its values keep their positions."""
+    message = text or ""
+    for part in _find_question_parts(message):
+        message = message[: part.gap] + " " * (part.end - part.gap) + message[part.end :]
+    return message
+
+
+class _QuestionPart(NamedTuple):
+    """A question: where it starts and ends, and where the gap to the statement before it starts."""
+
+    gap: int
+    start: int
+    end: int
+
+
+def _find_question_parts(message: str) -> list[_QuestionPart]:
+    ends = [gap.span() for gap in _SENTENCE_GAP.finditer(message[:_LONGEST_MESSAGE])]
+    starts = [0, *(end for _, end in ends)]
+    stops = [*(start for start, _ in ends), min(len(message), _LONGEST_MESSAGE)]
+    parts = (_find_question_part(message, start, stop) for start, stop in zip(starts, stops, strict=True))
+    return [part for part in parts if part]
+
+
+def _find_question_part(message: str, start: int, end: int) -> _QuestionPart | None:
+    for gap in _CLAUSE_GAP.finditer(message, start, end):
+        rest = message[gap.end() : end]
+        if _begins_question(rest) and (rest.endswith("?") or len(rest.split()) >= _SHORTEST_QUESTION):
+            return _QuestionPart(gap.start(), gap.end(), end)
+    sentence = message[start:end].rstrip()
+    asks = sentence.endswith("?") or _begins_question(_OPENING.sub("", sentence))
+    return _QuestionPart(start, start, start + len(sentence)) if asks else None
 
 
 def _begins_question(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import find_form_locale, is_small_talk
+from convengine.engine.forms.asking import blank_questions, find_form_locale, is_small_talk
 from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.session_form import find_known_schema, find_schema
@@ -72,10 +72,11 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSitua
 
 
 def extract_fields(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
-    """Read with the engine's own reader."""
+    """Read with the engine's own reader. Beside a question in between, the rest of the message is read (R112)."""
+    text = blank_questions(session.user_text) if session.digression else session.user_text
     return extract(
         form,
-        session.user_text or "",
+        text or "",
         asked_paths=asked_fields.paths,
         missing=[field.path for field in form.leaves if not is_meaningful(find_value(session.context, field.path))],
         situation=describe_situation(session, turn, form),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.forms.asking import (
+    blank_questions,
     find_language,
     find_open_fields,
     find_questions,
@@ -109,6 +110,11 @@ def test_phrases_are_whole_texts_of_any_language() -> None:
         ("parking?", "parking?"),
         ("Anna Berg, und wo kann ich parken", "wo kann ich parken"),
         ("Kann ich mit Karte zahlen", "Kann ich mit Karte zahlen"),
+        ("my name is Mary Jones and where can i park", "where can i park"),
+        ("07700 900123, btw do you have parking", "do you have parking"),
+        ("oh, where can I park", "where can I park"),
+        ("morgen um drei - übrigens, wo kann ich parken", "wo kann ich parken"),
+        ("Rock and What", ""),
         ("Whatever you say", ""),
         ("Wolfgang Wieland", ""),
         ("John Smith, tomorrow", ""),
@@ -118,3 +124,17 @@ def test_phrases_are_whole_texts_of_any_language() -> None:
 )
 def test_the_part_that_asks_is_found(text: str | None, question: str) -> None:
     assert find_questions(text) == question
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("Tomorrow at 3. Do you have parking? Ann", "Tomorrow at 3.                      Ann"),
+        ("Mary Jones and where can i park", "Mary Jones                     "),
+        ("where can i park", "                "),
+        ("Mary Jones", "Mary Jones"),
+        (None, ""),
+    ],
+)
+def test_the_rest_of_the_message_keeps_its_position(text: str | None, rest: str) -> None:
+    assert blank_questions(text) == rest
