@@ -195,6 +195,13 @@ def _compile_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
+def _check_kind(validator: Any, kind: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """A value of a kind that is stored in a way of ours, such as `HH:MM`."""
+    holds = STORED_FORMATS.get(kind) if isinstance(kind, str) else None
+    if holds and isinstance(instance, str) and not holds(instance):
+        yield ValidationError(f"{instance!r} is not a {kind!r}")
+
+
 def _get_format_checker() -> FormatChecker:
     """jsonschema's checks, with ours for the formats that are read out of messages."""
     checker = FormatChecker()
@@ -206,7 +213,7 @@ def _get_format_checker() -> FormatChecker:
 
 _FORMATS = _get_format_checker()
 _Validator = validators.extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator, {"pattern": _compile_pattern}
+    Draft202012Validator, {"pattern": _compile_pattern, "x-kind": _check_kind}
 )
 
 

@@ -1,5 +1,6 @@
 """The phrase index of a snapshot, and the intents that a message means by it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,9 @@ from convengine.engine.turn.snapshot import Snapshot
 
 #: Maximum intents that are reported besides those that count.
 MAX_REPORTED = 5
+#: Longest text whose clauses are read one by one.
+_LONGEST_IN_CLAUSES = 300
+_CLAUSE_SIGN = re.compile(r"[.,;:!?\n]+|\s+[-–—]+\s+|\b(?:and|und|but|aber|because|weil|denn)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,33 @@ def get_phrase_index(snapshot: Snapshot) -> PhraseIndex:
 def match_phrases(snapshot: Snapshot, text: str | None, *, interrupting: bool = False) -> PhraseMatches:
     """The intents that the text means by phrases. Several, if they are within the margin.
 
+    Where the whole text means none, its clauses are read one by one: "my name is Ann Bell, I need to see a dentist".
     `interrupting`: only phrases that are tried while a form is open count.
     """
+    whole = _match_text(snapshot, text, interrupting=interrupting)
+    if whole.hits or not text or len(text) > _LONGEST_IN_CLAUSES:
+        return whole
+    clauses = [clause for clause in _CLAUSE_SIGN.split(text) if clause.strip()]
+    if len(clauses) < 2:
+        return whole
+    return _match_clauses(snapshot, clauses, interrupting=interrupting) or whole
+
+
+def _match_clauses(snapshot: Snapshot, clauses: Sequence[str], *, interrupting: bool) -> PhraseMatches | None:
+    """The intents of the clauses, each with its best one; null if there are none."""
+    matches = [match for clause in clauses for match in _match_text(snapshot, clause, interrupting=interrupting).hits]
+    best: dict[str, IntentMatch] = {}
+    for match in sorted(matches, key=lambda match: (-match.score, match.intent)):
+        best.setdefault(match.intent, match)
+    if not best:
+        return None
+    ranked = tuple(best.values())
+    enough = round(ranked[0].score - live_settings.read(snapshot, MARGIN).value, 4)
+    hits = tuple(match for match in ranked if match.score >= enough)
+    return PhraseMatches(hits, ranked[len(hits) : len(hits) + MAX_REPORTED], enough)
+
+
+def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool) -> PhraseMatches:
     matches = snapshot.memo.get("phrases", lambda: get_phrase_index(snapshot)).match(text, get_form_words(snapshot))
     if interrupting:
         allowed = snapshot.interrupting_classifiers

@@ -208,3 +208,12 @@ def test_values_are_valid_in_the_form_in_which_they_are_stored(format_name: str,
     form = Form({"type": "object", "properties": {"a": {"type": "string", "format": format_name}}})
 
     assert (form.breaks(form.fields[0], value) is None) is is_valid
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "holds"), [("time", "16:30", True), ("time", "8", False), ("duration", "x", False)]
+)
+def test_a_value_of_a_kind_is_stored_as_the_kind_says(kind: str, value: str, holds: bool) -> None:
+    form = Form({"type": "object", "properties": {"at": {"type": "string", "x-kind": kind}}, "required": ["at"]})
+
+    assert (form.status({"at": value}).invalid == {}) is holds

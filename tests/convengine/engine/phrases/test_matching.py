@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from convengine.engine.phrases.matching import describe_matches, get_phrase_index, match_phrases
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -46,3 +48,26 @@ def test_an_event_names_the_words_and_the_runner_up() -> None:
 
     assert described["words"] == ["cancel", "order"]
     assert described["runnerUp"] == "TRACK"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I need to see a dentist please, my name is Ann Bell",
+        "My name is Ann Bell and I need to see a dentist",
+        "Hello there, can you help me? My tooth hurts terribly, so I need to see a dentist",
+    ],
+)
+def test_a_clause_is_read_by_itself_where_the_whole_message_means_nothing(text: str) -> None:
+    snapshot = make_snapshot(
+        make_intent("DENTIST"),
+        make_intent("OPENING"),
+        *(
+            make_classifier("DENTIST", phrase, rule_type="PHRASE")
+            for phrase in ("I need to see a dentist", "a check-up")
+        ),
+        *(make_classifier("OPENING", phrase, rule_type="PHRASE") for phrase in ("when are you open", "opening hours")),
+    )
+
+    assert [match.intent for match in match_phrases(snapshot, text).hits] == ["DENTIST"]
+    assert match_phrases(snapshot, "My train was late, and the weather was awful").hits == ()
