@@ -72,6 +72,8 @@ class FieldSpec:
     words: Words = ()
     #: The field takes whole sentences (`x-long`).
     long: bool = False
+    #: The form has another field of this kind, so that "from Friday to Sunday" gives both.
+    is_paired: bool = False
 
 
 _FORMATS = {

@@ -129,7 +129,8 @@ def _find_moments(
         moment, reading = best
         position = moment.end
         if _is_reported(reading, moment, tokens, context, language) and not (
-            _is_limited(tokens, start, moment.end, language) or _is_other_subject(tokens, start, language)
+            _is_limited(tokens, start, moment.end, language, is_paired=spec.is_paired)
+            or _is_other_subject(tokens, start, language)
         ):
             yield _Found(*_find_part(spec, moment, tokens), spec.name, reading, 2)
 
@@ -260,17 +261,16 @@ def _is_glued(text: str, tokens: TokenText, start: int) -> bool:
     return begin > 0 and text[begin - 1] in "-/.,:@#_+€$£%&=" and not text[begin - 2 : begin - 1].isspace()
 
 
-def _is_limited(tokens: TokenText, start: int, end: int, language: Language) -> bool:
-    """True when the words beside a value make it a limit, a denial or a range."""
+def _is_limited(tokens: TokenText, start: int, end: int, language: Language, *, is_paired: bool = False) -> bool:
+    """True when the words beside a value make it a limit, a denial or a range. Two fields may take a range."""
     text = tokens.text
-    if _is_denied_before(tokens, start, language):
+    if _is_denied_before(tokens, start, language) or language.denials_after.match_start(text, end):
         return True
-    if language.limits_before.match_end(text, start) or language.denials_after.match_start(text, end):
-        return True
-    article = language.articles.match_end(text, start)
-    if article and language.limits_before.match_end(text, start - article):
-        return True
-    return _is_range(text, start, end, language)
+    for position in (start, start - language.articles.match_end(text, start)):
+        limit = language.limits_before.match_end(text, position)
+        if limit and not (is_paired and language.is_in("range_words", text[position - limit : position])):
+            return True
+    return not is_paired and _is_range(text, start, end, language)
 
 
 def _is_denied_before(tokens: TokenText, start: int, language: Language) -> bool:

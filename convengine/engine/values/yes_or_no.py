@@ -65,6 +65,18 @@ def _begins_a_clause(text: str, tokens: TokenText, offset: int, language: Langua
     return bool(_SIGN.search(text[before.end : following.start])) or language.is_in("clause_starts", following.text)
 
 
+def find_inclusion(text_before: str, situation: ReadingSituation) -> tuple[bool, int] | None:
+    """Whether the words before the name of a thing include it, and the length of these words: "… with", "… ohne"."""
+    for locale in (situation.locale, situation.fallback_locale):
+        language = get_language(locale)
+        tokens = language.read_tokens(text_before)
+        for value, name in ((True, "inclusions"), (False, "exclusions")):
+            if tokens.tokens and (size := _get_word_list(language, name).match_end(tokens.text, len(tokens.text))):
+                start = tokens.position(len(tokens.text) - size, len(tokens.text))[0]
+                return value, len(text_before) - start
+    return None
+
+
 def _read(text: str, tokens: TokenText, language: Language) -> bool | None:
     values = {True: _get_phrases(language, "yes"), False: _get_phrases(language, "no")}
     plain = unicodedata.normalize("NFC", text.strip())
@@ -91,6 +103,11 @@ def _covers(text: str, start: int, end: int, phrases: PhraseSet, after: PhraseSe
         start += size
         size = phrases.match_start(text, start) or after.match_start(text, start)
     return start == end
+
+
+@lru_cache(maxsize=16)
+def _get_word_list(language: Language, name: str) -> PhraseSet:
+    return PhraseSet(language.words[name])
 
 
 @lru_cache(maxsize=64)

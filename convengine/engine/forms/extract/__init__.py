@@ -88,7 +88,7 @@ def extract(
     resolution = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked_paths)
     if situation:
         open_fields = [field for field in fields if field.path in missing]
-        values = read_sentence_values(reading, open_fields, situation, preferred_paths or [asked_paths])
+        values = read_sentence_values(reading, form, open_fields, situation, preferred_paths or [asked_paths])
         resolution = merge_sentence_values(reading, keep_filled_fields(reading, resolution, open_fields), values)
     claims = [*resolution.chosen, *resolution.doubtful]
     if situation:
@@ -169,7 +169,7 @@ def _add_whole_answer(
 def _read_for_other(reading: Reading, form: Form, path: str, situation: ReadingSituation) -> Candidate | None:
     """The message as the answer for a field that was not asked for, if it has a type of its own."""
     field = form.field(path)
-    if field is None or field.spec.kind is Kind.TEXT:
+    if field is None or field.spec.kind in (Kind.TEXT, Kind.YES_NO):
         return None
     if field.spec.kind is Kind.PATTERN and not has_whole_pattern(field):
         return None

@@ -11,6 +11,7 @@ from convengine.engine.forms.extract import Extracted, Extraction, extract
 from convengine.engine.forms.extract.candidate import VALUE
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.sentence_values import list_specs
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.values import (
     Kind,
@@ -147,7 +148,7 @@ def _is_bare(
     fields = [field for field in form.leaves if _is_telling(field, is_text_asked)]
     if not any(field.path in held for field in fields):
         return False
-    spans = find_values([field.spec for field in fields], text, situation)
+    spans = find_values(list_specs(form, fields), text, situation)
     if not any(asked_path not in span.readings and any(path in held for path in span.readings) for span in spans):
         return False
     ends = [0, *(span.end for span in spans)]

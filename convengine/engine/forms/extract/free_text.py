@@ -25,7 +25,7 @@ _PARTICLES = frozenset(
 _PRONOUNS = frozenset({"i", "i'm", "i'd", "i've", "he", "she", "they", "who", "you", "we"})
 _NO_VALUE = DESCRIBES | FILLERS | _PRONOUNS
 #: Descriptive words that are also names when capitalised: "source city Nice".
-_NAMES_TOO = split_list("nice short long small little strange best")
+_NAMES_TOO = split_list("nice short long small little strange best high old new great big")
 #: Endings of descriptive words: broken, vibrating, delayed, really.
 _DESCRIBING = re.compile(r".{2,}(?:ing|ed|ly|ken|len)")
 _ID = re.compile(r"#?(?=[a-z-]*\d)[\w-]+(?:[./]\w+)*")
@@ -130,4 +130,4 @@ def _is_written_as_name(reading: Reading, start: int, word: str) -> bool:
     if word not in _NAMES_TOO or not before or reading.quote(start, start + len(word)) != word.capitalize():
         return False
     last = reading.text.rindex(before[-1], 0, start)
-    return reading.quote(last, last + 1).islower()
+    return not reading.quote(last, last + 1).isupper()

@@ -19,14 +19,16 @@ from convengine.engine.forms.extract.candidate import (
     X_EXTRACT,
     Candidate,
 )
+from convengine.engine.forms.extract.directions import leads_from, leads_to
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.language import DESCRIBES, VAGUE
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, ResolvedCandidates
-from convengine.engine.forms.form import Field
+from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.words import FILLERS
 from convengine.engine.values import (
+    FieldSpec,
     Kind,
     Outcome,
     ReadingSituation,
@@ -41,6 +43,7 @@ from convengine.engine.values.language import get_language
 from convengine.engine.values.names import find_introduction, is_name_field
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reason
+from convengine.engine.values.yes_or_no import find_inclusion
 
 Json = Any
 #: Kinds that are not looked for: free text, and what the other readers know completely.
@@ -52,28 +55,56 @@ _NAMING = (LABEL, DIRECTION, X_EXTRACT)
 _AMOUNTS = (Kind.NUMBER, Kind.MONEY, Kind.DURATION)
 #: Parts of a message that may each answer another question.
 _JOINT = re.compile(r"[,;:!?\n]+|\.(?=\s|$)|\s[–-]\s|\b(?:and|und)\b")
+#: Kinds of which two fields may take a range.
+_IN_PAIRS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
+_FROM = re.compile(r"\b(?:from|starting|ab|von|vom)\s+(?:on\s+|the\s+)*$")
+_UNTIL = re.compile(r"\b(?:to|until|till|til|through|bis)\s+(?:on\s+|the\s+|zum\s+)*$")
 _SEPARATED = re.compile(r"(?:[,;.\n]|\b(?:and|und))\s*(?:\w+\s+){0,2}$")
 _EDGES = " \t\r\n.,;:!?…–-"
 
 
 def read_sentence_values(
-    reading: Reading, fields: Sequence[Field], situation: ReadingSituation, preferred_paths: Sequence[Collection[str]]
+    reading: Reading,
+    form: Form,
+    fields: Sequence[Field],
+    situation: ReadingSituation,
+    preferred_paths: Sequence[Collection[str]],
 ) -> list[Candidate]:
     """The values of these fields in a message, one for each field; several different ones are AMBIGUOUS.
 
     `preferred_paths`: of several fields that could take a value, those of the first of these groups do.
     """
+    if not any(char.isalnum() for char in reading.original):
+        return []
     typed = [field for field in fields if field.spec.kind not in _NOT_SOUGHT]
-    if not typed or not any(char.isalnum() for char in reading.original):
-        return []
-    spans = find_values([field.spec for field in typed], reading.original, situation)
-    if not spans:
-        return []
-    candidates = list(_assign_spans(reading, spans, typed, preferred_paths))
+    spans = find_values(list_specs(form, typed), reading.original, situation) if typed else []
+    candidates = [
+        *_assign_spans(reading, spans, typed, preferred_paths),
+        *_read_inclusions(reading, [field for field in fields if field.spec.kind is Kind.YES_NO], situation),
+    ]
     candidates.sort(key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
     values = [_choose_value(reading, list(listed), situation) for _, listed in by_field]
     return sorted(values, key=lambda value: value.start)
+
+
+def list_specs(form: Form, fields: Sequence[Field]) -> list[FieldSpec]:
+    """The specs of these fields, which know whether the form has two fields of their kind."""
+    kinds = [field.spec.kind for field in form.leaves]
+    return [
+        replace(field.spec, is_paired=True) if field.spec.kind in _IN_PAIRS and kinds.count(field.spec.kind) > 1
+        else field.spec
+        for field in fields
+    ]  # fmt: skip
+
+
+def _read_inclusions(reading: Reading, fields: Sequence[Field], situation: ReadingSituation) -> Iterator[Candidate]:
+    """Yes and no by the name of the field: "with breakfast", "ohne Frühstück"."""
+    for mention in find_mentions(reading, fields) if fields else ():
+        inclusion = find_inclusion(reading.before(mention.start), situation)
+        if inclusion and not reading.is_question(mention.start):
+            includes, size = inclusion
+            yield Candidate(mention.field, mention.start - size, mention.end, includes, VALUE)
 
 
 def _assign_spans(
@@ -101,6 +132,7 @@ def _assign_spans(
             before = [name for name in mentions if max(last, clause[0]) <= name.start < start]
             after = [name for name in mentions if end <= name.start < min(following, clause[1])]
             named = [name.field.path for name in (*reversed(before), *after) if name.field.path in paths]
+            named = named or _find_by_direction(reading, start, [by_path[path] for path in paths])
             free = [path for path in paths if path not in settled]
             groups = ([path for path in free if path in group] for group in preferred_paths)
             wanted = next((group for group in groups if group), [])
@@ -114,6 +146,16 @@ def _assign_spans(
         if path is not None and not _is_bounded(reading, by_path[path], start, end):
             settled.add(path)
             yield _make_candidate(reading, by_path[path], start, end, span.readings[path])
+
+
+def _find_by_direction(reading: Reading, start: int, fields: Sequence[Field]) -> list[str]:
+    """The field that begins or ends something, behind "from" or "until"; none if it is not one of them."""
+    before = reading.before(start)
+    for pattern, leads in ((_FROM, leads_from), (_UNTIL, leads_to)):
+        paths = [field.path for field in fields if leads(field)]
+        if pattern.search(before) and len(paths) == 1:
+            return paths
+    return []
 
 
 def _is_bounded(reading: Reading, field: Field, start: int, end: int) -> bool:
