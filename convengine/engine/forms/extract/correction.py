@@ -11,7 +11,7 @@ from convengine.engine.forms.extract import Extracted, Extraction, extract
 from convengine.engine.forms.extract.candidate import VALUE
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.sentence_values import list_specs
+from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.values import (
     Kind,
@@ -27,7 +27,7 @@ from convengine.engine.values.reading import Reason
 
 Json = Any
 #: A value of one of these kinds says which field it is for, also without words of a correction.
-_TELLING = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.CHOICE, Kind.EMAIL, Kind.PHONE)
+_TELLING = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.CHOICE, Kind.EMAIL, Kind.PHONE, Kind.YES_NO)
 _NOT_READ = (Kind.TEXT, Kind.YES_NO)
 #: Which part of a stored date and time a new half is completed with.
 _HALVES = {Reason.DATE_MISSING.value: slice(0, 10), Reason.TIME_MISSING.value: slice(11, 16)}
@@ -148,11 +148,17 @@ def _is_bare(
     fields = [field for field in form.leaves if _is_telling(field, is_text_asked)]
     if not any(field.path in held for field in fields):
         return False
-    spans = find_values(list_specs(form, fields), text, situation)
-    if not any(asked_path not in span.readings and any(path in held for path in span.readings) for span in spans):
+    reading = Reading(text)
+    spans = [
+        (span.start, span.end, tuple(span.readings)) for span in find_values(list_specs(form, fields), text, situation)
+    ]
+    inclusions = read_inclusions(reading, [field for field in fields if field.spec.kind is Kind.YES_NO], situation)
+    spans += [(*reading.span(item.start, item.end), (item.field.path,)) for item in inclusions]
+    spans.sort()
+    if not any(asked_path not in paths and any(path in held for path in paths) for _, _, paths in spans):
         return False
-    ends = [0, *(span.end for span in spans)]
-    starts = [*(span.start for span in spans), len(text)]
+    ends = [0, *(end for _, end, _ in spans)]
+    starts = [*(start for start, _, _ in spans), len(text)]
     return has_only_fillers((text[end:start] for end, start in zip(ends, starts, strict=True)), situation)
 
 

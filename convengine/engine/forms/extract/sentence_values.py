@@ -80,7 +80,7 @@ def read_sentence_values(
     spans = find_values(list_specs(form, typed), reading.original, situation) if typed else []
     candidates = [
         *_assign_spans(reading, spans, typed, preferred_paths),
-        *_read_inclusions(reading, [field for field in fields if field.spec.kind is Kind.YES_NO], situation),
+        *read_inclusions(reading, [field for field in fields if field.spec.kind is Kind.YES_NO], situation),
     ]
     candidates.sort(key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
@@ -98,7 +98,7 @@ def list_specs(form: Form, fields: Sequence[Field]) -> list[FieldSpec]:
     ]  # fmt: skip
 
 
-def _read_inclusions(reading: Reading, fields: Sequence[Field], situation: ReadingSituation) -> Iterator[Candidate]:
+def read_inclusions(reading: Reading, fields: Sequence[Field], situation: ReadingSituation) -> Iterator[Candidate]:
     """Yes and no by the name of the field: "with breakfast", "ohne Frühstück"."""
     for mention in find_mentions(reading, fields) if fields else ():
         inclusion = find_inclusion(reading.before(mention.start), situation)
