@@ -161,3 +161,33 @@ def test_positions_are_those_of_the_message_also_with_separate_accents() -> None
     (finding,) = read(text).extracted
 
     assert text[slice(*finding.span)] == "tomorrow"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("from Friday to Sunday", "en-GB", {"arrival": "2026-11-27", "departure": "2026-11-29"}),
+        ("from 4 December until 7 December", "en-GB", {"arrival": "2026-12-04", "departure": "2026-12-07"}),
+        ("von Freitag bis Sonntag", "de-DE", {"arrival": "2026-11-27", "departure": "2026-11-29"}),
+    ],
+)
+def test_a_range_gives_two_fields_their_values(text: str, locale: str, values: dict[str, Any]) -> None:
+    assert get_values(read(text, schema=STAY, locale=locale)) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [("a room with breakfast", "en-GB", True), ("without breakfast please", "en-GB", False),
+     ("mit Frühstück", "de-DE", True), ("ein Zimmer ohne Frühstück", "de-DE", False),
+     ("do you have rooms with breakfast?", "en-GB", None), ("the breakfast", "en-GB", None)],
+)  # fmt: skip
+def test_with_and_without_answer_a_yes_or_no_field(text: str, locale: str, value: bool | None) -> None:
+    schema = {"breakfast": {"type": "boolean", "title": "Breakfast", "x-labels": ["Frühstück"]}}
+
+    assert get_values(read(text, schema=schema, locale=locale)).get("breakfast") is value
+
+
+def test_a_bare_yes_is_no_answer_for_another_field() -> None:
+    schema = {**STAY, "breakfast": {"type": "boolean"}}
+
+    assert get_values(read("yes please", schema=schema, asked="arrival")) == {}
