@@ -172,7 +172,17 @@
         });
     }
 
+    // The skip link leads to the first field of a form, else to the content.
+    function skip(event) {
+        const fields = document.querySelectorAll("#content form:not([data-star]) :is(input:not([type=hidden]):not([type=checkbox]), select, textarea, [contenteditable=true])");
+        const first = [...fields].find((field) => field.checkVisibility() && !field.disabled);
+        if (!first) return;
+        event.preventDefault();
+        first.focus();
+    }
+
     document.addEventListener("DOMContentLoaded", () => {
+        document.querySelector("[data-skip]")?.addEventListener("click", skip);
         // Names of icons are letters of a font, which screen readers should skip.
         document.querySelectorAll(".material-symbols-outlined:not([x-on\\:click])").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
         document.querySelectorAll("a[x-on\\:click*=showActions]").forEach((menu) => menu.setAttribute("aria-label", "More"));

@@ -3,8 +3,13 @@
 // unchanged.
 
 (() => {
-    const TYPES = ["string", "integer", "number", "boolean", "array", "object"];
-    const FORMATS = ["", "date", "time", "date-time", "email", "uri", "uuid"];
+    const TYPES = {string: "Text", integer: "Whole number", number: "Number", boolean: "Yes or no", array: "List", object: "Group of fields"};
+    const FORMATS = {
+        "": "–", date: "Date", time: "Time", "date-time": "Date and time", duration: "Duration", email: "E-mail", phone: "Phone",
+        money: "Money", postcode: "Post code", iban: "IBAN", uri: "Web address", uuid: "UUID",
+    };
+    // Formats that the engine reads, and that JSON Schema does not know, or reads in another way.
+    const KINDS = ["time", "duration", "money", "postcode", "iban"];
 
     function element(name, properties = {}, ...children) {
         const made = Object.assign(document.createElement(name), properties);
@@ -33,10 +38,20 @@
         else field[key] = value;
     }
 
+    function putFormat(field, format) {
+        put(field, "x-kind", KINDS.includes(format) ? format : undefined);
+        put(field, "format", KINDS.includes(format) ? undefined : format);
+        if (format === "money" && field.type === "string") field.type = "number";
+    }
+
     // How each column is stored in the schema of a field.
     const COLUMNS = [
         {
-            label: "Format", choices: FORMATS, get: (field) => field.format || "", set: (field, text) => put(field, "format", text),
+            label: "Question", hint: "What is your name?", get: (field) => (typeof field["x-ask"] === "string" ? field["x-ask"] : ""),
+            set: (field, text) => put(field, "x-ask", text),
+        },
+        {
+            label: "Format", choices: FORMATS, get: (field) => field["x-kind"] || field.format || "", set: putFormat,
         },
         {
             label: "Choices", hint: "small, medium, large", get: (field) => (Array.isArray(field.enum) ? field.enum.join(", ") : ""),
@@ -130,9 +145,11 @@
             return row;
         }
 
+        // `choices`: values, or values with their labels.
         select(choices, value) {
-            const known = choices.includes(value) ? choices : [...choices, value];
-            const made = element("select", {}, ...known.map((one) => element("option", {value: one}, one || "–")));
+            const labels = Array.isArray(choices) ? Object.fromEntries(choices.map((one) => [one, one])) : choices;
+            const known = {...labels, ...(value in labels ? {} : {[value]: value})};
+            const made = element("select", {}, ...Object.entries(known).map(([one, label]) => element("option", {value: one}, label)));
             made.value = value;
             return made;
         }

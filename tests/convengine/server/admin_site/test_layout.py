@@ -133,3 +133,12 @@ def test_the_first_column_of_a_list_leads_to_the_row(model: Any) -> None:
     shown = admin.site.get_model_admin(model)
 
     assert not shown.list_display_links or shown.list_display_links[0] == shown.list_display[0]
+
+
+def test_the_first_link_of_a_page_skips_the_navigation(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+
+    page = client.get("/admin/").content.decode()
+
+    assert page.index('class="ce-skip" href="#content"') < page.index('id="nav-sidebar-apps"')
+    assert 'id="content"' in page
