@@ -1,5 +1,6 @@
 """FAQ: a spreadsheet of questions and answers, pasted or uploaded, with a preview of what it makes."""
 
+from collections import Counter
 from typing import Any
 
 from django import forms
@@ -22,6 +23,8 @@ from config_admin.transfer.files import CONTENT_TYPES
 
 #: How many lines of each kind the page shows.
 MAX_SHOWN = 100
+#: How many overlapping intents the summary names.
+MAX_TARGETS = 5
 _NEEDED = ("ce_intent", "ce_intent_classifier", "ce_response")
 _TEMPLATES = {"faq.xlsx": CONTENT_TYPES["xlsx"], "faq.csv": CONTENT_TYPES["csv"]}
 
@@ -66,9 +69,9 @@ def faq(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         plan = plan_faq(form.cleaned_data["lines"], skip=form.cleaned_data["skip"])
-        wants = "_make" in request.POST
+        wants, is_previewed = "_make" in request.POST, request.POST.get("previewed") == plan.digest
         may_make = bool(plan.planned) and (not plan.problems or form.cleaned_data["rest"])
-        if wants and may_make and reasons.read_reason(request):
+        if wants and may_make and is_previewed and reasons.read_reason(request):
             made = _make(request, plan)
             if isinstance(made, HttpResponse):
                 return made
@@ -77,6 +80,7 @@ def faq(request: HttpRequest) -> HttpResponse:
         context |= _describe_plan(plan, may_make)
         if wants and may_make and not reasons.read_reason(request):
             context["reason_missing"] = reasons.MISSING
+        context["is_outdated"] = wants and not is_previewed
         context["rest_missing"] = wants and not may_make and bool(plan.planned)
     context |= {
         **admin.site.each_context(request),
@@ -156,7 +160,7 @@ def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
         "plan": plan,
         "may_make": may_make,
         "summary": _count(plan),
-        "overlap_summary": f"{len(plan.overlaps)} of {plan.question_count}",
+        "overlap_summary": _count_overlaps(plan),
         "skipped_summary": _count_skipped(plan),
         "lists": [
             (title, kind, name, lines[:MAX_SHOWN], max(len(lines) - MAX_SHOWN, 0))
@@ -166,6 +170,16 @@ def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
         "shown": plan.planned[:MAX_SHOWN],
         "more": max(len(plan.planned) - MAX_SHOWN, 0),
     }
+
+
+def _count_overlaps(plan: FaqPlan) -> str:
+    """`12 of 30 questions also match LOAN (10), line 4 (2)`; blank without overlaps."""
+    if not plan.overlaps:
+        return ""
+    counts = Counter(target for overlap in plan.overlaps for target in overlap.targets)
+    named = ", ".join(f"{target} ({count})" for target, count in counts.most_common(MAX_TARGETS))
+    more = f" and {len(counts) - MAX_TARGETS} more" if len(counts) > MAX_TARGETS else ""
+    return f"{len(plan.overlaps)} of {plan.question_count} questions also match {named}{more}."
 
 
 def _describe_overlaps(plan: FaqPlan) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from config_admin.faq.entries import Entry, Problem, describe_language, fold_question, make_code, read_entries
 from config_admin.faq.sheet import Line
 from config_admin.flows.flows import FlowKind, write_rows
+from config_admin.releases.blobs import canonical, hash_of
 from config_admin.restore.checks import compile_rows, overlay_rows
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer.document import Document, FileRow, Mode
@@ -62,6 +63,8 @@ class Overlap:
     line: int
     question: str
     others: tuple[str, ...]
+    #: The intents and lines that these belong to.
+    targets: tuple[str, ...]
     #: Why the question does not lead to its answer; blank if it does.
     consequence: str
 
@@ -78,6 +81,12 @@ class FaqPlan:
     overlaps: list[Overlap] = field(default_factory=list)
     #: How many lines are empty of new questions.
     skipped_lines: int = 0
+
+    @property
+    def digest(self) -> str:
+        """A digest of what it makes."""
+        made = [[planned.code, planned.entry.answer, *planned.questions] for planned in self.planned]
+        return hash_of(canonical(made))[:16]
 
     @property
     def question_count(self) -> int:
@@ -275,12 +284,18 @@ def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int
         (equal if decides is None else taking if decides is other else set()).add(pk)
     if not others:
         return None
+    other_rows = [other for pk in others if (other := after.row(rows.Classifier, pk))]
     return Overlap(
         lines[row.pk],
         question,
-        tuple(_describe_other(other, lines) for pk in others if (other := after.row(rows.Classifier, pk))),
+        tuple(_describe_other(other, lines) for other in other_rows),
+        tuple(dict.fromkeys(_name_target(other, lines) for other in other_rows)),
         "Another intent answers it." if taking else "Users are asked which one they mean." if equal else "",
     )
+
+
+def _name_target(other: rows.Classifier, lines: Mapping[Any, int]) -> str:
+    return f"line {lines[other.pk]}" if other.pk in lines else code(other.intent_code)
 
 
 def _describe_other(other: rows.Classifier, lines: Mapping[Any, int]) -> str:

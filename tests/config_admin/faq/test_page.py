@@ -23,7 +23,8 @@ def send(client: Client, **values: Any) -> Any:
 
 
 def make(client: Client, **values: Any) -> Any:
-    return send(client, _make="1", reason="our questions", **values)
+    previewed = send(client, **values).context["plan"].digest
+    return send(client, _make="1", reason="our questions", previewed=previewed, **values)
 
 
 def test_existing_questions_are_skipped_unless_somebody_unticks_it(ben: Client) -> None:
@@ -51,6 +52,23 @@ def test_an_analyst_creates_all_lines_as_one_release(ben: Client) -> None:
     assert answer["Location"] == release_url(release.pk)
     assert (release.pk, release.author, release.reason) == (before + 1, "ben", "our questions")
     assert m.CeIntent.objects.filter(returns=True, pk__startswith="FAQ_").count() == 2
+
+
+def test_what_changed_since_the_preview_is_shown_first(ben: Client) -> None:
+    previewed = send(ben).context["plan"].digest
+    before = newest().pk
+    page = send(ben, _make="1", reason="x", previewed=previewed, text=TEXT.replace("nine", "ten")).content.decode()
+
+    assert "changed since the preview" in page
+    assert "From ten to five." in page
+    assert newest().pk == before
+
+
+def test_the_summary_counts_the_overlaps_by_intent(ben: Client) -> None:
+    make(ben)
+    page = send(ben, text="What are your hours of opening?	Never.").content.decode()
+
+    assert "1 of 1 questions also match FAQ_OPENING_HOURS (1)." in page
 
 
 def test_a_single_line_leads_to_its_intent(ben: Client) -> None:
