@@ -194,5 +194,5 @@ def _describe_skipped(plan: FaqPlan) -> list[str]:
     return [
         f"Line {skipped.line}: “{skipped.question}” is a phrase of {skipped.intent}"
         + ("." if skipped.has_same_answer else ", which has another answer. To change that answer, edit it there.")
-        for skipped in plan.skipped
+        for skipped in sorted(plan.skipped, key=lambda skipped: (skipped.has_same_answer, skipped.line))
     ]

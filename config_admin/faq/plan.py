@@ -13,6 +13,7 @@ from config_admin.restore.checks import compile_rows, overlay_rows
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.validation.findings import Finding
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
 from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.phrases.settings import MIN_SCORE
@@ -227,7 +228,7 @@ def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:
     made = plan_import(plan.make_document())
     by_where = {f"Line {planned.entry.line}": planned.entry.line for planned in plan.planned}
     problems = {
-        Problem(by_where[located.where], located.finding.message)
+        Problem(by_where[located.where], _describe_finding(made, located.finding))
         for located in made.errors
         if located.where in by_where
     }
@@ -236,7 +237,7 @@ def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:
     plan.warnings += [Problem(each.entry.line, each.note) for each in plan.planned if each.note]
     plan.warnings += sorted(
         {
-            Problem(by_where[located.where], located.finding.message)
+            Problem(by_where[located.where], _describe_finding(made, located.finding))
             for located in made.findings
             if not located.finding.is_error and located.finding.code not in _OVERLAP_CODES and located.where in by_where
         },
@@ -246,6 +247,12 @@ def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:
     plan.overlaps = list(
         _find_overlaps(made, snapshot, {f"Line {each.entry.line}": each.entry.line for each in plan.planned})
     )
+
+
+def _describe_finding(made: Plan, finding: Finding) -> str:
+    """The message of a save check; of a phrase with its question, because a line has several."""
+    row = made.placed.wanted.get(finding.table, {}).get(finding.row)
+    return f"“{row['pattern']}”: {finding.message}" if row and finding.table == _PHRASES else finding.message
 
 
 def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) -> Iterator[Overlap]:

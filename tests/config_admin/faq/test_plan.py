@@ -120,4 +120,5 @@ def test_what_the_save_checks_refuse_is_a_problem_of_its_line() -> None:
     planned = plan(["Is it?", "Yes."], ["Where is the garden?", "Hello {{ name"], PARKING)
 
     assert [problem.line for problem in planned.problems] == [1, 2]
+    assert planned.problems[0].text.startswith("“Is it?”: This phrase has no telling word")
     assert [each.entry.line for each in planned.planned] == [3]
