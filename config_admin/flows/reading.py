@@ -40,6 +40,8 @@ _IDENTITY: Mapping[str, tuple[str, ...]] = {
 }
 #: Columns whose values ignore case.
 _CODES = frozenset({"intent_code", "state_code", "phase", "rule_type", "action", "output_format", "response_type"})
+#: The code of an intent that answers questions beside a flow: that of the flow, and a number.
+_QUESTION = re.compile(r"(.+)_Q([1-9]\d{0,4})")
 _TYPE_KEYS = ("type", "format", "x-kind")
 _ASKING = (FlowKind.collect, FlowKind.lookup)
 #: The values of keys that may be left out.
@@ -111,7 +113,7 @@ def list_flows(snapshot: Snapshot) -> Iterator[Values]:
 
 def find_flow_of_question(snapshot: Snapshot, intent_code: str) -> str:
     """The flow that an intent answers questions for, or blank."""
-    match = re.fullmatch(r"(.+)_Q[1-9]\d*", code(intent_code))
+    match = _QUESTION.fullmatch(code(intent_code))
     reading = read_flow(snapshot, match[1]) if match else None
     return match[1] if match and reading and code(intent_code) in reading.question_codes else ""
 
@@ -208,13 +210,24 @@ def _read_document(snapshot: Snapshot, intent: rows.Intent) -> Values | None:
 
 def _read_questions(snapshot: Snapshot, flow_code: str) -> Iterator[tuple[str, Values]]:
     """The questions that are answered beside the flow: their intents, and their items in the document."""
-    pattern = re.compile(re.escape(number_question(flow_code, 0))[:-1] + r"([1-9]\d{0,4})")
-    numbers = (int(match[1]) for row in snapshot.rows(rows.Intent) if (match := pattern.fullmatch(row.intent_code)))
-    for number in sorted(numbers):
+    for number in _index_questions(snapshot).get(flow_code, ()):
         own = _FlowRows(snapshot, number_question(flow_code, number))
         answer, questions = own.get_text(ANY), own.list_phrases()
         if answer and questions and own.find_kind() is FlowKind.answer:
             yield own.intent_code, {"questions": questions, "answer": answer}
+
+
+def _index_questions(snapshot: Snapshot) -> Mapping[str, list[int]]:
+    """The numbers of the intents that may answer questions beside a flow, by the code of the flow."""
+    return snapshot.table(rows.Intent).memo.get("questions of flows", lambda: _number_questions(snapshot))
+
+
+def _number_questions(snapshot: Snapshot) -> Mapping[str, list[int]]:
+    numbers: dict[str, list[int]] = {}
+    for row in snapshot.rows(rows.Intent):
+        if match := _QUESTION.fullmatch(row.intent_code):
+            numbers.setdefault(match[1], []).append(int(match[2]))
+    return {flow_code: sorted(listed) for flow_code, listed in numbers.items()}
 
 
 class _FlowRows:

@@ -51,7 +51,7 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     page.get_by_role("textbox", name="Field", exact=True).fill("the title")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
-    take_picture(page, "start", "authoring")
+    take_picture(page, "start", "authoring", page.get_by_role("button", name="Create"))
 
     policy = {"policy_id": 9200, "rule_type": "CONTAINS", "pattern": "sort code", "response_text": "No bank details."}
     ada.look_at({"ce_policy": [policy, {**policy, "policy_id": 9201, "rule_type": "REGEX", "pattern": "("}]})
