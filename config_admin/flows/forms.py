@@ -265,8 +265,12 @@ class QuestionForm(forms.Form):
     answer = _text("Answer", lines=3, required=True)
 
 
-FieldForms = formset_factory(FieldForm, extra=1, max_num=50, absolute_max=60, can_order=True, can_delete=True)
-QuestionForms = formset_factory(QuestionForm, extra=1, max_num=200, absolute_max=210, can_delete=True)
+FieldForms = formset_factory(
+    FieldForm, extra=1, max_num=50, absolute_max=1000, validate_max=True, can_order=True, can_delete=True
+)
+QuestionForms = formset_factory(
+    QuestionForm, extra=1, max_num=200, absolute_max=1000, validate_max=True, can_delete=True
+)
 
 
 # --- documents ----------------------------------------------------------------------------------------------------

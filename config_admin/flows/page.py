@@ -298,6 +298,9 @@ def _list_errors(forms: PageForms) -> Iterator[Problem]:
         kept = [form for form in _sort_forms(formset) if form not in formset.deleted_forms]
         for number, form in enumerate(kept, 1):
             yield from _describe_form_errors(form, f"{name} {number}, ")
+        if formset.non_form_errors():
+            most = f"{name}s: at most {formset.max_num} are possible. If there are fewer, open the page again."
+            yield Problem(most, f"{name.lower()}s-title")
 
 
 def _describe_form_errors(form: Any, prefix: str) -> Iterator[Problem]:
@@ -315,7 +318,7 @@ def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
         yield row_title(row), row_url(row.table, row.pk), "made by hand" if row.enabled else "disabled"
     for row, columns in reading.list_changed_columns():
         names = ", ".join(column_label(row.table, name) for name in columns)
-        yield row_title(row), row_url(row.table, row.pk), f"changed by hand: {names}" if names else "disabled"
+        yield row_title(row), row_url(row.table, row.pk), f"other values: {names}" if names else "disabled"
     for table, values in reading.missing:
         yield table_label(table).capitalize(), "", f"deleted or replaced by hand: {values.get('description', '')}"
 

@@ -164,7 +164,7 @@ def test_the_page_names_what_it_does_not_touch(ben: Client) -> None:
 
     assert "This page does not touch" in text
     assert "any table</a> (made by hand)" in text
-    assert "changed by hand: description" in text
+    assert "other values: description" in text
 
 
 def test_two_people_do_not_overwrite_one_another_unseen(ben: Client) -> None:
@@ -235,6 +235,7 @@ def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody
         ({"field-0-type": "money", "field-0-currency": "euro"}, "Currency"),
         ({"kind": "answer"}, "Enter the answer"),
         ({"kind": "lookup"}, "Choose a tool"),
+        ({"field-TOTAL_FORMS": "x"}, "Fields: at most 50 are possible."),
         ({"code": "LOAN"}, "The intent LOAN already exists"),
         ({"code": "book table", "_save": "1", "reason": "x"}, "Nothing was created"),
         ({"answer": "{{ }}"}, 'href="#id_answer"'),
