@@ -69,6 +69,9 @@ CODES: Mapping[str, str] = {
     # intents and classifiers
     "DESCRIPTION_BLANK": "A model chooses the intent only by this text. Describe when the intent applies.",
     "NO_RESPONSE_FOR_INTENT": "This intent has no answer in any state, so a turn that ends there fails.",
+    "RETURNING_INTENT_WITH_FORM": (
+        "The intent answers and returns, so its form does not ask while another question is open."
+    ),
     "RESET_INTENT_MIXED": (
         "This intent resets the conversation as soon as it is recognised, so its rows are never used."
     ),

@@ -49,6 +49,16 @@ def _check_rows_of_reset_intent(draft: Intent) -> Iterator[Finding]:
             return
 
 
+def _check_form_of_returning_intent(draft: Intent) -> Iterator[Finding]:
+    if draft.row.returns and relations.find_rows_of_intent(draft.snapshot, rows.OutputSchema, draft.row.intent_code):
+        yield draft.warning(
+            "RETURNING_INTENT_WITH_FORM",
+            "returns",
+            "This intent has a form, but while another question is open it only gives its answer. Switch off "
+            "“Answers and returns”, or move the form to another intent.",
+        )
+
+
 def _check_answers(draft: Intent) -> Iterator[Finding]:
     if not draft.row.enabled or _is_reset_intent(draft):
         return
@@ -56,4 +66,7 @@ def _check_answers(draft: Intent) -> Iterator[Finding]:
         yield draft.warning("NO_RESPONSE_FOR_INTENT", None, "This intent has no answer yet. Add one.")
 
 
-SAVE_CHECKS = SaveChecks(form=(_check_code, _check_renaming), fit=(_check_rows_of_reset_intent, _check_answers))
+SAVE_CHECKS = SaveChecks(
+    form=(_check_code, _check_renaming),
+    fit=(_check_rows_of_reset_intent, _check_form_of_returning_intent, _check_answers),
+)

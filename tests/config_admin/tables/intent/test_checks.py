@@ -69,3 +69,8 @@ def test_an_intent_that_nothing_can_answer_is_told() -> None:
 def test_neither_a_disabled_intent_nor_one_that_resets_needs_an_answer() -> None:
     assert codes(replace(FAQ, intent_code="NEW_THING", enabled=False)) == []
     assert codes(replace(FAQ, intent_code="RESET_SESSION")) == []
+
+
+def test_an_intent_that_answers_in_between_needs_no_form() -> None:
+    assert codes(replace(CANCEL, returns=True)) == ["RETURNING_INTENT_WITH_FORM"]
+    assert codes(replace(FAQ, returns=True)) == codes(FAQ)
