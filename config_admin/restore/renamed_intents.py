@@ -36,13 +36,27 @@ def find_renamed_intent(old: str) -> RenamedIntent | None:
 
 
 def _find_successor(model: Any, old: str) -> RenamedIntent | None:
-    history = model.history.order_by("-history_id")
-    deleted = history.filter(intent_code=old, history_type="-").first()
+    deleted = _find_deleted_row(model, old)
     if deleted is None:
         return None
     same = {"config_version": deleted.config_version, "created_at": deleted.created_at}
-    added = list(history.filter(history_type="+", **same).values_list("intent_code", flat=True)[:2])
+    added = list(model.history.filter(history_type="+", **same).values_list("intent_code", flat=True)[:2])
     return RenamedIntent(added[0], deleted.config_version) if len(added) == 1 else None
+
+
+def find_deletion(intent: str) -> int | None:
+    """The release that deleted an intent, also after renames; null if none did."""
+    model: Any = control_plane()[rows.Intent.table]
+    seen = {intent}
+    while (following := _find_successor(model, intent)) and following.code not in seen:
+        intent = following.code
+        seen.add(intent)
+    deleted = _find_deleted_row(model, intent)
+    return int(deleted.config_version) if deleted else None
+
+
+def _find_deleted_row(model: Any, intent: str) -> Any:
+    return model.history.filter(intent_code=intent, history_type="-").order_by("-history_id").first()
 
 
 def move_conversations(before: Mapping[Any, Content], after: Mapping[Any, Content | None]) -> None:

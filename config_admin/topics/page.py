@@ -31,7 +31,7 @@ from config_admin.restore.renamed_intents import filter_open_conversations
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
 from config_admin.topics.export import export_topic, list_needed_tools
-from config_admin.topics.topic import Topic, collect_topic
+from config_admin.topics.topic import Topic, collect_topic, has_rows_of
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.common import CODE
@@ -71,6 +71,8 @@ class NameForm(forms.Form):
             raise forms.ValidationError(f"{new} is not a valid code. Use capital letters, digits and underscores.")
         if self._snapshot.row(rows.Intent, new) and not (self._may_stay and new == self._old):
             raise forms.ValidationError(f"The intent {new} already exists. Choose another code.")
+        if new != self._old and has_rows_of(self._snapshot, new):
+            raise forms.ValidationError(f"Rows of {new} exist already, without an intent. Choose another code.")
         return new
 
 

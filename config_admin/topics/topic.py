@@ -65,6 +65,11 @@ def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
     return Topic(stored, own, _drop_empty(references), _drop_empty(mentions))
 
 
+def has_rows_of(snapshot: Snapshot, intent: str) -> bool:
+    """True when rows of any table have this code, whether or not there is such an intent."""
+    return any(members for _, members in _list_own_rows(snapshot, intent))
+
+
 def _list_own_rows(snapshot: Snapshot, intent: str) -> Iterator[tuple[str, tuple[Row, ...]]]:
     for row_type in rows.ROW_TYPES:
         if "intent_code" in rows.columns(row_type):

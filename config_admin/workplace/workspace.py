@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import formats, timezone
@@ -105,9 +105,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     snapshot, intent = get_editor_context(request).snapshot, code(intent)
     stored = snapshot.row(rows.Intent, intent)
     if stored is None and intent not in _RESERVED:
-        if redirect := redirect_to_renamed(request, intent, workspace_url):
-            return redirect
-        raise Http404(f"The intent {intent} does not exist.")
+        return redirect_to_renamed(request, intent, workspace_url)
     name, about = (stored.name, "") if stored else _RESERVED[intent]
     states = states_of(snapshot, intent)
     state = code(request.GET.get("state"))

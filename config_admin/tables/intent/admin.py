@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 
@@ -86,10 +86,11 @@ class IntentAdmin(RowAdmin):
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
         """The page of an intent that had this code, if there is one."""
-        address = partial(row_url, self.opts.db_table)
-        response: HttpResponse = redirect_to_renamed(
-            request, code(unquote(object_id)), address
-        ) or super()._get_obj_does_not_exist_redirect(request, opts, object_id)
+        response: HttpResponse
+        try:
+            response = redirect_to_renamed(request, code(unquote(object_id)), partial(row_url, self.opts.db_table))
+        except Http404:
+            response = super()._get_obj_does_not_exist_redirect(request, opts, object_id)
         return response
 
     def response_post_save_add(self, request: HttpRequest, obj: CeIntent) -> HttpResponse:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -55,9 +55,7 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     snapshot, intent = get_editor_context(request).snapshot, code(intent)
     stored = snapshot.row(rows.Intent, intent) if intent else None
     if intent and not _exists(snapshot, intent):
-        if redirect := redirect_to_renamed(request, intent, chart_url):
-            return redirect
-        raise Http404(f"The intent {intent} does not exist.")
+        return redirect_to_renamed(request, intent, chart_url)
     by_state, rest = not intent and "states" in request.GET, ""
     if by_state:
         shown_chart, rest = make_state_chart(snapshot, request.GET.get("from", ""))

@@ -5,7 +5,7 @@ import pytest
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import contents
-from config_admin.restore.renamed_intents import find_renamed_intent
+from config_admin.restore.renamed_intents import find_deletion, find_renamed_intent
 from config_admin.restore.restore_rows import restore_rows
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
@@ -52,6 +52,8 @@ def test_a_renamed_and_deleted_intent_is_gone() -> None:
         m.CeIntent.objects.all().delete()
 
     assert find_renamed_intent("LOAN") is None
+    assert find_deletion("LOAN") == find_deletion("CREDIT") == newest().pk
+    assert find_deletion("NEVER") is None
 
 
 def test_a_name_that_went_round_is_found() -> None:

@@ -76,6 +76,16 @@ def test_a_name_that_cannot_be_is_refused_at_its_field(ben: Client, code: str) -
     assert newest().pk == before
 
 
+def test_a_code_of_rows_without_an_intent_is_refused(ben: Client) -> None:
+    make_topic()
+    with change_set():
+        make(m.CeResponse, intent_code="CREDIT")
+
+    errors = ben.get(page("rename"), NAMES).context["form"].errors
+
+    assert errors["code"] == ["Rows of CREDIT exist already, without an intent. Choose another code."]
+
+
 def test_the_preview_counts_rows_by_table_and_changes_nothing(ben: Client) -> None:
     make_topic()
     make_references()
@@ -125,6 +135,16 @@ def test_the_old_code_leads_to_the_renamed_intent(ben: Client) -> None:
         assert response["Location"] == target
         assert f"LOAN was renamed to MONEY in release {first + 1}." in read_message(response, ben)
     assert ben.get(page("workspace", "NEVER")).status_code == 404
+
+
+def test_the_page_of_a_deleted_intent_names_the_release_to_undo(ben: Client) -> None:
+    make_topic()
+    ben.post(page("delete_all"), WHY)
+
+    for name in ("workspace", "map_of"):
+        response = ben.get(page(name))
+        assert response.status_code == 404
+        assert f"It was deleted in release {newest().pk}; undo that release" in response.content.decode()
 
 
 def test_open_conversations_go_on_under_the_new_code_and_favourites_stay(ben: Client) -> None:
