@@ -23,6 +23,8 @@ _MIN_FUZZY = 4
 
 #: Shorter spellings are not looked for in sentences.
 _MIN_NAMED = 3
+#: Shortest word of a sentence that may name an option with a typing error, and how alike they must be.
+_MIN_LONG, _MIN_RATIO_IN_SENTENCE = 7, 88.0
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,31 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
             taken.update(span)
             end = tokens.offsets[at + size] if at + size < len(tokens.offsets) else len(tokens.text)
             options.append((tokens.offsets[at], end, accept(spec.options[spelling.index].value)))
+    if not options and len(stems) == len(words):
+        options = [
+            (offset, offset + len(word) + 1, accept(spec.options[index].value))
+            for offset, word in zip(tokens.offsets, words, strict=True)
+            if word not in fillers and (index := _find_nearly_named(word, spec, language)) is not None
+        ]
     return options
+
+
+def _find_nearly_named(word: str, spec: FieldSpec, language: Language) -> int | None:
+    """The only option that a longer word is nearly spelled like, or begins with where words are joined."""
+    if len(word) < _MIN_LONG or any(char.isdigit() for char in word):
+        return None
+    from rapidfuzz import fuzz
+
+    nearly = {
+        spelling.index
+        for spelling in list_spellings(spec.options, language)
+        if len(spelling.joined) >= _MIN_LONG - 1
+        and (
+            fuzz.ratio(word, spelling.joined) >= _MIN_RATIO_IN_SENTENCE
+            or (language.words.get("joins_words") and word.startswith(spelling.joined))
+        )
+    }
+    return nearly.pop() if len(nearly) == 1 else None
 
 
 def _find_sequence(part: tuple[str, ...], whole: tuple[str, ...]) -> int | None:

@@ -50,6 +50,8 @@ _REPORTED = frozenset(
 _DENIAL_REACH = 4
 #: How many words a verb in the past covers.
 _SUBJECT_REACH = 6
+#: The counter of people.
+_PERSON = "person"
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
     text = tokens.text
     rest = text[moment.end :]
     following = rest.split(" ", 1)[0]
-    if following.isdigit() or (
+    if (following.isdigit() and not _ends_clause(tokens, moment.end)) or (
         rest and following in (":", "/", "%", "€", "£", "$", "@", "+", ",", ".") and rest[2:3].isdigit()
     ):
         return False
@@ -376,11 +378,25 @@ def _find_amounts(
             continue
         position = amount.end
         is_own = bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
-        if not is_own or _is_limited(tokens, start, amount.end, language):
+        counts = _PERSON in own and not amount.unit and _counts_persons(tokens, start, amount.end, language)
+        if not (is_own or counts) or _is_limited(tokens, start, amount.end, language):
             continue
         reading = take_amount(spec, amount, tables)
         if reading.outcome is not Outcome.REFUSED or reading.reason is Reason.OUT_OF_BOUNDS:
-            yield _Found(*tokens.position(start, amount.end), spec.name, reading, 5)
+            # "For two" is no time of day.
+            yield _Found(*tokens.position(start, amount.end), spec.name, reading, 1 if counts else 5)
+
+
+def _counts_persons(tokens: TokenText, start: int, end: int, language: Language) -> bool:
+    """True for "a table for two tonight": a bare number after words that people come before."""
+    if not language.before_persons.match_end(tokens.text, start):
+        return False
+    if end >= len(tokens.text) or _ends_clause(tokens, end):
+        return True
+    following = tokens.text[end:].split(" ", 1)[0]
+    return not following.isdigit() and (
+        following in language.calendar_starts or language.before_time.match_start(tokens.text, end) > 0
+    )
 
 
 def _find_durations(

@@ -88,6 +88,10 @@ class Language:
         return PhraseSet(self.words["before"])
 
     @cached_property
+    def before_persons(self) -> "PhraseSet":
+        return PhraseSet(self.words["before_persons"])
+
+    @cached_property
     def after(self) -> "PhraseSet":
         return PhraseSet(self.words["after"])
 

@@ -7,8 +7,16 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from convengine.engine.text.words import Words
 from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.language import Language, PhraseSet, get_countries, get_country
+from convengine.engine.values.language import (
+    Language,
+    PhraseSet,
+    get_countries,
+    get_country,
+    get_language,
+    list_languages,
+)
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.templates import fold_keys
 from convengine.engine.values.tokens import TokenText
@@ -255,6 +263,13 @@ def list_field_units(spec: FieldSpec, tables: NumberTables) -> frozenset[str]:
     units = {tables.units[word] for word in spec.words if word in tables.units and len(word) > 1}
     counters = {tables.counters[word] for word in spec.words if word in tables.counters}
     return frozenset((units | counters | by_name) - {ALL_COUNTERS})
+
+
+@lru_cache(maxsize=1024)
+def asks_for_limit(words: Words) -> bool:
+    """True when the words of a field name a limit: "up to 200" is its value."""
+    limits = {word for code in list_languages() for word in get_language(code).words["limit_fields"]}
+    return not limits.isdisjoint(words)
 
 
 def is_allowed(spec: FieldSpec, value: float) -> bool:

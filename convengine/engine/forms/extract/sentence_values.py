@@ -41,6 +41,7 @@ from convengine.engine.values import (
 from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import find_introduction, is_name_field
+from convengine.engine.values.numbers import asks_for_limit
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reason
 from convengine.engine.values.yes_or_no import find_inclusion
@@ -159,8 +160,10 @@ def _find_by_direction(reading: Reading, start: int, fields: Sequence[Field]) ->
 
 
 def _is_bounded(reading: Reading, field: Field, start: int, end: int) -> bool:
-    """True for an amount that is a limit or is denied: "at least 5 seats"."""
-    return field.spec.kind in _AMOUNTS and is_negated_or_hypothetical(reading, field, start, end)
+    """True for an amount that is a limit or is denied, "at least 5 seats", unless the field is a limit itself."""
+    if field.spec.kind not in _AMOUNTS or asks_for_limit(field.spec.words):
+        return False
+    return is_negated_or_hypothetical(reading, field, start, end)
 
 
 def _is_general(reading: Reading, start: int, end: int) -> bool:

@@ -6,6 +6,7 @@ from convengine.engine.clarification import collision
 from convengine.engine.forms.asking import find_questions, is_question
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation
+from convengine.engine.forms.read_message import describe_situation
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
 from convengine.engine.steps.intents.classifiers import Classification, classify
@@ -16,6 +17,7 @@ from convengine.engine.turn.enums import DialogueAct, Lifecycle, PolicyDecision,
 from convengine.engine.turn.scope import ANY, HAND_OVER, UNKNOWN
 from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.values import Kind, read_value
 
 #: What answers the open question is no digression.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -85,7 +87,9 @@ def _may_interrupt(session: Session, turn: Turn) -> bool:
     route = params.get("routing_decision")
     if route in _ROUTES:
         return False
-    return is_question(session) or not (route == RoutingDecision.APPLY_CORRECTION or _asks_for_long_text(session, turn))
+    return is_question(session) or not (
+        route == RoutingDecision.APPLY_CORRECTION or _answers_asked_field(session, turn)
+    )
 
 
 def _repeats_question(session: Session) -> bool:
@@ -94,12 +98,20 @@ def _repeats_question(session: Session) -> bool:
     return override is not None and override.source == SOURCE and question is not None and question.asks > 1
 
 
-def _asks_for_long_text(session: Session, turn: Turn) -> bool:
-    """True when the asked field takes whatever the user writes (`x-long`)."""
+def _answers_asked_field(session: Session, turn: Turn) -> bool:
+    """True when the message is a value of the asked field, or when the field takes whatever the user writes (`x-long`).
+
+    A name or another short text may be a phrase, too.
+    """
     asked_field = DialogueState.of(session).asked_field
     schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
-    field = get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None
-    return field is not None and field.spec.long
+    form = get_form(turn.snapshot, schema) if schema else None
+    field = form.field(asked_field) if form and asked_field else None
+    if form is None or field is None:
+        return False
+    if field.spec.kind is Kind.TEXT:
+        return field.spec.long
+    return read_value(field.spec, session.user_text or "", describe_situation(session, turn, form)).has_value
 
 
 def _has_open_question(session: Session, turn: Turn) -> bool:

@@ -12,7 +12,7 @@ from convengine.engine.values.language import Language, get_country, get_languag
 
 NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 #: Tables that only some languages need.
-OPTIONAL = {"order", "compounds", "trailing_parts", "hour_words", "ordinal_endings", "US"}
+OPTIONAL = {"order", "compounds", "trailing_parts", "hour_words", "ordinal_endings", "US", "joins_words"}
 #: Lists that are named by `compounds`.
 COMPOUNDS = {"relative_day_names", "day_parts", "day_part_names", "early_words", "half_words", "hour_names"}
 
