@@ -31,7 +31,46 @@
     const width = (node) => Math.max(96, 28 + 8.2 * Math.max(node.name.length, subtitle(node).length * 0.8));
     const boxes = drawing.nodes.map((node) => ({key: node.key, node, width: width(node), height: subtitle(node) ? 50 : 36}));
     const ends = drawing.moves.map((move) => ({start: move.start, end: move.end, move}));
-    const layout = drawing.nodes.some((node) => node.group) ? inGroups() : {...ceLayout(boxes, ends), frames: []};
+    const layout = drawing.nodes.some((node) => node.group) ? inGroups() : inColumns({...ceLayout(boxes, ends), frames: []});
+
+    // Many boxes below one another, as intents that all begin at once, would leave most of the frame empty. They are put
+    // into columns, so that the drawing has about the shape of the frame; its arrows are straight.
+    function inColumns(found) {
+        const shape = frame.clientWidth / Math.max(frame.clientHeight, 1) || 1.7;
+        if (found.height * shape < found.width * 2.5 || found.boxes.length < 12) return found;
+        const area = found.boxes.reduce((sum, one) => sum + (one.width + 2 * GAP) * (one.height + GAP) * 1.25, 0);
+        const high = Math.max(Math.sqrt(area / shape), ...found.boxes.map((one) => one.height));
+        const ranks = Map.groupBy([...found.boxes].sort((one, other) => one.x - other.x || one.y - other.y), (one) => Math.round(one.x));
+        const columns = [...ranks.values()].flatMap((rank) => {
+            const own = [[]];
+            let used = 0;
+            for (const one of rank) {
+                if (used && used + one.height > high) { own.push([]); used = 0; }
+                own.at(-1).push(one);
+                used += one.height + GAP;
+            }
+            return own;
+        });
+        const placed = [], tall = (column) => column.reduce((sum, one) => sum + one.height + GAP, -GAP);
+        const most = Math.max(...columns.map(tall));
+        let x = 0;
+        for (const column of columns) {
+            const wide = Math.max(...column.map((one) => one.width));
+            let y = (most - tall(column)) / 2;
+            for (const one of column) {
+                placed.push({...one, x: x + wide / 2, y: y + one.height / 2});
+                y += one.height + GAP;
+            }
+            x += wide + 2 * GAP;
+        }
+        const at = new Map(placed.map((one) => [one.key, one])), before = new Map(found.boxes.map((one) => [one.key, one]));
+        const arrows = found.arrows.map((one) => {
+            const [from, to, was] = [at.get(one.start), at.get(one.end), before.get(one.start)];
+            const moved = (point) => ({...point, x: point.x + from.x - was.x, y: point.y + from.y - was.y});
+            return {...one, points: from === to ? one.points.map(moved) : [edge(from, to), edge(to, from)]};
+        });
+        return {...found, width: x - 2 * GAP, height: most, boxes: placed, arrows};
+    }
 
     // Each group has its own layout; the groups form rows about as wide as the frame, with straight edges between them.
     function inGroups() {
