@@ -3,9 +3,11 @@
 from django.db import migrations
 
 #: R38: a turn that was reset is not answered with "I did not understand". What can be asked for are the intents with a
-#: display name; a greeting or a thank-you is given none. Where no intent has one, all are listed.
+#: display name; a greeting or a thank-you is given none. Where no intent has one, all are listed. A greeting gets a
+#: greeting.
 FALLBACK = (
     "{% if reset_reason is defined and reset_reason %}Starting fresh. How can I help you?"
+    "{% elif small_talk is defined and small_talk %}{{ small_talk }}"
     "{% else %}Sorry, I did not understand that. Please say in other words what you would like to do."
     "{% if allowed_intents is defined and allowed_intents and allowed_intents is not string %} You can ask for: "
     '{% for intent in (allowed_intents | selectattr("displayName")) or allowed_intents %}{{ intent.name }}'

@@ -97,6 +97,7 @@ PARAMS: Mapping[str, Param] = {
         ("not_understood not_understood_count", "E", "ResponseResolutionStep", "responses"),
         ("form_refused", "E", "SchemaExtractionStep: the intent whose form was refused", "rule runner, rules"),
         ("form_leave", "E", "IntentResolutionStep", "responses, rules"),
+        ("small_talk", "E", "ResponseResolutionStep", "responses"),
         # pending actions and approval
         ("pending_action pendingAction pending_action_task", "CR", "caller, rules", "InteractionPolicyStep"),
         ("pending_action_result", "E", "ActionLifecycleStep, PendingActionStep", "rules, templates"),

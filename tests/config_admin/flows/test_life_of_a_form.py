@@ -272,3 +272,16 @@ def test_thanks_inside_a_form_repeat_the_question_without_a_reproach() -> None:
         ("what?", "COLLECT", "Sorry, I did not understand that. What is your name?"),
         ("thanks", "COLLECT", "What is your name?"),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("hi", "Hello! How can I help you?"),
+        ("Guten Tag", "Hallo! Wie kann ich Ihnen helfen?"),
+        ("thanks", THANKS),
+        ("purple elephants", "Sorry, I did not understand that. Please say in other words"),
+    ],
+)
+def test_a_new_conversation_may_begin_with_a_greeting(text: str, answer: str) -> None:
+    hold(make_caller(), (text, "UNKNOWN", answer), ("book an appointment", "COLLECT", "What is your name?"))

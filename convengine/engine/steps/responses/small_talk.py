@@ -18,6 +18,7 @@ from convengine.engine.forms.yes_or_no import read_yes_or_no
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import split_words
 from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.scope import is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -52,6 +53,20 @@ def write_small_talk(session: Session, turn: Turn) -> str | None:
         return None
     language = find_phrase_language(text, "thanks", "greetings", "cancel", "goodbye") or _find_language(session, turn)
     return str(get_texts(language)[key])
+
+
+def note_small_talk(session: Session, turn: Turn) -> Session:
+    """The session whose answer may use the reply to a greeting or thanks, where no intent is known."""
+    if is_resolved(session.intent) or blank(session.user_text) or session.reset_reason:
+        return session
+    text = session.user_text
+    language = find_phrase_language(text, "thanks", "greetings")
+    greets = session.input_params.get("dialogue_act") == DialogueAct.GREETING
+    if language is None and not greets:
+        return session
+    key = "reply_thanks" if is_phrase(text, "thanks") else "reply_greeting"
+    reply = get_texts(language or find_form_language(session, turn))[key]
+    return session.with_params({"small_talk": str(reply)})
 
 
 def write_not_understood(session: Session, turn: Turn) -> str:

@@ -51,6 +51,7 @@ from convengine.engine.steps.responses.not_understood import (
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
 from convengine.engine.steps.responses.small_talk import (
     follows_an_end,
+    note_small_talk,
     write_not_understood,
     write_small_talk,
 )
@@ -134,6 +135,7 @@ class ResponseResolutionStep(Step):
 
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
+    session = note_small_talk(session, turn)
     choice = choose_response(turn.snapshot, session.intent, session.state)
     ended = follows_an_end(session, turn) and (choice.winner is None or is_state_resolved(session.state))
     if ended and (text := write_small_talk(session, turn)):
