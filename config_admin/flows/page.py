@@ -295,8 +295,8 @@ def _list_errors(forms: PageForms) -> Iterator[Problem]:
     """The errors of the inputs; those of a field or question name it by its number."""
     yield from _describe_form_errors(forms.flow, "")
     for formset, name in ((forms.fields, "Field"), (forms.questions, "Question")):
-        kept = [form for form in _sort_forms(formset) if form not in formset.deleted_forms]
-        for number, form in enumerate(kept, 1):
+        remaining = [form for form in _sort_forms(formset) if form not in formset.deleted_forms]
+        for number, form in enumerate(remaining, 1):
             yield from _describe_form_errors(form, f"{name} {number}, ")
         if formset.non_form_errors():
             most = f"{name}s: at most {formset.max_num} are possible. If there are fewer, open the page again."
