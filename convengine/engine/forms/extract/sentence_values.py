@@ -124,7 +124,8 @@ def _assign_spans(
     last = 0
     for number, span in enumerate(spans):
         start, end = _to_text_span(reading, span)
-        if _is_general(reading, start, end):
+        is_choice = all(by_path[path].spec.kind is Kind.CHOICE for path in span.readings)
+        if _is_general(reading, start, end, is_choice):
             continue
         path, paths = span.field, tuple(span.readings)
         if path is None:
@@ -166,13 +167,13 @@ def _is_bounded(reading: Reading, field: Field, start: int, end: int) -> bool:
     return is_negated_or_hypothetical(reading, field, start, end)
 
 
-def _is_general(reading: Reading, start: int, end: int) -> bool:
+def _is_general(reading: Reading, start: int, end: int, is_choice: bool) -> bool:
     """True for words too general to name a choice in passing, for greetings, and for a part of a longer word."""
     words = reading.words(start, end)
     if reading.text[end : end + 1].isalnum():
         return True
     greets = any(first < end and start < last for first, last in reading.greetings)
-    return greets or all(word in VAGUE for word in words)
+    return greets or (is_choice and all(word in VAGUE for word in words))
 
 
 def _to_text_span(reading: Reading, span: ValueSpan) -> tuple[int, int]:
