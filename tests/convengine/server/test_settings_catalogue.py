@@ -267,6 +267,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("Form/ASK", "L", "enum", "ONE"),
     ("Form/MAX_MISSES", "L", "int", 3),
     ("Form/HAND_OVER_TEXT", "L", "template", ""),
+    ("Form/RETURN_TEXT", "L", "template", ""),
     ("Form/ON_LEAVE", "L", "enum", "LEAVE"),
 )
 SETTINGS = tuple(CATALOGUE.values())

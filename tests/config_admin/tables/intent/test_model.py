@@ -19,7 +19,7 @@ def test_whether_an_intent_answers_and_returns_is_in_releases_exports_and_import
     )
 
     snapshot = configuration().current()
-    returns = {code: snapshot.row(rows.Intent, code).returns for code in ("BOOKING", "HOURS")}
-    assert returns == {"BOOKING": False, "HOURS": True}
+    returns = {row.intent_code: row.returns for row in snapshot.rows(rows.Intent)}
+    assert (returns["BOOKING"], returns["HOURS"]) == (False, True)
     assert snapshot.returning_intents == {"HOURS"}
     assert b'"returns": true' in export_configuration(form=JSON)
