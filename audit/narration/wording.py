@@ -15,10 +15,12 @@ from audit.narration import phrases
 from audit.narration.sentence import Fact, Part, Parts, RowRef
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
-from convengine.engine.turn.labels import step_label
+from convengine.engine.turn.labels import code_label, step_label
 
 Json = Any
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+#: Keys of intents and states.
+_OF_CODE = re.compile(r"(?i)(intent|state)$")
 _PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]+))?\}")
 #: Maximum length of a text and of a document in a sentence, and maximum names of a list.
 _SAID, _DOCUMENT, _NAMES = 160, 120, 8
@@ -70,6 +72,8 @@ def fact(payload: Mapping[str, Json], seq: int, path: tuple[str, ...], way: str 
         return Fact(row_name(name, value), value, seq, path, RowRef(name, value))
     if kind == "phrase":
         return Fact(phrases.find_phrase(name, value), value, seq, path)
+    if not kind and isinstance(value, str) and _OF_CODE.search(path[-1]):
+        return Fact(code_label(value), value, seq, path)
     return Fact(FORMATS[kind](value), value, seq, path)
 
 

@@ -18,6 +18,8 @@ from convengine.engine.rules.conditions import evaluate_rule
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.rules.field_conditions.operators import OPERATORS, describe_comparison
 from convengine.engine.rules.json_path import PathError, compile_path
+from convengine.engine.rules.path_words import fact_name
+from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
@@ -93,6 +95,7 @@ def condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
         {
             **operand,
             **{name: _json(operand.get(name)) for name in ("value", "literal")},
+            "name": _name_compared(rule, operand),
             "phrase": _describe_row(rule, operand),
         }
         for operand in verdict.operands
@@ -102,10 +105,16 @@ def condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
     )
 
 
+def _name_compared(rule: rows.Rule, operand: Mapping[str, Json]) -> str:
+    """What was compared, in words; the field of a row keeps its name."""
+    path = str(operand.get("path"))
+    return path if code(rule.rule_type) == RuleType.CONDITION else fact_name(path)
+
+
 def _describe_row(rule: rows.Rule, operand: Mapping[str, Json]) -> str:
-    """A row of a condition after the name of its field, in words; blank for other comparisons."""
+    """A comparison after the name of its field, in words; blank where the parts say it."""
     if code(rule.rule_type) != RuleType.CONDITION:
-        return ""
+        return describe_compared_pattern(str(operand.get("literal"))) if operand.get("op") == "=~" else ""
     words = describe_comparison(
         OPERATORS[str(operand["op"])], operand.get("literal"), field=operand.get("literalPath") or None
     )

@@ -19,6 +19,8 @@ from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
 from config_admin.releases.tree import has_same_text
 from config_admin.restore.renamed_intents import find_renamed_intent
+from config_admin.validation.columns import Reference, list_column_specs
+from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.rows import Intent
 
 #: How many rows of a release are shown in detail, and how many releases per page.
@@ -91,7 +93,8 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
             continue
         differs = then is not None and now is not None and not has_same_text(then[name], now[name])
         change = field_change(table, name, then[name], now[name]) if differs and then and now else None
-        columns.append(Column(capfirst(str(column.verbose_name)), text_of(then, name), text_of(now, name), change))
+        texts = (_describe_value(table, name, text_of(content, name)) for content in (then, now))
+        columns.append(Column(capfirst(str(column.verbose_name)), *texts, change))
     return ThenAndNow(
         row_name(table, pk),
         config_version,
@@ -102,6 +105,15 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
         row_url(table, pk_now) if now is not None else "",
         row_url(table, pk_now, "history"),
     )
+
+
+def _describe_value(table: str, name: str, text: str) -> str:
+    """A word of a vocabulary by its label, and an intent or state of the engine in words; other texts unchanged."""
+    spec = list_column_specs(table)[name]
+    if spec.vocabulary:
+        word = spec.vocabulary.read(text)
+        return word.label if word else text
+    return code_label(text) if text and spec.reference in (Reference.INTENT, Reference.STATE) else text
 
 
 def between(since: int, until: int, behind: int | None = None) -> tuple[list[Between], int | None]:

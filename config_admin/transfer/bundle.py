@@ -70,7 +70,9 @@ def read_bundle(text: str) -> Document:
 
 def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     if not isinstance(content, dict):
-        raise FileRefused("The file", "must be a map of tables.")
+        raise FileRefused(
+            "The file", "this is no configuration. Export one to see its form: tables with lists of rows."
+        )
     tables: Json = content
     mode = Mode.REPLACE
     if "tables" in content or "format" in content:
@@ -81,7 +83,7 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
             raise FileRefused("The file", f"has unknown keys: {', '.join(sorted(unknown))}.")
         tables, mode = content.get("tables"), _read_mode(content.get("mode", mode.value))
     if not isinstance(tables, dict):
-        raise FileRefused("tables", "must be a map of tables, each with a list of rows.")
+        raise FileRefused("tables", "this must name tables, each with a list of rows.")
     return Document({table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}, mode)
 
 

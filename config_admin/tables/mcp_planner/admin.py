@@ -23,5 +23,5 @@ class PlannerAdmin(ScopedAdmin):
 
     @admin.display(description="planner", ordering="planner_id")
     def planner(self, row: CeMcpPlanner) -> str:
-        """The number of the row."""
-        return f"Planner {row.pk}"
+        """The number, what it is for, and where."""
+        return str(row)

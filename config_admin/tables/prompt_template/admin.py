@@ -30,5 +30,5 @@ class PromptTemplateAdmin(ScopedAdmin):
 
     @admin.display(description="template", ordering="template_id")
     def template(self, row: CePromptTemplate) -> str:
-        """The number of the row."""
-        return f"Template {row.pk}"
+        """The number, what it is for, and where."""
+        return str(row)

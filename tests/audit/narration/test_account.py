@@ -191,7 +191,7 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
      "Ignored mcp: callers must not send these parameters, they are reserved for the engine."),
     (INTENT_AGENT_SKIPPED, {"reason": "LLM_NOT_CONFIGURED"},
      "Did not ask the model for the intent: no model is configured."),
-    (INTENT_MISSING, {"fallbackIntent": "UNKNOWN"}, "No intent was recognised, so it was set to UNKNOWN."),
+    (INTENT_MISSING, {"fallbackIntent": "UNKNOWN"}, "No intent was recognised, so it was set to Unknown."),
     (KB_UNAVAILABLE, {"knowledgeBase": "manuals"}, "The knowledge base manuals was not used."),
     (MCP_DB_SQL_EXECUTION, {"tool_code": "orders", "sql": "SELECT 1", "row_count": 1},
      "Ran a database statement for orders: SELECT 1 (rows: 1)."),
@@ -218,7 +218,7 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (SET_PREFERENCE, {"ruleId": 4, "kind": "model", "toId": "small"},
      "Rule 4 set the model of the conversation to small."),
     (STATE_GRAPH_REVERTED, {"fromState": "PAID", "toState": "ASSESS"}, "Reverted the move from PAID to ASSESS."),
-    (STATE_MISSING, {"fallbackState": "UNKNOWN"}, "The conversation had no state, so it was set to UNKNOWN."),
+    (STATE_MISSING, {"fallbackState": "UNKNOWN"}, "The conversation had no state, so it was set to Unknown."),
     (STEP_HOOK_ERROR, {"hookClass": "Timer", "step": "RulesStep", "errorMessage": "late"},
      "The hook Timer failed during “Rules”: late. The turn continued."),
 ]  # fmt: skip
@@ -273,7 +273,7 @@ def test_what_was_not_called_again_is_not_told_as_called() -> None:
 def test_an_intent_that_is_set_to_itself_is_told_to_have_stayed() -> None:
     (said,) = narrate(event("SET_INTENT", ruleId=61, fromIntent="UNKNOWN", toIntent="UNKNOWN"))
 
-    assert said.startswith("Rule 61 kept the intent UNKNOWN")
+    assert said.startswith("Rule 61 kept the intent Unknown")
 
 
 def test_a_question_in_between_is_no_answer_to_the_open_one() -> None:
