@@ -1,7 +1,7 @@
 """Find the dialogue act of a message by patterns alone. The first match wins."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from convengine.engine.dialogue.settings import (
     ANSWER_MAX_CHARS,
@@ -12,9 +12,10 @@ from convengine.engine.dialogue.settings import (
     REGEX_RESET,
 )
 from convengine.engine.dialogue.yes_or_no import read_yes_or_no_act
-from convengine.engine.forms.yes_or_no import answers_leaving, starts_over
+from convengine.engine.forms.yes_or_no import starts_over
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.session import Session
@@ -41,12 +42,20 @@ class ClassifiedAct:
 
 
 def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -> ClassifiedAct:
-    """Find the dialogue act by patterns. `edits_a_field`: the message sets a field of the current form."""
+    """Find the dialogue act by patterns. `edits_a_field`: the message sets a field of the current form.
+
+    A yes or no to "Do you want to stop?" confirms nothing else, so it is only an answer.
+    """
+    classified = _classify(session, turn, edits_a_field)
+    if DialogueState.of(session).leaving is None or classified.act not in (DialogueAct.AFFIRM, DialogueAct.NEGATE):
+        return classified
+    return replace(classified, act=DialogueAct.ANSWER)
+
+
+def _classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -> ClassifiedAct:
     text, plain = match_text(session.user_text), norm(session.user_text)
     if not plain:
         return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.40)
-    if answers_leaving(session, turn):
-        return ClassifiedAct(DialogueAct.ANSWER, 0.95)
     if act := _match_whole_text(text, _BEFORE_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
     if edits_a_field():

@@ -9,6 +9,7 @@ from convengine.engine.forms.asking import (
     find_form_locale,
     get_texts,
     is_phrase,
+    says_only,
     wants_to_leave,
 )
 from convengine.engine.forms.form import Form, get_form
@@ -42,8 +43,11 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     row = find_left_schema(session, turn)
     if row is None:
         return None
+    is_asked = DialogueState.of(session).leaving is not None
+    if is_asked and says_only(session.user_text, "stay"):
+        return LeaveDecision.STAY
     wants = _wants_to_leave(session, turn, row)
-    if DialogueState.of(session).leaving is not None:
+    if is_asked:
         answer = True if wants else read_yes_or_no(session, turn, row)
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
     return decide_on_leave(session, turn, row) if wants else None

@@ -3,7 +3,6 @@
 from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.session_form import find_known_schema, find_schema
-from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -14,14 +13,6 @@ from convengine.engine.values import says_yes_or_no
 def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
     """The schema of the intent and state, else the one that later states of the intent know."""
     return find_schema(turn.snapshot, session.intent, session.state) or find_known_schema(session, turn)
-
-
-def answers_leaving(session: Session, turn: Turn) -> bool:
-    """True for a yes or no to "Do you want to stop?": it confirms nothing else."""
-    if DialogueState.of(session).leaving is None:
-        return False
-    row = find_open_schema(session, turn)
-    return row is not None and read_yes_or_no(session, turn, row) is not None
 
 
 def read_yes_or_no(session: Session, turn: Turn, row: OutputSchema | None) -> bool | None:

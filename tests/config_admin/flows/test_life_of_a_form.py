@@ -138,6 +138,19 @@ def test_abandoning_values_asks_once_and_a_yes_leaves() -> None:
     assert {"FORM_LEFT", "FORM_CLEARED"} <= set(caller.stages(4))
 
 
+@pytest.mark.parametrize("text", ["no, go on", "No, carry on please", "nein, weiter"])
+def test_the_wish_to_go_on_is_a_no(text: str) -> None:
+    caller = make_caller()
+    caller.say("book an appointment")
+
+    hold(
+        caller,
+        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("cancel", "COLLECT", ASK_LEAVE),
+        (text, "COLLECT", "What is your number of persons?"),
+    )
+
+
 def test_a_no_goes_on_with_the_open_question_and_counts_as_no_miss() -> None:
     caller = make_caller()
     caller.say("book an appointment")
@@ -157,6 +170,13 @@ def test_a_yes_to_the_wish_to_leave_never_confirms_the_form() -> None:
     book(caller)
 
     hold(caller, ("stop", "CONFIRM", ASK_LEAVE), ("yes", "UNKNOWN", CANCELLED))
+
+
+def test_nothing_that_is_like_a_yes_confirms_while_it_is_open() -> None:
+    caller = make_caller()
+    book(caller)
+
+    hold(caller, ("stop", "CONFIRM", ASK_LEAVE), ("proceed", "CONFIRM", CHECK.format("Ann Bell")))
 
 
 def test_a_no_to_it_at_the_confirmation_asks_for_the_confirmation_again() -> None:
