@@ -93,8 +93,8 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
             continue
         differs = then is not None and now is not None and not has_same_text(then[name], now[name])
         change = field_change(table, name, then[name], now[name]) if differs and then and now else None
-        texts = (_describe_value(table, name, text_of(content, name)) for content in (then, now))
-        columns.append(Column(capfirst(str(column.verbose_name)), *texts, change))
+        was, is_now = (_describe_value(table, name, text_of(content, name)) for content in (then, now))
+        columns.append(Column(capfirst(str(column.verbose_name)), was, is_now, change))
     return ThenAndNow(
         row_name(table, pk),
         config_version,

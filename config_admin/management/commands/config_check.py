@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from config_admin.editing.links import column_label, row_name, table_title
 from config_admin.health.check import IN_FULL, Health, build_report, check_all
 from config_admin.health.diagnosis import Diagnosis
-from config_admin.health.stored_findings import store_findings
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -36,7 +35,6 @@ class Command(BaseCommand):
         progress = None if options["json"] or not options["verbosity"] > 1 else self._progress
         snapshot = snapshots.current()
         health = check_all(snapshot, describe_installation(), progress=progress, seconds=seconds)
-        store_findings(health, snapshot)
         chosen = [diagnosis for diagnosis in health.findings if _is_wanted(diagnosis, table, code)]
         if options["json"]:
             self.stdout.write(
