@@ -160,9 +160,8 @@ def _hand_over(flow: Document) -> Iterator[tuple[str, Values]]:
 
 
 def _collect(flow: Document) -> Iterator[tuple[str, Values]]:
-    texts = get_texts(find_language(flow.get("locale", "")))
     yield from _write_form(flow, CONFIRM, "ask for confirmation when the form is complete")
-    yield _make_answer(flow, CONFIRM, flow.get("confirmation") or texts["confirm"], "ask for confirmation")
+    yield _make_answer(flow, CONFIRM, _write_confirmation(flow), "ask for confirmation")
     yield _make_rule(
         flow, CONFIRM, "EXACT", "AFFIRM", "SET_STATE", DONE, "a yes", phase="POST_DIALOGUE_ACT", target="DIALOGUE_ACT"
     )
@@ -171,6 +170,18 @@ def _collect(flow: Document) -> Iterator[tuple[str, Values]]:
         flow, CONFIRM, "CONDITION", json.dumps(incomplete), "SET_STATE", COLLECT, "ask again for a changed field"
     )
     yield _make_answer(flow, DONE, flow["answer"], "say that the task is done")
+
+
+def _write_confirmation(flow: Document) -> str:
+    """The question for a yes or no, after all values unless it says itself where they stand."""
+    texts = get_texts(find_language(flow.get("locale", "")))
+    question: str = flow.get("confirmation") or texts["confirm"]
+    return question if "{{" in question else f"{texts['check_values']} {question}"
+
+
+def read_confirmation(text: str | None, locale: str | None) -> str | None:
+    """The question of a stored confirmation, as a flow document has it."""
+    return text and text.removeprefix(f"{get_texts(find_language(locale or ''))['check_values']} ")
 
 
 def _lookup(flow: Document) -> Iterator[tuple[str, Values]]:

@@ -104,7 +104,7 @@ class FlowForm(forms.Form):
     )
     confirmation = _text(
         "Confirmation",
-        "The question for a yes or no. If empty, it repeats all values.",
+        "The question for a yes or no. All values are repeated before it, unless it names fields itself with {{ }}.",
         flows=FlowKind.collect,
         lines=2,
         length=2000,

@@ -16,6 +16,7 @@ from config_admin.flows.flows import (
     FlowRefused,
     Values,
     number_question,
+    read_confirmation,
     write_rows,
 )
 from config_admin.validation.relations import index_rows
@@ -202,7 +203,9 @@ def _read_document(snapshot: Snapshot, intent: rows.Intent) -> Values | None:
             "on_no": schema.get("x-on-no"),
             "max_misses": schema.get("x-max-misses"),
             "hand_over": own.get_text(HAND_OVER),
-            "confirmation": own.get_text(CONFIRM) if kind is FlowKind.collect else None,
+            "confirmation": read_confirmation(own.get_text(CONFIRM), schema.get("x-locale"))
+            if kind is FlowKind.collect
+            else None,
             "tool": own.find_tool(),
         }
     return document

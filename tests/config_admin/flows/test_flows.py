@@ -115,6 +115,17 @@ def test_a_german_form_is_filled_by_sentences_and_corrected() -> None:
     assert get_answer(caller, "ja")[1] == "Notiert."
 
 
+@pytest.mark.parametrize(
+    ("confirmation", "question"),
+    [("Shall I book it?", "Please check: Name: Ann. Shall I book it?"), ("Is it for {{ name }}?", "Is it for Ann?")],
+)
+def test_a_confirmation_repeats_all_values_unless_it_names_them_itself(confirmation: str, question: str) -> None:
+    caller = make_caller("collect", fields=FIELDS[:1], confirmation=confirmation)
+    get_answer(caller, "book a table")
+
+    assert get_answer(caller, "Ann") == ("CONFIRM", question)
+
+
 def test_a_no_can_begin_again_or_cancel() -> None:
     caller = make_caller("collect", fields=FIELDS[:1], on_no="RESTART")
     hold(caller, ("book a table", "COLLECT", "What is your name?"))
