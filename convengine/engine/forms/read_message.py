@@ -80,7 +80,6 @@ def extract_fields(session: Session, turn: Turn, form: Form, asked_fields: Asked
         asked_paths=asked_fields.paths,
         missing=[field.path for field in form.leaves if not is_meaningful(find_value(session.context, field.path))],
         situation=describe_situation(session, turn, form),
-        is_question=asked_fields.is_question,
     )
 
 

@@ -8,7 +8,8 @@ from convengine.engine.values.language import Language, PhraseSet
 
 def is_name_field(spec: FieldSpec, language: Language) -> bool:
     """True when the words of the field say that it takes a name."""
-    return not set(language.words["name_fields"]).isdisjoint(spec.words)
+    names, others = (frozenset(language.words[table]) for table in ("name_fields", "no_name_fields"))
+    return not names.isdisjoint(spec.words) and others.isdisjoint(spec.words)
 
 
 def has_sentence_word(text: str, language: Language) -> bool:

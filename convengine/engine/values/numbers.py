@@ -59,6 +59,7 @@ class NumberTables:
         self.counters = fold_keys({word: group for group, words in numbers["counters"].items() for word in words})
         self.counter_words = PhraseSet(self.counters)
         self.cents = PhraseSet(numbers["cents"]["words"])
+        self.not_sums = PhraseSet(numbers["fields"]["not_before_sums"])
         self.minus = PhraseSet([*numbers["minus"], "-"])
         self.currencies = _list_currencies(numbers["currencies"])
         self.currency_words = PhraseSet(self.currencies)
@@ -88,8 +89,15 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
             text = tokens.text[:end]
             amount = match_amount(text, first, tables, situation.locale, spec)
             if amount and text[amount.end :] in ("", ". "):
-                return take_amount(spec, amount, tables)
+                return NOTHING if _is_no_sum(spec, amount, text[:first], tables) else take_amount(spec, amount, tables)
     return NOTHING
+
+
+def _is_no_sum(spec: FieldSpec, amount: Amount, before: str, tables: NumberTables) -> bool:
+    """True for "3 kids", "I am 42" where a sum is asked for."""
+    if not (spec.kind is Kind.MONEY or _is_money_field(spec, tables)) or amount.currencies:
+        return False
+    return amount.unit in tables.counters.values() or before.strip() in tables.not_sums.phrases
 
 
 def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec: FieldSpec) -> Amount | None:
@@ -259,7 +267,11 @@ def _is_money_field(spec: FieldSpec, tables: NumberTables) -> bool:
 def list_field_units(spec: FieldSpec, tables: NumberTables) -> frozenset[str]:
     """The units that the name, the title and the description of a field mention."""
     fields = tables.language.numbers["fields"]
-    by_name = {unit for unit, words in fields.items() if unit != "money" and not set(words).isdisjoint(spec.words)}
+    by_name = {
+        unit
+        for unit, words in fields.items()
+        if unit not in ("money", "not_before_sums") and not set(words).isdisjoint(spec.words)
+    }
     units = {tables.units[word] for word in spec.words if word in tables.units and len(word) > 1}
     counters = {tables.counters[word] for word in spec.words if word in tables.counters}
     return frozenset((units | counters | by_name) - {ALL_COUNTERS})

@@ -10,7 +10,7 @@ from typing import Any
 
 from convengine.engine.forms.convert import VALUE_VIOLATES_SCHEMA
 from convengine.engine.forms.extract import unlabelled
-from convengine.engine.forms.extract.answer import has_whole_pattern, read_bare_answer, read_whole_answer
+from convengine.engine.forms.extract.answer import has_whole_pattern, read_answer
 from convengine.engine.forms.extract.candidate import Candidate
 from convengine.engine.forms.extract.directions import read_by_direction
 from convengine.engine.forms.extract.labels import find_mentions, read_by_label
@@ -67,17 +67,15 @@ def extract(
     message: str | None,
     *,
     asked_paths: Collection[str] = (),
+    situation: ReadingSituation,
     missing: Collection[str] | None = None,
-    situation: ReadingSituation | None = None,
-    is_question: bool = False,
     preferred_paths: Sequence[Collection[str]] = (),
 ) -> Extraction:
     """Read the values of a message, by field path. Never raises for user input.
 
-    `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`:
-    the fields without a value; default all. `situation`: values of missing fields are read as people say them (R114).
-    `is_question`: the last answer asked for that one field; a bare answer that it does not take may be the answer for
-    another missing field with a type of its own (R109). `preferred_paths`: of several fields that could take a value,
+    `asked_paths`: the fields that the engine asked for; if it is one, the whole message may be its value, or that of
+    another missing field with a type of its own (R109). `missing`: the fields without a value; default all.
+    `preferred_paths`: of several fields that could take a value,
     those of the first of these groups do.
     """
     if blank(message) or form.problem:
@@ -86,18 +84,16 @@ def extract(
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
     resolution = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked_paths)
-    if situation:
-        open_fields = [field for field in fields if field.path in missing]
-        values = read_sentence_values(reading, form, open_fields, situation, preferred_paths or [asked_paths])
-        resolution = merge_sentence_values(reading, keep_filled_fields(reading, resolution, open_fields), values)
+    open_fields = [field for field in fields if field.path in missing]
+    values = read_sentence_values(reading, form, open_fields, situation, preferred_paths or [asked_paths])
+    resolution = merge_sentence_values(reading, keep_filled_fields(reading, resolution, open_fields), values)
     claims = [*resolution.chosen, *resolution.doubtful]
-    if situation:
-        unread = [field for field in open_fields if all(claim.field is not field for claim in claims)]
-        name = read_introduced_name(reading, unread, situation, claims)
-        claims += [name] if name else []
+    unread = [field for field in open_fields if all(claim.field is not field for claim in claims)]
+    name = read_introduced_name(reading, unread, situation, claims)
+    claims += [name] if name else []
     if not resolution.negated.issuperset(asked_paths):
         others = [path for path in missing if path not in asked_paths]
-        claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation if is_question else None)
+        claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation)
     return _validate_candidates(
         reading, form, [claim for claim in claims if claim not in resolution.doubtful], resolution.doubtful
     )
@@ -131,7 +127,7 @@ def _add_whole_answer(
     asked_paths: Collection[str],
     candidates: list[Candidate],
     others: Collection[str],
-    situation: ReadingSituation | None,
+    situation: ReadingSituation,
 ) -> list[Candidate]:
     """Add the whole message as the answer for the only field asked for, unless it has a candidate.
 
@@ -142,39 +138,60 @@ def _add_whole_answer(
         return candidates
     has_claim = any(claim.field.path == field.path for claim in candidates)
     alone = all(claim.field.path == field.path for claim in candidates)
-    if has_claim and (situation is None or field.spec.kind is Kind.TEXT or not alone):
+    if has_claim and (field.spec.kind is Kind.TEXT or not alone):
         return candidates
-    answer = read_bare_answer(reading, field, situation) if situation else read_whole_answer(reading, field)
+    answer = read_answer(reading, field, situation)
     if has_claim:
         # The whole answer, if it is one, says more than the part that another reader found.
         if answer is None or answer.problem or answer.end - answer.start < len(reading.text):
             return candidates
         return [answer]
-    if situation and (answer is None or answer.problem) and not candidates:
-        accepted = [other for path in others if (other := _read_for_other(reading, form, path, situation))]
+    if (answer is None or answer.problem) and not candidates:
+        accepted = [other for path in others if (other := _read_for_other(reading, form, path, situation, field))]
         if len(accepted) == 1:
             return accepted
-    if situation and candidates and (answer is None or answer.problem or field.spec.kind is Kind.TEXT):
+    touched = [claim for claim in candidates if answer and claim.start < answer.end and answer.start < claim.end]
+    is_same = answer is not None and all(claim.yields and _covers(claim, answer) for claim in touched)
+    if candidates and (answer is None or answer.problem or (field.spec.kind is Kind.TEXT and not is_same)):
         # What others did not take may be the answer: "John Smith, tomorrow at 3".
         beside = read_beside_values(reading, field, situation, candidates)
         return [*candidates, beside] if beside else candidates
     if answer is None or (answer.problem and _names_other_field(reading, form, field)):
         return candidates
-    touched = [claim for claim in candidates if claim.start < answer.end and answer.start < claim.end]
     if not all(claim.yields for claim in touched):
         return candidates
     return [*(claim for claim in candidates if claim not in touched), answer]
 
 
-def _read_for_other(reading: Reading, form: Form, path: str, situation: ReadingSituation) -> Candidate | None:
+def _covers(candidate: Candidate, answer: Candidate) -> bool:
+    return candidate.start <= answer.start and answer.end <= candidate.end
+
+
+def _read_for_other(
+    reading: Reading,
+    form: Form,
+    path: str,
+    situation: ReadingSituation,
+    asked_field: Field,
+) -> Candidate | None:
     """The message as the answer for a field that was not asked for, if it has a type of its own."""
     field = form.field(path)
     if field is None or field.spec.kind in (Kind.TEXT, Kind.YES_NO):
         return None
+    if field.spec.kind is asked_field.spec.kind and field.spec.kind is not Kind.CHOICE:
+        return None
     if field.spec.kind is Kind.PATTERN and not has_whole_pattern(field):
         return None
-    answer = read_bare_answer(reading, field, replace(situation, is_asked=False))
-    return answer if answer and not answer.problem and not form.breaks(field, answer.value) else None
+    answer = read_answer(reading, field, replace(situation, is_asked=False))
+    if answer is None or answer.problem or form.breaks(field, answer.value):
+        return None
+    return None if _is_past(field, answer.value, situation) else answer
+
+
+def _is_past(field: Field, value: Json, situation: ReadingSituation) -> bool:
+    """True for a day before today of a field that does not ask for one: "about 2 weeks ago"."""
+    is_day = field.spec.kind in (Kind.DATE, Kind.DATE_TIME) and isinstance(value, str)
+    return is_day and field.spec.maximum is None and value[:10] < situation.now.date().isoformat()
 
 
 def _names_other_field(reading: Reading, form: Form, field: Field) -> bool:

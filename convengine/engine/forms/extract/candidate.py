@@ -74,4 +74,4 @@ class Candidate:
     @property
     def yields(self) -> bool:
         """True when the same digits could be the answer to the question: "9988776655"."""
-        return self.by in (NUMBER, UNIT) or (self.by == FORMAT and self.field.format == "phone")
+        return self.by in (NUMBER, UNIT) or (self.by in (FORMAT, VALUE) and self.field.format == "phone")

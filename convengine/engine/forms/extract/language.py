@@ -148,15 +148,6 @@ KNOWS_NOTHING = re.compile(
 NAMED = split_list("name names surname firstname lastname city town country vorname nachname ort stadt land")
 YES = split_list("yes y yep yeah yup sure ok okay correct true right on absolutely definitely")
 NO = split_list("no n nope nah not false off never")
-YES_PHRASES = re.compile(
-    compile_alternatives("of course, please do, yes please, i do, i am, i have, i would, go ahead, it is, that's right")
-)
-NO_PHRASES = re.compile(
-    compile_alternatives(
-        """no thanks, no thank you, i don't, i do not, i'm not, i am not, not at all, it's not, it isn't, it is not
-        not really"""
-    )
-)
 
 # --- names and their values --------------------------------------------------------------------------------------
 

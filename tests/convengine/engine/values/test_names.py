@@ -26,6 +26,7 @@ def test_the_words_of_a_field_say_that_it_takes_names() -> None:
     assert is_name_field(field_spec("lastName", {"title": "Surname"}), get_language("en"))
     assert is_name_field(field_spec("x", {"title": "Nachname"}), get_language("de"))
     assert not is_name_field(field_spec("street", {}), get_language("en"))
+    assert not is_name_field(field_spec("customerId", {"title": "Customer number"}), get_language("en"))
 
 
 def test_a_sentence_has_words_that_names_have_not() -> None:

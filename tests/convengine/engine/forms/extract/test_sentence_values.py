@@ -35,7 +35,6 @@ def read(
         asked_paths=[asked] if asked else (),
         missing=missing,
         situation=ReadingSituation(NOW, "Europe/London", locale),
-        is_question=asked is not None,
     )
 
 
