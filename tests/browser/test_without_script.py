@@ -40,3 +40,23 @@ def test_a_rule_is_found_corrected_and_confirmed_without_a_script(plain: Visitor
         plain.page.get_by_label("Save anyway").check()
         plain.save()
     assert "was added successfully" in plain.text
+
+
+def test_a_flow_of_two_fields_is_made_in_another_order_without_a_script(plain: Visitor) -> None:
+    page = plain.go("/admin/config_admin/ceintent/start/").page
+    page.get_by_label("Collect and confirm").check()
+    for name, text in (
+        ("code", "PLAIN"),
+        ("title", "Plain page"),
+        ("phrases", "plain page"),
+        ("field-0-title", "Name"),
+    ):
+        page.locator(f"#id_{name}").fill(text)
+    page.get_by_role("button", name="Add a field").click()
+    page.locator("#id_field-1-title").fill("Day")
+    for number, order in ((0, "2"), (1, "1")):
+        page.locator(f"#id_field-{number}-ORDER").fill(order)
+    page.get_by_label("Reason for this change").fill("a plain browser")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("link", name="Edit flow").click()
+    expect(page.locator("#id_field-0-title")).to_have_value("Day")
