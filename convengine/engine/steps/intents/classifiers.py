@@ -1,7 +1,7 @@
 """Find the intent by phrases, without a model (pipeline-1 14.4, tables 2.2)."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, pairwise
@@ -107,6 +107,11 @@ class Classification:
     def collided(self) -> bool:
         """True when rows of several intents match."""
         return self.winner is None and len(self.intents) > 1
+
+    def find_best(self, intents: Collection[str]) -> rows.Classifier | None:
+        """The first row of these intents, or the most similar one if sentences were compared."""
+        compared = (row for comparison in self.comparisons.values() for row in comparison.hits)
+        return next((row for row in (*compared, *self.hits) if code(row.intent_code) in intents), None)
 
     @property
     def details(self) -> Mapping[str, Json]:

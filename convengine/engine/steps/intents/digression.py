@@ -13,7 +13,7 @@ from convengine.engine.steps.intents.classifiers import Classification, classify
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import DialogueAct, Lifecycle, PolicyDecision, RoutingDecision
+from convengine.engine.turn.enums import DecisionKind, DialogueAct, Lifecycle, PolicyDecision, RoutingDecision
 from convengine.engine.turn.scope import ANY, HAND_OVER, UNKNOWN
 from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
@@ -33,7 +33,12 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     """
     if not turn.snapshot.interrupting_classifiers or not _may_interrupt(session, turn):
         return None
-    row = classify(session, turn, find_questions(session.user_text) or session.user_text, interrupting=True).winner
+    text = find_questions(session.user_text) or session.user_text
+    classification = classify(session, turn, text, interrupting=True)
+    row = classification.winner
+    if row is None and turn.snapshot.returning_intents.issuperset(classification.intents):
+        # Any of the answers leads back, so the best one is better than none.
+        row = classification.find_best(classification.intents)
     return None if row is None or code(row.intent_code) == code(session.intent) else row
 
 
@@ -45,7 +50,7 @@ def leaves_form(row: rows.Classifier) -> bool:
 def find_returning_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:
     """The matching phrase of an intent that answers and returns, while a question is open and no lock holds.
 
-    Phrases of the current intent may match too.
+    Phrases of the current intent may match too. Of several such intents the best one is answered: each leads back.
     """
     returning = turn.snapshot.returning_intents
     if not returning or not _has_open_question(session, turn) or not _may_interrupt(session, turn):
@@ -55,11 +60,11 @@ def find_returning_row(session: Session, turn: Turn, classification: Classificat
         part = find_questions(session.user_text)
         row = find_interruption(session, turn) if part not in ("", (session.user_text or "").strip()) else None
         return None if row is None or leaves_form(row) else row
-    others = [row for row in classification.hits if code(row.intent_code) != code(session.intent)]
-    intents = {code(row.intent_code) for row in others}
-    if len(intents) != 1 or not intents <= returning or intents & _list_options(session):
+    intents = {*classification.intents} - {code(session.intent)}
+    if not intents <= returning or intents & _list_options(session):
         return None
-    return None if leaves_form(others[0]) else others[0]
+    row = classification.find_best(intents)
+    return None if row is None or leaves_form(row) else row
 
 
 def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | None:
@@ -68,6 +73,7 @@ def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | Non
     scopes = ((intent, state), (ANY, state), (intent, ANY), (ANY, ANY))
     if not any(turn.snapshot.has_scope(rows.Response, *scope) for scope in scopes):
         return None
+    turn.record_deciding_row(row, DecisionKind.CLASSIFIER)
     corrects = session.input_params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION
     session = session.evolve(digression=Digression(intent, state, row.classifier_id, has_values=corrects))
     if _repeats_question(session) and session.clarification:

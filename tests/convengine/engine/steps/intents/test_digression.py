@@ -123,6 +123,24 @@ def test_a_field_for_long_texts_takes_what_is_no_question(text: str, digresses: 
     assert bool(session.digression) is digresses
 
 
+@pytest.mark.parametrize("fields", [LOCKED, OPEN])
+def test_of_several_questions_the_best_one_is_answered(fields: dict[str, Any]) -> None:
+    intents = (*INTENTS, make_intent("PRICES", returns=True))
+    rows = (
+        make_classifier("FAQ", "Is there parking nearby?", rule_type="PHRASE", classifier_id=7),
+        make_classifier("PRICES", "How much is parking?", rule_type="PHRASE", classifier_id=6),
+        make_response("Here.", intent_code="ANY", state_code="ANY"),
+        make_config("Phrases/MARGIN", "1"),
+        make_config("Phrases/MIN_SCORE", "0.1"),
+    )
+
+    session, turn = run("is parking nearby", *rows, intents=intents, **fields)
+
+    assert session.digression
+    assert (session.digression.row_id, session.state) == (7, fields["state"])
+    assert "INTENT_CLASSIFIER_COLLISION" in stages(turn)
+
+
 def test_the_question_is_found_beside_a_statement() -> None:
     phrase = make_classifier("FAQ", "Do you have parking?", rule_type="PHRASE", classifier_id=7)
 
