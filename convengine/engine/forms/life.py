@@ -144,6 +144,12 @@ def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
     return next(ended, None)
 
 
+def follows_ended_form(session: Session, turn: Turn) -> bool:
+    """True when the form of this intent ended in an earlier turn, and this message has begun nothing new."""
+    began = session.intent_source or session.transitions or session.clarification or session.reset_reason
+    return not began and find_ended_schema(session, turn) is not None
+
+
 def _schema_order(row: rows.OutputSchema) -> int:
     return row.schema_id
 

@@ -258,6 +258,10 @@ def test_what_a_tool_finds_is_told() -> None:
 
     assert get_answer(caller, "please work out")[0] == "COLLECT"
     assert get_answer(caller, "the sum: 2+3") == ("DONE", "It is 5.")
+    assert get_answer(caller, "thanks")[1] == "You're welcome. Is there anything else that I can do for you?"
+    assert get_answer(caller, "blah")[1].startswith("Sorry, I did not understand that.")
+    assert "TOOL_ORCHESTRATION_REQUEST" not in (*caller.stages(3), *caller.stages(4))
+    assert get_answer(caller, "another one")[0] == "COLLECT"
 
 
 @pytest.mark.parametrize(

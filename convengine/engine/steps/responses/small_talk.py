@@ -13,7 +13,7 @@ from convengine.engine.forms.asking import (
     says_only,
 )
 from convengine.engine.forms.form import Form, get_form
-from convengine.engine.forms.life import find_ended_schema
+from convengine.engine.forms.life import find_ended_schema, follows_ended_form
 from convengine.engine.forms.yes_or_no import read_yes_or_no
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import split_words
@@ -29,10 +29,11 @@ _UNDO = ("cancel", "abort", "abbrech", "abbruch", "storn")
 
 def follows_an_end(session: Session, turn: Turn) -> bool:
     """True when the form of the intent, or its answer to a question, ended earlier and this message began nothing."""
-    began = session.intent_source or session.transitions or session.clarification or session.reset_reason
-    if began or session.digression or blank(session.user_text):
+    if session.digression or blank(session.user_text):
         return False
-    return code(session.intent) in turn.snapshot.returning_intents or find_ended_schema(session, turn) is not None
+    began = session.intent_source or session.transitions or session.clarification or session.reset_reason
+    answers = code(session.intent) in turn.snapshot.returning_intents and not began
+    return answers or follows_ended_form(session, turn)
 
 
 def write_small_talk(session: Session, turn: Turn) -> str | None:

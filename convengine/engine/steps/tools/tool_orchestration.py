@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from convengine.engine.forms.life import follows_ended_form
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.tools.call import call_tool
@@ -62,7 +63,9 @@ def run_requested_tool(session: Session, turn: Turn) -> Session:
         return session
     try:
         request, row = read_request(requested), None
-        if request is None and (row := choose_direct_row(session, turn)):
+        # After the end of a form, no tool is called again with the fields that have left the context.
+        is_open = request is None and not follows_ended_form(session, turn)
+        if is_open and (row := choose_direct_row(session, turn)):
             request = build_row_request(row, session, turn)
     except InvalidToolRequest as invalid:
         return _store_outcome(session, turn, ToolOutcome(ERROR, error=f"INVALID_TOOL_REQUEST: {invalid}"))
