@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from django.contrib import admin
 from django.http import HttpRequest
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_title, row_url
 from config_admin.health.page import health_url
-from config_admin.health.stored_findings import summarise_findings
+from config_admin.health.stored_findings import CeHealthFinding, summarise_findings
+from config_admin.releases.content import control_plane
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.validation import relations
 from config_admin.workplace.favourites import find_saved_rows
@@ -39,7 +41,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             "in_force": snapshot.config_version,
             "concerns": concerns[:CONCERNS],
             "more": len(concerns) > CONCERNS,
-            "health": summarise_findings(NEWEST_FINDINGS),
+            "health": (summary := summarise_findings(NEWEST_FINDINGS)),
+            "newest_findings": [(finding, *_link_row(request, snapshot, finding)) for finding in summary.newest],
             "health_url": health_url(),
         }
     if may("config_admin.add_ceintent"):
@@ -52,6 +55,17 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("ce_sessions.view_ceconversationhistory"):
         context |= {"latest_turns": LATEST_TURNS, "failed": _list_failed_turns()}
     return context
+
+
+def _link_row(request: HttpRequest, snapshot: Snapshot, finding: CeHealthFinding) -> tuple[str, str]:
+    """The name and the address of a finding's row; blank for none, and for a page that the user may not see."""
+    model: Any = control_plane().get(finding.table_name)
+    row = snapshot.tables[finding.table_name].by_pk.get(model._meta.pk.to_python(finding.row_pk)) if model else None
+    if row is None:
+        return "", ""
+    rows_admin = admin.site.get_model_admin(model)
+    url = row_url(row.table, row.pk) if rows_admin.has_view_or_change_permission(request) else ""
+    return row_title(row), url
 
 
 def _list_failed_turns() -> list[CeConversationHistory]:

@@ -89,7 +89,7 @@ def test_findings_are_shown_newest_first_with_their_age_and_without_accepted_one
 
     assert "Nothing needs attention" not in shown
     assert shown.index(f"since release {newest}") < shown.index(f"since release {newest - 1}")
-    assert re.search(r"(Breaks|Surprises|Hint) New", shown)
+    assert re.search(r"(Breaks|Surprises|Hint) New Rule \d+ · ", shown)
 
     for finding in m.CeHealthFinding.objects.all():
         m.CeHealthAcknowledgement.objects.create(
