@@ -88,7 +88,11 @@ def list_reasons(events: list[Event]) -> list[Reason]:
 
 def describe_fields_read(events: list[Event]) -> list[str]:
     """What the form took from the message, and what it refused, in sentences."""
-    read = (event for event in events if event.name == FIELDS_READ)
+    read = (
+        event
+        for event in events
+        if event.name == FIELDS_READ and any(event.payload.get(key) for key in ("read", "refused", "asked"))
+    )
     return [sentence.text for event in read for sentence in narrate_by_template(event, find_stage(FIELDS_READ))]
 
 
