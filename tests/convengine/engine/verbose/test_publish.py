@@ -36,7 +36,7 @@ def test_P2_14_4_V2_no_row_no_line() -> None:
     assert publish_signal() is None
 
 
-def test_P2_14_4_V3_an_error_without_a_row_is_told_in_general_words() -> None:
+def test_P2_14_4_V3_R121_an_error_without_a_row_is_told_in_general_words() -> None:
     line = publish_signal(signal=ERROR)
 
     assert line is not None
