@@ -32,7 +32,7 @@ from convengine.engine.forms.extract.typed_values import identifies, takes_money
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.spellings import find_choice
 from convengine.engine.text.words import fold, split_list, split_words
-from convengine.engine.values import Kind, Outcome, ReadingSituation, read_value
+from convengine.engine.values import Kind, Outcome, ReadingSituation, read_value, says_yes_or_no
 from convengine.engine.values.reading import NOTHING
 
 #: Longest text that is reported as a rejected value.
@@ -93,6 +93,9 @@ def _read_free_text(
     """The text of the user; null for a question, a denial, thanks or a wish to leave, and for a sentence as a name."""
     whole = reading.original.strip()
     if is_phrase(whole, "skip", "thanks", "leave") or fold(whole) in NO:
+        return None
+    locales = (situation.locale, situation.fallback_locale)
+    if not field.spec.long and any(says_yes_or_no(whole, locale) is not None for locale in locales):
         return None
     if field.spec.long:
         return Candidate(field, 0, len(reading.text), whole, ANSWER)

@@ -5,6 +5,7 @@ The kind of the value chooses the field when none is named. `extract` reads the 
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from convengine.engine.forms.extract import Extracted, Extraction, extract
@@ -31,6 +32,7 @@ _TELLING = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.CHOICE, Kind.EMAIL, Kind.
 _NOT_READ = (Kind.TEXT, Kind.YES_NO)
 #: Which part of a stored date and time a new half is completed with.
 _HALVES = {Reason.DATE_MISSING.value: slice(0, 10), Reason.TIME_MISSING.value: slice(11, 16)}
+_HALF_DAY = 12 * 60
 #: Longest message that is a value and nothing else, and longest that only names a field, in characters.
 _MAX_BARE = 80
 _MAX_NAMING = 60
@@ -83,21 +85,33 @@ def find_fields_to_ask_again(
 def _complete_moments(
     form: Form, text: str, extraction: Extraction, held: Mapping[str, Json], situation: ReadingSituation
 ) -> Extraction:
-    """The extraction with the other half of a date and time from the value that it changes: "make it 8pm"."""
+    """The extraction with the other half of a date and time from the value that it changes: "make it 8pm".
+
+    Of two halves of the day, the nearer one to the earlier time is meant: after 20:00, "7:30" is 19:30.
+    """
     extracted, rejected = list(extraction.extracted), []
     for refused in extraction.rejected:
         field, value = form.field(refused.field), held.get(refused.field)
-        known = _HALVES.get(refused.reason)
-        if field is None or known is None or not isinstance(value, str):
+        if field is None or not isinstance(value, str) or field.spec.kind not in (Kind.TIME, Kind.DATE_TIME):
             rejected.append(refused)
             continue
-        spans = find_values([field.spec], text, replace(situation, known_part=value[known]))
-        readings = [reading for span in spans for reading in span.readings.values() if reading.has_value]
-        if len(readings) == 1:
-            extracted.append(Extracted(refused.field, readings[0].value, (spans[0].start, spans[-1].end), VALUE))
+        known = value[_HALVES[refused.reason]] if refused.reason in _HALVES else ""
+        spans = find_values([field.spec], text, replace(situation, known_part=known))
+        readings = [reading for span in spans for reading in span.readings.values()]
+        values = [readings[0].value] if len(readings) == 1 and readings[0].has_value else []
+        values = values or (sorted(readings[0].candidates, key=partial(_measure, value)) if len(readings) == 1 else [])
+        if values and not form.breaks(field, values[0]) and _measure(value, values[0]) < _HALF_DAY:
+            extracted.append(Extracted(refused.field, values[0], (spans[0].start, spans[-1].end), VALUE))
         else:
             rejected.append(refused)
     return Extraction(tuple(extracted), tuple(rejected))
+
+
+def _measure(held: str, value: str) -> int:
+    """The minutes between the times of day of two values."""
+    times = [text[11:16] if "T" in text else text[:5] for text in (held, value)]
+    first, second = (int(time[:2]) * 60 + int(time[3:5]) for time in times)
+    return abs(first - second)
 
 
 def _read_whole_correction(

@@ -59,6 +59,7 @@ def test_a_value_of_a_correction_goes_to_the_field_of_its_kind(text: str, values
         ("doch lieber Donnerstag", {"date": "2026-11-26"}),
         ("nein, der 5.", {"date": "2026-12-05"}),
         ("nein Freitag", {"date": "2026-11-27"}),
+        ("stimmt nicht, am Freitag", {"date": "2026-11-27"}),
         ("nein, um 16 Uhr", {"time": "16:00"}),
         ("ändere die Uhrzeit auf 16 Uhr", {"time": "16:00"}),
         ("Entschuldigung, ich meinte Montag", {"date": "2026-11-30"}),
@@ -123,7 +124,12 @@ def test_a_new_value_that_is_refused_says_why(text: str, field: str, reason: str
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("make it 8pm", "2026-11-25T20:00:00+00:00"), ("no, on Friday", "2026-11-27T19:00:00+00:00")],
+    [
+        ("make it 8pm", "2026-11-25T20:00:00+00:00"),
+        ("no, on Friday", "2026-11-27T19:00:00+00:00"),
+        ("no wait, at 7:30", "2026-11-25T19:30:00+00:00"),
+        ("make it 8 in the morning", "2026-11-25T08:00:00+00:00"),
+    ],
 )
 def test_half_of_a_date_and_time_keeps_the_other_half(text: str, expected: str) -> None:
     form = Form({"type": "object", "properties": {"when": {"type": "string", "format": "date-time"}}})

@@ -94,6 +94,8 @@ def test_what_is_denied_asked_or_about_something_else_is_no_value(text: str) -> 
         ("ich brauche einen Termin am Freitag", "de-DE", {"date": "2026-11-27"}),
         ("Anna Meier, am Freitag um 9 Uhr", "de-DE", {"name": "Anna Meier", "date": "2026-11-27", "time": "09:00"}),
         ("nein Dienstag", "de-DE", {}),
+        ("yes thats right", "en-GB", {}),
+        ("das stimmt", "de-DE", {}),
     ],
 )
 def test_the_asked_name_is_what_no_other_field_takes(text: str, locale: str, values: dict[str, Any]) -> None:
