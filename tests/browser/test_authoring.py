@@ -118,7 +118,7 @@ def test_a_path_is_tried_against_a_stored_turn_by_keyboard(
     ada.page.keyboard.press("Enter")
 
     expect(box).to_contain_text("The condition is met.")
-    expect(box).to_contain_text("@.schemaComplete")
+    expect(box).to_contain_text("schemaComplete")
 
 
 def test_a_pattern_is_tried_against_a_typed_text(ada: Visitor) -> None:

@@ -165,3 +165,11 @@ def test_trials_are_of_columns_that_there_are() -> None:
         assert column in rows.columns(rows.ROW_TYPE_OF[table])
         assert table in control_plane()
     assert (make_action("A").table, "action_key") not in FIELD_PREVIEWS
+
+
+def test_what_a_rule_compared_is_told_in_words() -> None:
+    outcome = try_field(make_rule(rule_type="REGEX", match_pattern="loan|credit"), "match_pattern", "a loan please")
+
+    assert [(operand["name"], operand["phrase"]) for operand in outcome.operands] == [
+        ("the message", "is like “loan” or “credit”")
+    ]
