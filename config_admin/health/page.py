@@ -22,8 +22,8 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.snapshot import Snapshot
 
-#: How many findings a page shows.
-SHOWN = 100
+#: How many findings a page shows, and rows of one.
+SHOWN, MAX_ROWS = 100, 20
 #: Parts of codes that are abbreviations, in words.
 _CODE_WORDS = {
     "VAR": "variable",
@@ -140,7 +140,10 @@ def _build_finding(
         "message": finding.message,
         "consequence": finding.consequence,
         "fingerprint": mark,
-        "rows": [(_get_row_url(request, key.table, key.pk), _get_row_title(snapshot, key)) for key in finding.rows],
+        "rows": [
+            (_get_row_url(request, key.table, key.pk), _get_row_title(snapshot, key)) for key in finding.rows[:MAX_ROWS]
+        ],
+        "more_rows": max(0, len(finding.rows) - MAX_ROWS),
         "witness": _describe_witness(finding.witness) if finding.witness else [],
     }
 
