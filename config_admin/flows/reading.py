@@ -119,6 +119,14 @@ def find_flow_of_question(snapshot: Snapshot, intent_code: str) -> str:
     return match[1] if match and reading and code(intent_code) in reading.question_codes else ""
 
 
+def list_question_codes(snapshot: Snapshot, flow_code: str) -> list[str]:
+    """The intents of the questions beside a flow, switched off or not; none for an intent that is no flow."""
+    if _FlowRows(snapshot, flow_code).find_kind() is None:
+        return []
+    codes = (number_question(flow_code, number) for number in _index_questions(snapshot).get(flow_code, ()))
+    return [name for name in codes if _FlowRows(snapshot, name).find_kind() is FlowKind.answer]
+
+
 def normalise_flow(flow: Document) -> Values:
     """The document without defaults, blanks, and what its kind does not use."""
     kind = FlowKind(flow["kind"])

@@ -1,8 +1,10 @@
 """Intents that were renamed: who finds them under an older code, and conversations that go on under the new one (R136).
 
 A rename is no mark of its own: one release deletes an intent and adds another one that was created at the same moment.
+The questions beside a flow are created with it and renamed with it; they keep their numbers.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +15,8 @@ from config_admin.releases.tree import Content
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.turn import rows
 from convengine.server.sessions.models import CeConversation
+
+_QUESTION_NUMBER = re.compile(r"_Q[1-9]\d{0,4}$")
 
 
 class RenamedIntent(NamedTuple):
@@ -40,8 +44,21 @@ def _find_successor(model: Any, old: str) -> RenamedIntent | None:
     if deleted is None:
         return None
     same = {"config_version": deleted.config_version, "created_at": deleted.created_at}
-    added = list(model.history.filter(history_type="+", **same).values_list("intent_code", flat=True)[:2])
-    return RenamedIntent(added[0], deleted.config_version) if len(added) == 1 else None
+    codes = model.history.filter(history_type="+", **same).values_list("intent_code", flat=True)
+    new = _choose_successor(old, list(codes))
+    return RenamedIntent(new, deleted.config_version) if new else None
+
+
+def _choose_successor(old: str, codes: list[str]) -> str | None:
+    """The new code among those of intents that were created at the same moment."""
+    numbered = codes if len(codes) == 1 else [new for new in codes if _get_number(new) == _get_number(old)]
+    return numbered[0] if len(numbered) == 1 else None
+
+
+def _get_number(intent: str) -> str:
+    """The end of the code that numbers a question beside a flow; blank for other intents."""
+    match = _QUESTION_NUMBER.search(intent)
+    return match[0] if match else ""
 
 
 def find_deletion(intent: str) -> int | None:
@@ -61,10 +78,13 @@ def _find_deleted_row(model: Any, intent: str) -> Any:
 
 def move_conversations(before: Mapping[Any, Content], after: Mapping[Any, Content | None]) -> None:
     """Open conversations of a renamed intent go on under its new code. Turns of the past keep the old one."""
-    deleted = {row["created_at"]: pk for pk, row in before.items() if after[pk] is None}
+    added: dict[Any, list[str]] = {}
     for new, row in after.items():
-        if row is not None and new not in before and (old := deleted.get(row["created_at"])):
-            filter_open_conversations(old).update(intent_code=new)
+        if row is not None and new not in before:
+            added.setdefault(row["created_at"], []).append(new)
+    for old, row in before.items():
+        if after[old] is None and (successor := _choose_successor(old, added.get(row["created_at"], []))):
+            filter_open_conversations(old).update(intent_code=successor)
 
 
 def filter_open_conversations(intent: str) -> QuerySet[CeConversation]:

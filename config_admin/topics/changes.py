@@ -6,12 +6,13 @@ from typing import Any
 
 from config_admin.releases.tree import Content
 from config_admin.restore.checks import Wanted
-from config_admin.topics.mentions import replace_intent
+from config_admin.topics.mentions import replace_intents
 from config_admin.topics.topic import Topic
 from config_admin.transfer.document import Document, FileRow, Mode, locate_row
 from config_admin.transfer.import_plan import plan_import
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents, list_file_rows
 from config_admin.transfer.row_matching import MatchedRows
+from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 
 Json = Any
@@ -20,18 +21,20 @@ INTENT, PHRASES = rows.Intent.table, rows.Classifier.table
 
 def rename_topic(topic: Topic, new_code: str, title: str) -> Wanted:
     """All rows that name the intent, with the new code; the rows keep their numbers, so records still find them."""
+    codes = topic.rename_codes(new_code)
     wanted: dict[str, dict[Any, Content | None]] = {}
     for source in (topic.own, topic.references):
         for table, members in source.items():
-            renamed = {pk: replace_intent(table, row, topic.code, new_code) for pk, row in members.items()}
+            renamed = {pk: replace_intents(table, row, codes) for pk, row in members.items()}
             wanted.setdefault(table, {}).update(renamed)
-    intent = wanted[INTENT].pop(topic.intent.pk)
+    intents = {pk: wanted[INTENT].pop(pk) for pk in topic.own[INTENT]}
+    intent = intents[topic.intent.pk]
     assert intent is not None
-    renamed_intent = {**intent, "display_name": title or intent["display_name"]}
+    renamed_intent = intents[topic.intent.pk] = {**intent, "display_name": title or intent["display_name"]}
     if new_code == topic.code:
-        wanted = {INTENT: {topic.intent.pk: renamed_intent}}
-    else:
-        wanted[INTENT] |= {topic.intent.pk: None, new_code: renamed_intent}
+        return {INTENT: {topic.intent.pk: renamed_intent}}
+    wanted[INTENT] |= dict.fromkeys(intents)
+    wanted[INTENT] |= {codes[code(pk)]: row for pk, row in intents.items()}
     return wanted
 
 
@@ -40,22 +43,20 @@ def duplicate_topic(topic: Topic, new_code: str, title: str) -> MatchedRows:
 
     Copied phrases are off, because they would compete with the others.
     """
-    names = _name_copies(topic, new_code)
+    names, codes = _name_copies(topic, new_code), topic.rename_codes(new_code)
     copied: dict[str, dict[Any, Content]] = {TOOL: {}}
     for table, members in topic.own.items():
-        copied[table] = {
-            pk: _rename_parts(replace_intent(table, row, topic.code, new_code), names) for pk, row in members.items()
-        }
+        copied[table] = {pk: _rename_parts(replace_intents(table, row, codes), names) for pk, row in members.items()}
     intents, phrases = copied[INTENT], copied.get(PHRASES, {})
-    copied[INTENT] = {pk: {**row, "display_name": title or row["display_name"]} for pk, row in intents.items()}
+    original = intents[topic.intent.pk]
+    copied[INTENT] = intents | {topic.intent.pk: {**original, "display_name": title or original["display_name"]}}
     copied[PHRASES] = {pk: {**row, "enabled": False} for pk, row in phrases.items()}
     return plan_import(_build_document(copied)).placed
 
 
 def switch_topic(topic: Topic, *, enabled: bool) -> Wanted:
-    """The intent on or off: the engine leaves out all rows of an intent that is off."""
-    row = topic.own[INTENT][topic.intent.pk]
-    return {INTENT: {topic.intent.pk: {**row, "enabled": enabled}}}
+    """Its intents on or off: the engine leaves out all rows of an intent that is off."""
+    return {INTENT: {pk: {**row, "enabled": enabled} for pk, row in topic.own[INTENT].items()}}
 
 
 def delete_topic(topic: Topic) -> Wanted:

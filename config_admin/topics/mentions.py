@@ -37,6 +37,13 @@ def replace_intent(table: str, content: Content, old: str, new: str) -> Content:
     return renamed
 
 
+def replace_intents(table: str, content: Content, names: Mapping[str, str]) -> Content:
+    """The row with several intents replaced, as `replace_intent` replaces one."""
+    for old, new in names.items():
+        content = replace_intent(table, content, old, new)
+    return content
+
+
 def mentions_intent(table: str, content: Content, intent: str) -> bool:
     """True when another text of the row has the code as a word, which may or may not mean the intent."""
     rest = replace_intent(table, content, intent, "")

@@ -1,5 +1,6 @@
 """The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release (R136)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -50,6 +51,7 @@ INTENT = rows.Intent.table
 SHOWN, NAMED = 30, 12
 #: How many conversations are counted.
 COUNTED = 100
+_NOTHING: Mapping[str, str] = {}
 
 
 class NameForm(forms.Form):
@@ -60,19 +62,22 @@ class NameForm(forms.Form):
         label="Title", max_length=400, required=False, help_text="Shown to users. If empty, the title stays the same."
     )
 
-    def __init__(self, *args: Any, snapshot: Snapshot, old: str, may_stay: bool, **options: Any) -> None:
+    def __init__(self, *args: Any, snapshot: Snapshot, topic: Topic, may_stay: bool, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._snapshot, self._old, self._may_stay = snapshot, old, may_stay
+        self._snapshot, self._topic, self._may_stay = snapshot, topic, may_stay
 
     def clean_code(self) -> str:
         """A code that no other intent has."""
         new = code(self.cleaned_data["code"])
         if CODE.fullmatch(new) is None or new in (ANY, UNKNOWN):
             raise forms.ValidationError(f"{new} is not a valid code. Use capital letters, digits and underscores.")
-        if self._snapshot.row(rows.Intent, new) and not (self._may_stay and new == self._old):
-            raise forms.ValidationError(f"The intent {new} already exists. Choose another code.")
-        if new != self._old and has_rows_of(self._snapshot, new):
-            raise forms.ValidationError(f"Rows of {new} exist already, without an intent. Choose another code.")
+        if self._may_stay and new == self._topic.code:
+            return new
+        for name in self._topic.rename_codes(new).values():
+            if self._snapshot.row(rows.Intent, name):
+                raise forms.ValidationError(f"The intent {name} already exists. Choose another code.")
+            if has_rows_of(self._snapshot, name):
+                raise forms.ValidationError(f"Rows of {name} exist already, without an intent. Choose another code.")
         return new
 
 
@@ -94,13 +99,15 @@ def rename(request: HttpRequest, intent: str) -> HttpResponse:
         back_url=workspace_url(topic.code),
         inputs=[("code", new), ("title", title)],
         notes=[
+            *_note_questions(snapshot, topic),
             *_note_rows("Rows of other intents that change too", snapshot, topic.references),
             *_note_mentions(snapshot, topic),
         ],
         warnings=_warn_of_conversations(topic, f"go on under {new}"),
         reason=f"Rename {topic.code} to {new}",
     )
-    return _confirm(request, question, rename_topic(topic, new, title), new, old=topic.code)
+    renamed = topic.rename_codes(new) if new != topic.code else {}
+    return _confirm(request, question, rename_topic(topic, new, title), new, renamed=renamed)
 
 
 def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
@@ -122,7 +129,10 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
         answer="Duplicate",
         back_url=workspace_url(topic.code),
         inputs=[("code", new), ("title", title)],
-        notes=_note_rows("Rows of other intents that name the original", snapshot, topic.references),
+        notes=[
+            *_note_questions(snapshot, topic),
+            *_note_rows("Rows of other intents that name the original", snapshot, topic.references),
+        ],
         refusals=[Refusal(f"{where}: {finding.message}") for where, finding in copies.refused],
         reason=f"Duplicate {topic.code} as {new}",
     )
@@ -134,7 +144,7 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
     require_right(request, "config_admin.change_ceintent")
     topic, snapshot = _find_topic(request, intent)
     enabled, name = not topic.intent.enabled, topic.intent.name
-    resting = topic.count - 1
+    resting = topic.count - len(topic.codes)
     if enabled:
         intro = f"Switch {topic.code} on? Its {resting} other rows take part again, as each of them is set."
     else:
@@ -149,6 +159,7 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
         back_url=workspace_url(topic.code),
         notes=[
             Refusal(f"Rows that take {'part again' if enabled else 'no part'}: {_count_rows(topic)}."),
+            *_note_questions(snapshot, topic),
             *_note_rows("Rows of other intents that name it", snapshot, topic.references),
         ],
         warnings=[] if enabled else _warn_of_conversations(topic, "find no rows of it at their next message"),
@@ -179,7 +190,7 @@ def delete(request: HttpRequest, intent: str) -> HttpResponse:
         ]
         if others
         else [],
-        notes=_note_mentions(snapshot, topic),
+        notes=[*_note_questions(snapshot, topic), *_note_mentions(snapshot, topic)],
         warnings=_warn_of_conversations(topic, "find no rows of it at their next message"),
         reason=f"Delete {topic.code}",
     )
@@ -225,7 +236,7 @@ def _read_name(request: HttpRequest, snapshot: Snapshot, topic: Topic, *, may_st
     sent = request.POST if request.method == "POST" else request.GET
     initial = {"code": topic.code, "title": topic.intent.display_name or ""}
     return NameForm(
-        sent if "code" in sent else None, snapshot=snapshot, old=topic.code, may_stay=may_stay, initial=initial
+        sent if "code" in sent else None, snapshot=snapshot, topic=topic, may_stay=may_stay, initial=initial
     )
 
 
@@ -238,15 +249,17 @@ def _page_context(request: HttpRequest, title: str) -> dict[str, Any]:
     return {**admin.site.each_context(request), "title": title, "opts": control_plane()[INTENT]._meta}
 
 
-def _confirm(request: HttpRequest, question: Question, wanted: Wanted, target: str, *, old: str = "") -> HttpResponse:
+def _confirm(
+    request: HttpRequest, question: Question, wanted: Wanted, target: str, *, renamed: Mapping[str, str] = _NOTHING
+) -> HttpResponse:
     """Show the preview; once it is confirmed with a reason, store the rows as one release."""
     reasons.require_reason(request, consent=())
     with record_request(request):
         _fill(request, question, wanted)
-        if old and old != target:
-            # Stored as a row of another key, but one row for people.
-            renamed = (table_title(INTENT), "1 renamed")
-            question.counts = [renamed if title == renamed[0] else (title, text) for title, text in question.counts]
+        if renamed:
+            # Stored as rows of other keys, but the same rows for people.
+            count = (table_title(INTENT), f"{len(renamed)} renamed")
+            question.counts = [count if title == count[0] else (title, text) for title, text in question.counts]
         is_confirmed = request.method == "POST" and reasons.read_reason(request)
         if not is_confirmed or question.refusals or question.news:
             return ask(request, question, control_plane()[INTENT]._meta)
@@ -256,8 +269,8 @@ def _confirm(request: HttpRequest, question: Question, wanted: Wanted, target: s
         except RowsBelongTogether as error:
             question.refusals = [Refusal(str(error))]
             return ask(request, question, control_plane()[INTENT]._meta)
-        if old and old != target:
-            _move_favourites(old, target)
+        for old, new in renamed.items():
+            _move_favourites(old, new)
         messages.success(request, describe_new_release())
     list_url = reverse("admin:config_admin_ceintent_changelist")
     return HttpResponseRedirect(workspace_url(target) if target else list_url)
@@ -328,6 +341,11 @@ def _count_rows(topic: Topic) -> str:
 def _note_rows(text: str, snapshot: Snapshot, by_table: Contents) -> list[Refusal]:
     links = _link_rows(snapshot, by_table)
     return [Refusal(f"{text}: {len(links)}", links[:NAMED])] if links else []
+
+
+def _note_questions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:
+    questions = {INTENT: {name: topic.own[INTENT][name] for name in topic.question_codes}}
+    return _note_rows("Questions beside the flow, which go with it", snapshot, questions)
 
 
 def _note_mentions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:

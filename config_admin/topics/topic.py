@@ -1,10 +1,11 @@
-"""The rows of a topic: those that belong to its intent, and the rows of others that name it."""
+"""The rows of a topic: those of its intent and of the questions beside its flow, and rows of others that name it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from config_admin.flows.reading import list_question_codes
 from config_admin.releases.content import contents, control_plane
-from config_admin.topics.mentions import mentions_intent, replace_intent
+from config_admin.topics.mentions import mentions_intent, replace_intents
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.relations import index_rows
 from config_admin.validation.uses import list_row_texts
@@ -17,10 +18,12 @@ from convengine.engine.turn.snapshot import Snapshot
 
 @dataclass(frozen=True)
 class Topic:
-    """An intent with its rows, by table and key."""
+    """An intent with its rows, by table and key. The intents of the questions beside its flow belong to it."""
 
     intent: rows.Intent
-    #: The intent's own row, and every row of it.
+    #: The intents of the questions that are answered beside its flow.
+    question_codes: tuple[str, ...]
+    #: The rows of these intents, their own rows included.
     own: Contents
     #: Rows of other intents that name this one for certain: rules, settings, conditions and templates.
     references: Contents
@@ -37,13 +40,28 @@ class Topic:
         """The number of its rows."""
         return sum(map(len, self.own.values()))
 
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all its intents."""
+        return self.code, *self.question_codes
+
+    def rename_codes(self, new_code: str) -> dict[str, str]:
+        """The new code of each intent: the questions keep their numbers."""
+        return {name: f"{new_code}{name.removeprefix(self.code)}" for name in self.codes}
+
 
 def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
     """The topic of an intent; null if there is no such intent."""
     stored = snapshot.row(rows.Intent, intent)
     if stored is None:
         return None
-    own = _load_contents({table: [row.pk for row in members] for table, members in _list_own_rows(snapshot, intent)})
+    question_codes = tuple(list_question_codes(snapshot, intent))
+    codes = intent, *question_codes
+    keys: dict[str, list[object]] = {}
+    for name in codes:
+        for table, members in _list_own_rows(snapshot, name):
+            keys.setdefault(table, []).extend(row.pk for row in members)
+    own = _load_contents(keys)
     others = _load_contents(
         {
             row_type.table: [row.pk for row in _list_candidates(snapshot, row_type, intent)]
@@ -54,15 +72,19 @@ def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
         table: {
             pk: content
             for pk, content in members.items()
-            if pk not in own.get(table, {}) and replace_intent(table, content, intent, "") != content
+            if pk not in own.get(table, {}) and replace_intents(table, content, dict.fromkeys(codes, "")) != content
         }
         for table, members in others.items()
     }
     mentions = {
-        table: {pk: content for pk, content in members.items() if mentions_intent(table, content, intent)}
+        table: {
+            pk: content
+            for pk, content in members.items()
+            if any(mentions_intent(table, content, name) for name in codes)
+        }
         for table, members in others.items()
     }
-    return Topic(stored, own, _drop_empty(references), _drop_empty(mentions))
+    return Topic(stored, question_codes, own, _drop_empty(references), _drop_empty(mentions))
 
 
 def has_rows_of(snapshot: Snapshot, intent: str) -> bool:

@@ -8,8 +8,11 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin import models as m
+from config_admin.flows.flows import write_rows
+from config_admin.flows.reading import read_flow
 from config_admin.releases.change_set import change_set
-from config_admin.transfer.apply_import import import_document
+from config_admin.snapshot.active import snapshots
+from config_admin.transfer.apply_import import add_rows, import_document
 from config_admin.transfer.document import Mode
 from config_admin.transfer.files import read_bytes
 from config_admin.workplace.editor_row import CeDeskRow
@@ -20,6 +23,14 @@ from tests.config_admin.topics.builders import make_references, make_topic
 
 pytestmark = pytest.mark.django_db
 WHY = {"reason": "The product has a new name"}
+FLOW = {
+    "code": "LOAN", "title": "Loan", "kind": "collect", "phrases": ["I need a loan"], "answer": "Noted.",
+    "fields": [{"name": "amount", "title": "Amount", "type": "money"}],
+    "questions_and_answers": [
+        {"questions": ["what is the interest rate"], "answer": "Four percent."},
+        {"questions": ["may I pay back earlier"], "answer": "Yes."},
+    ],
+}  # fmt: skip
 NAMES = {"code": "credit", "title": "Credit"}
 
 
@@ -330,3 +341,72 @@ def test_the_history_under_the_old_code_stays(ben: Client) -> None:
     shown = ben.get(page("history"))
 
     assert (shown.status_code, WHY["reason"] in shown.content.decode()) == (200, True)
+
+
+def make_flow() -> None:
+    add_rows(write_rows(FLOW), author="ada", reason="begin")
+
+
+def list_questions(intent: str) -> Any:
+    """What *Edit flow* shows of the questions beside it."""
+    reading = read_flow(snapshots.current(), intent)
+    return reading and reading.document.get("questions_and_answers")
+
+
+def test_the_questions_beside_a_flow_are_renamed_with_it(ben: Client) -> None:
+    make_flow()
+    CeConversation.objects.create(conversation_id=uuid4(), intent_code="LOAN_Q2")
+    question = ask(ben, "rename", **NAMES)
+
+    ben.post(page("rename"), NAMES | WHY)
+
+    assert "Questions beside the flow, which go with it: 2" in [note.message for note in question.notes]
+    assert dict(question.counts)["Intents"] == "3 renamed"
+    assert codes(m.CeIntent) == codes(m.CeResponse) == {"CREDIT", "CREDIT_Q1", "CREDIT_Q2"}
+    assert list_questions("CREDIT") == FLOW["questions_and_answers"]
+    assert CeConversation.objects.get().intent_code == "CREDIT_Q2"
+    assert ben.get(page("workspace", "LOAN"))["Location"] == page("workspace", "CREDIT")
+    assert ben.get(page("workspace", "LOAN_Q1"))["Location"] == page("workspace", "CREDIT_Q1")
+
+
+def test_the_questions_beside_a_flow_are_copied_with_it(ben: Client) -> None:
+    make_flow()
+
+    ben.post(page("duplicate"), NAMES | WHY)
+    with change_set():
+        for phrase in m.CeIntentClassifier.objects.filter(enabled=False):
+            phrase.enabled = True
+            phrase.save()
+
+    assert list_questions("CREDIT") == list_questions("LOAN") == FLOW["questions_and_answers"]
+
+
+def test_the_questions_beside_a_flow_are_switched_and_deleted_with_it(ben: Client) -> None:
+    make_flow()
+
+    ben.post(page("switch"), WHY)
+    assert not m.CeIntent.objects.filter(intent_code__startswith="LOAN", enabled=True).exists()
+    ben.post(page("switch"), WHY)
+    assert not m.CeIntent.objects.filter(enabled=False).exists()
+    ben.post(page("delete_all"), WHY)
+    assert not codes(m.CeIntent) | codes(m.CeIntentClassifier) | codes(m.CeResponse)
+
+
+def test_the_questions_beside_a_flow_are_exported_with_it(ben: Client) -> None:
+    make_flow()
+    sent = ben.get(page("export"), {"download": "1"}).content
+    ben.post(page("delete_all"), WHY)
+
+    import_document(read_bytes("loan.yaml", sent), author="ada", reason="again")
+
+    assert list_questions("LOAN") == FLOW["questions_and_answers"]
+
+
+def test_a_code_whose_questions_are_taken_is_refused(ben: Client) -> None:
+    make_flow()
+    with change_set():
+        make(m.CeIntent, intent_code="CREDIT_Q1")
+
+    errors = ben.get(page("rename"), NAMES).context["form"].errors
+
+    assert errors["code"] == ["The intent CREDIT_Q1 already exists. Choose another code."]
