@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import match_text
-from convengine.engine.text.words import fold, split_name
+from convengine.engine.text.words import fold, split_name, split_words
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.session import Session
@@ -114,6 +114,15 @@ def get_texts(language: str) -> Mapping[str, Any]:
 def is_phrase(text: str | None, *keys: str) -> bool:
     """True when the whole text is a phrase of these lists, in any language."""
     return fold(match_text(text)).rstrip("!?") in list_phrases(*keys)
+
+
+def skips_field(text: str | None, field: Field) -> bool:
+    """True when the message leaves an optional field empty: "skip", "none", "no e-mail"."""
+    if is_phrase(text, "skip"):
+        return True
+    words = split_words(text)
+    without = next((size for size in range(1, len(words)) if " ".join(words[:size]) in list_phrases("without")), 0)
+    return without > 0 and frozenset(words[without:]) <= frozenset(field.spec.words)
 
 
 def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
@@ -248,7 +257,10 @@ def _find_question_parts(message: str) -> list[_QuestionPart]:
 def _find_question_part(message: str, start: int, end: int) -> _QuestionPart | None:
     for gap in _CLAUSE_GAP.finditer(message, start, end):
         rest = message[gap.end() : end]
-        if _begins_question(rest) and (rest.endswith("?") or len(rest.split()) >= _SHORTEST_QUESTION):
+        ends = rest.endswith("?")
+        if (ends and _begins_with(rest, "question_verbs")) or (
+            _begins_question(rest) and (ends or len(rest.split()) >= _SHORTEST_QUESTION)
+        ):
             return _QuestionPart(gap.start(), gap.end(), end)
     sentence = message[start:end].rstrip()
     asks = sentence.endswith("?") or _begins_question(_OPENING.sub("", sentence))
@@ -256,8 +268,12 @@ def _find_question_part(message: str, start: int, end: int) -> _QuestionPart | N
 
 
 def _begins_question(text: str) -> bool:
+    return _begins_with(text, "questions")
+
+
+def _begins_with(text: str, key: str) -> bool:
     folded = f"{fold(text)} ".replace("?", " ")
-    return any(folded.startswith(f"{phrase} ") for phrase in list_phrases("questions"))
+    return any(folded.startswith(f"{phrase} ") for phrase in list_phrases(key))
 
 
 def is_small_talk(session: Session) -> bool:

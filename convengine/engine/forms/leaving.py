@@ -8,8 +8,8 @@ from convengine.engine.forms.asking import (
     find_form_language,
     find_form_locale,
     get_texts,
-    is_phrase,
     says_only,
+    skips_field,
     wants_to_leave,
 )
 from convengine.engine.forms.form import Form, get_form
@@ -135,6 +135,6 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     field = form.field(asked_field) if asked_field else None
     if field is None:
         return True
-    if field.path in form.status(session.context).unanswered and is_phrase(text, "skip"):
+    if field.path in form.status(session.context).unanswered and skips_field(text, field):
         return False
     return not (field.spec.kind is Kind.CHOICE and read_value(field.spec, text, situation).has_value)

@@ -20,7 +20,7 @@ _MAX_OPTIONS = 200
 
 @dataclass(frozen=True)
 class FormWords:
-    """The terms of a form's titles and options, in all languages."""
+    """The terms of a form's titles and options, and of its intent's title, in all languages."""
 
     terms: frozenset[str]
 
@@ -30,18 +30,29 @@ class FormWords:
 
 
 def get_form_words(snapshot: Snapshot) -> Mapping[str, FormWords]:
-    """By intent; read once per table of schemas."""
-    return snapshot.table(rows.OutputSchema).memo.get("form words", lambda: _read_all(snapshot))
+    """By intent; each table is read once."""
+    return snapshot.memo.get("form words", lambda: _combine(snapshot))
 
 
-def _read_all(snapshot: Snapshot) -> dict[str, FormWords]:
+def _combine(snapshot: Snapshot) -> dict[str, FormWords]:
+    forms = snapshot.table(rows.OutputSchema).memo.get("form words", lambda: _read_forms(snapshot))
+    titles = snapshot.table(rows.Intent).memo.get("title words", lambda: _read_titles(snapshot))
+    return {intent: FormWords(terms | titles.get(intent, frozenset())) for intent, terms in forms.items()}
+
+
+def _read_titles(snapshot: Snapshot) -> dict[str, frozenset[str]]:
+    intents = snapshot.enabled_rows(rows.Intent)
+    return {code(row.intent_code): frozenset(_list_terms(iter((row.display_name or "",)))) for row in intents}
+
+
+def _read_forms(snapshot: Snapshot) -> dict[str, frozenset[str]]:
     terms: dict[str, set[str]] = {}
     for row in snapshot.enabled_rows(rows.OutputSchema):
         properties = row.json_schema.get("properties") if isinstance(row.json_schema, Mapping) else None
         if isinstance(properties, Mapping):
             own = terms.setdefault(code(row.intent_code), set())
             own.update(_list_terms(text for field in properties.values() for text in _list_texts(field)))
-    return {intent: FormWords(frozenset(own)) for intent, own in terms.items()}
+    return {intent: frozenset(own) for intent, own in terms.items()}
 
 
 def _list_terms(texts: Iterator[str]) -> Iterator[str]:

@@ -96,8 +96,15 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool) -> 
         return PhraseMatches(min_score=live_settings.read(snapshot, MIN_SCORE).value)
     margin = live_settings.read(snapshot, MARGIN).value
     enough = max(live_settings.read(snapshot, MIN_SCORE).value, round(matches[0].score - margin, 4))
-    hits = tuple(match for match in matches if match.score >= enough)
-    return PhraseMatches(hits, matches[len(hits) : len(hits) + MAX_REPORTED], enough)
+    hits = _prefer_tasks(snapshot, tuple(match for match in matches if match.score >= enough), text)
+    near = tuple(match for match in matches if match not in hits)
+    return PhraseMatches(hits, near[:MAX_REPORTED], enough)
+
+
+def _prefer_tasks(snapshot: Snapshot, hits: tuple[IntentMatch, ...], text: str | None) -> tuple[IntentMatch, ...]:
+    """Of several intents, those that do not only answer a question, if the message asks none and is no phrase."""
+    tasks = tuple(match for match in hits if match.intent not in snapshot.returning_intents)
+    return hits if not tasks or "?" in (text or "") or hits[0].score == 1 else tasks
 
 
 def _is_in_use(snapshot: Snapshot, row: rows.Classifier) -> bool:

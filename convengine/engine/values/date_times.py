@@ -242,7 +242,7 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext) -> Readi
     allowed = [minute for minute in minutes if _allows_time(minute, first, last)]
     if not allowed:
         return _refuse_bounds(_format_minutes(minutes[0]), spec.minimum, spec.maximum)
-    texts = [_format_minutes(minute) for minute in allowed]
+    texts = [_format_minutes(minute) for minute in allowed if times.written not in allowed or minute == times.written]
     return accept(texts[0]) if len(texts) == 1 else offer(texts)
 
 
@@ -271,7 +271,7 @@ def _read_date_time(spec: FieldSpec, moment: Moment, situation: ReadingSituation
         starts = [datetime.combine(day, time()) + timedelta(minutes=minute) for day in days for minute in minutes]
     else:
         return _refuse_half(days, times.minutes, moment, context)
-    return _narrow_moments(spec, starts, context)
+    return _narrow_moments(spec, starts, context, times.written)
 
 
 def _refuse_half(days: tuple[date, ...], minutes: tuple[int, ...], moment: Moment, context: MomentContext) -> Reading:
@@ -288,13 +288,17 @@ def _refuse_half(days: tuple[date, ...], minutes: tuple[int, ...], moment: Momen
     return refuse(Reason.DATE_MISSING) if moment.part else NOTHING
 
 
-def _narrow_moments(spec: FieldSpec, starts: list[datetime], context: MomentContext) -> Reading:
+def _narrow_moments(
+    spec: FieldSpec, starts: list[datetime], context: MomentContext, written: int | None = None
+) -> Reading:
+    """The only moment within the bounds; of several, those at the minute `written`."""
     first = read_moment_bound(spec.minimum, context.now, is_last=False)
     last = read_moment_bound(spec.maximum, context.now, is_last=True)
     allowed = [start for start in starts if (first is None or start >= first) and (last is None or start <= last)]
     if not allowed:
         return _refuse_bounds(_format_moment(starts[0], context), first, last)
-    texts = [text for start in allowed for text in _list_offsets(start, context)]
+    as_written = [start for start in allowed if start.hour * 60 + start.minute == written]
+    texts = [text for start in as_written or allowed for text in _list_offsets(start, context)]
     if not texts:
         return refuse(Reason.INVALID_TIME, time=allowed[0].isoformat(timespec="minutes"))
     return accept(texts[0]) if len(texts) == 1 else offer(texts)

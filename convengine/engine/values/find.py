@@ -131,7 +131,9 @@ def _find_moments(
         moment, reading = best
         position = moment.end
         if _is_reported(reading, moment, tokens, context, language) and not (
-            _is_limited(tokens, start, moment.end, language, is_paired=spec.is_paired)
+            _is_limited(
+                tokens, start, moment.end, language, is_paired=spec.is_paired, is_start=_is_start(spec, language)
+            )
             or _is_other_subject(tokens, start, language)
         ):
             yield _Found(*_find_part(spec, moment, tokens), spec.name, reading, 2)
@@ -238,7 +240,7 @@ def _is_other_subject(tokens: TokenText, start: int, language: Language) -> bool
         token, following = tokens.tokens[position], tokens.tokens[position + 1]
         if following.start - token.end > 1:
             return False
-        if language.is_in("other_subject", token.text):
+        if language.is_in("other_subject", token.text) and not language.is_in("occasions", following.text):
             return True
     return False
 
@@ -263,13 +265,28 @@ def _is_glued(text: str, tokens: TokenText, start: int) -> bool:
     return begin > 0 and text[begin - 1] in "-/.,:@#_+€$£%&=" and not text[begin - 2 : begin - 1].isspace()
 
 
-def _is_limited(tokens: TokenText, start: int, end: int, language: Language, *, is_paired: bool = False) -> bool:
+def _is_start(spec: FieldSpec, language: Language) -> bool:
+    """True for a field such as "arrival": its value is what "from" stands before."""
+    return any(language.is_in("start_fields", word) for word in spec.words)
+
+
+def _is_limited(
+    tokens: TokenText,
+    start: int,
+    end: int,
+    language: Language,
+    *,
+    is_paired: bool = False,
+    is_start: bool = False,
+) -> bool:
     """True when the words beside a value make it a limit, a denial or a range. Two fields may take a range."""
     text = tokens.text
     if _is_denied_before(tokens, start, language) or language.denials_after.match_start(text, end):
         return True
     for position in (start, start - language.articles.match_end(text, start)):
         limit = language.limits_before.match_end(text, position)
+        if is_start and limit and language.is_in("start_leads", text[position - limit : position]):
+            continue
         if limit and not (is_paired and language.is_in("range_words", text[position - limit : position])):
             return True
     return not is_paired and _is_range(text, start, end, language)

@@ -14,6 +14,8 @@ Json = Any
 Slots = Mapping[str, Json]
 _DAY = 24 * 60
 _HALF = 12 * 60
+#: From this hour on, a time of a clock with 24 hours is meant as it is written.
+_FIRST_WRITTEN = 7
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Times:
     minutes: tuple[int, ...] = ()
     #: Meant only where a part of the day says so: 12:30 am.
     unlikely: tuple[int, ...] = ()
+    #: The one of `minutes` that is meant where nothing else decides: "10 Uhr" is in the morning.
+    written: int | None = None
     #: A time that has its own day: "in two hours".
     moment: datetime | None = None
     #: Why the phrase means none.
@@ -134,7 +138,10 @@ def _read_clock(slots: Slots, now: datetime) -> Times:
     hour, minute = slots["hour"], slots.get("minute", slots.get("minute_word", 0))
     if hour == 12 and minute < 60 and ("minute" in slots or slots.get("is_noon", False)):
         return Times((_HALF + minute,), unlikely=(minute,))
-    return _list_times(hour, minute, is_exact=slots["has_zero"] or slots.get("is_exact", False))
+    times = _list_times(hour, minute, is_exact=slots["has_zero"] or slots.get("is_exact", False))
+    return (
+        replace(times, written=times.minutes[0]) if slots.get("is_written") and _FIRST_WRITTEN <= hour < 12 else times
+    )
 
 
 def _read_joint(slots: Slots, now: datetime) -> Times:

@@ -126,6 +126,38 @@ def test_a_confirmation_repeats_all_values_unless_it_names_them_itself(confirmat
     assert get_answer(caller, "Ann") == ("CONFIRM", question)
 
 
+def test_a_number_beside_a_question_is_taken() -> None:
+    asked = [{"questions": ["do you have parking"], "answer": "Behind the house."}]
+    caller = make_caller("collect", fields=FIELDS[1:3], questions_and_answers=asked)
+    get_answer(caller, "book a table")
+
+    assert get_answer(caller, "4, and do you have parking?")[1].endswith("Which seat: inside or outside?")
+
+
+def test_a_refused_value_of_the_asked_field_is_not_given_to_another() -> None:
+    budget = {"name": "budget", "title": "Budget", "type": "money", "currency": "USD", "required": False}
+    caller = make_caller("collect", fields=[FIELDS[1], budget])
+    get_answer(caller, "book a table")
+
+    assert get_answer(caller, "500")[1].startswith("“500” is not possible (from 1 to 8).")
+
+
+def test_no_budget_skips_the_budget() -> None:
+    budget = {"name": "budget", "title": "Budget", "type": "money", "required": False, "question": "Your budget?"}
+    caller = make_caller("collect", fields=[FIELDS[1], budget])
+    get_answer(caller, "book a table for 4 people")
+
+    assert get_answer(caller, "no budget")[0] == "CONFIRM"
+
+
+def test_a_task_is_meant_rather_than_a_question_about_it() -> None:
+    asked = [{"questions": ["How much is a trial lesson?", "Is a trial lesson free?"], "answer": "It is free."}]
+    phrases = ["I'd like to book a trial lesson", "can my son try the piano first", "a trial lesson for guitar"]
+    caller = make_caller("collect", title="Trial lesson", phrases=phrases, fields=FIELDS, questions_and_answers=asked)
+
+    assert get_answer(caller, "trial lesson")[0] == "COLLECT"
+
+
 def test_a_no_can_begin_again_or_cancel() -> None:
     caller = make_caller("collect", fields=FIELDS[:1], on_no="RESTART")
     hold(caller, ("book a table", "COLLECT", "What is your name?"))

@@ -27,7 +27,7 @@ from convengine.engine.forms.extract.sentence_values import (
 from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
-from convengine.engine.values import Kind, ReadingSituation
+from convengine.engine.values import Kind, ReadingSituation, Reason
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -121,6 +121,10 @@ def _list_candidates(
     yield from unlabelled.read_by_number(reading, fields, claimed, unlabelled.list_shaped_fields(fields))
 
 
+#: The asked field has read a value and refuses it, so the message is no answer for another field.
+_OWN_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.NOT_WHOLE, Reason.INVALID_DATE, Reason.INVALID_TIME)
+
+
 def _add_whole_answer(
     reading: Reading,
     form: Form,
@@ -146,7 +150,7 @@ def _add_whole_answer(
         if answer is None or answer.problem or answer.end - answer.start < len(reading.text):
             return candidates
         return [answer]
-    if (answer is None or answer.problem) and not candidates:
+    if (answer is None or (answer.problem and answer.problem not in _OWN_REFUSALS)) and not candidates:
         accepted = [other for path in others if (other := _read_for_other(reading, form, path, situation, field))]
         if len(accepted) == 1:
             return accepted

@@ -6,7 +6,7 @@ Source: pipeline-2 5.
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import is_phrase, is_question
+from convengine.engine.forms.asking import blank_questions, is_question, skips_field
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.read_message import (
@@ -153,7 +153,8 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     asked_fields = find_asked_fields(session, turn, row, form)
     if session.digression is not None:
         session = _settle_digression(session, turn, form, asked_fields)
-        asked_fields = AskedFields() if session.digression is not None else asked_fields
+        if session.digression is not None and not _answers_beside_question(session, form, asked_fields):
+            asked_fields = AskedFields()
     session, fields, refused = _read_message(session, turn, row, form, asked_fields, known)
     if session.only_digresses:
         refused = {}
@@ -174,6 +175,13 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     )
     _audit_status(session, turn, row)
     return session
+
+
+def _answers_beside_question(session: Session, form: Form, asked_fields: AskedFields) -> bool:
+    """True when the rest of the message may be the asked field's value: "4, and do you have helmets?". No free text."""
+    field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
+    has_type = field is not None and field.spec.kind is not Kind.TEXT
+    return has_type and bool(blank_questions(session.user_text).strip())
 
 
 def _settle_digression(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Session:
@@ -229,10 +237,12 @@ def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
 
 
 def _find_skipped_field(session: Session, form: Form, asked_fields: AskedFields) -> str | None:
-    """The optional field that the user does not want to fill: "skip", "none", "I don't know"."""
-    if not asked_fields.is_question or not is_phrase(session.user_text, "skip"):
+    """The optional field that the user does not want to fill: "skip", "none", "no e-mail"."""
+    if not asked_fields.is_question:
         return None
-    return next((path for path in asked_fields.paths if path in form.status(session.context).unanswered), None)
+    unanswered = form.status(session.context).unanswered
+    fields = (form.field(path) for path in asked_fields.paths if path in unanswered)
+    return next((field.path for field in fields if field and skips_field(session.user_text, field)), None)
 
 
 def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Json) -> None:

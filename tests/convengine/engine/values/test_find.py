@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from convengine.engine.values import Reading, ReadingSituation, field_spec, find_values
+from convengine.engine.values import Reading, ReadingSituation, field_spec, find_values, read_value
 
 NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 BERLIN = ReadingSituation(NOW, "Europe/Berlin", "en-GB")
@@ -68,6 +68,7 @@ def find(text: str, locale: str = "en-GB") -> dict[str, Any]:
         ("for 2 people tomorrow night at 6pm", {"guests": 2, "date": "2026-11-25", "time": "18:00"}),
         ("reservation for two tomorrow", {"guests": 2, "date": "2026-11-25"}),
         ("a table for 4", {"guests": 4}),
+        ("a birthday party on Friday", {"date": "2026-11-27"}),
         ("table for two tonight at 5pm", {"guests": 2, "date": "2026-11-24", "time": "17:00"}),
         ("on the 5th of December, 2 people", {"date": "2026-12-05", "guests": 2}),
         ("I need a cleanin", {"reason": "CLEAN"}),
@@ -167,3 +168,21 @@ def test_a_field_may_occur_twice() -> None:
 
 def test_a_long_message_is_read_to_its_limit() -> None:
     assert find_values(SPECS, "I would like to know something. " * 200 + "tomorrow", BERLIN) == []
+
+
+def test_the_day_after_from_is_an_arrival_but_no_appointment() -> None:
+    situation = ReadingSituation(NOW, locale="en-GB", is_asked=False)
+    arrival, appointment = (field_spec(name, {"type": "string", "format": "date"}) for name in ("arrival", "day"))
+
+    assert [
+        span.readings["arrival"].value for span in find_values([arrival], "2 nights from 11 December", situation)
+    ] == ["2026-12-11"]
+    assert find_values([appointment], "any day from 11 December", situation) == []
+
+
+def test_ten_uhr_is_in_the_morning_and_three_uhr_is_asked_back() -> None:
+    pickup = field_spec("pickup", {"type": "string", "format": "date-time"})
+    situation = ReadingSituation(NOW, "Europe/Berlin", "de-DE")
+
+    assert read_value(pickup, "morgen um 10 Uhr", situation).value == "2026-11-25T10:00:00+01:00"
+    assert len(read_value(pickup, "morgen um 3 Uhr", situation).candidates) == 2
