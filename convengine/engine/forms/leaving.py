@@ -50,7 +50,8 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     if is_asked:
         answer = True if wants else read_yes_or_no(session, turn, row)
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
-    return decide_on_leave(session, turn, row) if wants else None
+    confirms = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
+    return decide_on_leave(session, turn, row) if wants and not confirms else None
 
 
 def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDecision | None:

@@ -7,14 +7,20 @@ from convengine.engine.text.compare import match_text
 
 _WORD = re.compile(r"[^\W_]+")
 #: Words that people put around the important word.
-_FILLERS = frozenset({"the", "a", "an", "one", "please", "option"})
+_FILLERS = frozenset(
+    {
+        "the", "a", "an", "one", "please", "pls", "thanks", "thx", "option", "number", "hm", "i", "d", "ll", "like",
+        "want", "take", "choose", "prefer",
+    }
+)  # fmt: skip
+_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3}
 
 
 def select_option(reply: str | None, options: Sequence[tuple[str, str]]) -> int | None:
     """The index of the only option that the reply means, or null.
 
-    `options` are (key, label) pairs. The reply is a number from 1; the key, with blanks for underscores; or words that
-    all occur in exactly one label, ignoring filler words.
+    `options` are (key, label) pairs. The reply is a number from 1, or "the second one"; the key, with blanks for
+    underscores; or words that all occur in exactly one label, ignoring filler words.
     """
     text = match_text(reply)
     if not text:
@@ -29,6 +35,9 @@ def select_option(reply: str | None, options: Sequence[tuple[str, str]]) -> int 
     words = [word for word in _WORD.findall(text) if word not in _FILLERS]
     if not words:
         return None
+    if len(words) == 1 and (words[0] in _ORDINALS or (words[0].isdecimal() and len(words[0]) < 3)):
+        number = _ORDINALS.get(words[0]) or int(words[0])
+        return number - 1 if 1 <= number <= len(options) else None
     by_label = [
         index
         for index, (key, label) in enumerate(options)

@@ -95,10 +95,12 @@ def _read(text: str, tokens: TokenText, language: Language) -> bool | None:
 
 
 def _covers(text: str, start: int, end: int, phrases: PhraseSet, after: PhraseSet) -> bool:
-    """True when the text is made of the phrases, and of courtesies after the first."""
-    size = phrases.match_start(text, start)
-    if not size:
-        return False
+    """True when the text is made of the phrases, and of courtesies around them."""
+    while not (size := phrases.match_start(text, start)):
+        courtesy = after.match_start(text, start)
+        if not courtesy:
+            return False
+        start += courtesy
     while size and start + size <= end:
         start += size
         size = phrases.match_start(text, start) or after.match_start(text, start)

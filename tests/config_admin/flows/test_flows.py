@@ -168,7 +168,7 @@ def test_a_no_can_begin_again_or_cancel() -> None:
     get_answer(caller, "rent a bike")
     get_answer(caller, "Ann")
     answer = caller.say("no")
-    assert (answer["state"], answer["payload"]["value"]) == ("UNKNOWN", "All right, I have cancelled that.")
+    assert (answer["state"], answer["payload"]["value"]) == ("UNKNOWN", "All right, I have dropped that.")
     assert "name" not in answer["context"]
 
 
@@ -201,7 +201,7 @@ def test_a_flow_is_left_after_a_question(text: str) -> None:
     get_answer(caller, "Ann")
 
     assert get_answer(caller, text)[1].startswith("Do you want to stop?")
-    assert get_answer(caller, "yes") == ("UNKNOWN", "All right, I have cancelled that.")
+    assert get_answer(caller, "yes") == ("UNKNOWN", "All right, I have dropped that.")
 
 
 def test_words_that_stop_and_then_say_a_value_do_not_leave_the_flow() -> None:

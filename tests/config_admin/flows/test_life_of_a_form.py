@@ -28,7 +28,7 @@ ZAHNARZT = {
 }  # fmt: skip
 CHECK = "Please check: Name: {}, Number of persons: 2. Is that right?"
 ASK_LEAVE = "Do you want to stop? Then I will drop what you have told me so far."
-CANCELLED = "All right, I have cancelled that."
+CANCELLED = "All right, I have dropped that."
 THANKS = "You're welcome. Is there anything else that I can do for you?"
 
 

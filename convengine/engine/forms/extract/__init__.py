@@ -27,10 +27,11 @@ from convengine.engine.forms.extract.sentence_values import (
 from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
-from convengine.engine.values import Kind, ReadingSituation, Reason
+from convengine.engine.values import Kind, ReadingSituation, Reason, read_value
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
+_DAYS = (Kind.DATE, Kind.DATE_TIME)
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,20 @@ def extract(
     if not resolution.negated.issuperset(asked_paths):
         others = [path for path in missing if path not in asked_paths]
         claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation)
-    return _validate_candidates(
-        reading, form, [claim for claim in claims if claim not in resolution.doubtful], resolution.doubtful
-    )
+    chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
+    return _validate_candidates(reading, form, chosen, resolution.doubtful)
+
+
+def _check_bounds(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
+    """The candidate, with a problem if its day is outside of the field's bounds, which may count from today."""
+    spec = claim.field.spec
+    if claim.problem or spec.kind not in _DAYS or (spec.minimum, spec.maximum) == (None, None):
+        return claim
+    value = read_value(spec, str(claim.value), situation)
+    if value.reason is not Reason.OUT_OF_BOUNDS:
+        return claim
+    words = reading.quote(claim.start, claim.end)
+    return replace(claim, value=words, problem=value.reason.value, data=value.data)
 
 
 def _list_candidates(

@@ -15,6 +15,8 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
         ("Nein, ich zahle selbst", "de-DE", False),
         ("ja, vom Hausarzt", "de-DE", True),
         ("no, I pay myself", "en-GB", False),
+        ("thanks, yes please", "en-GB", True),
+        ("oh sorry, no thx", "en-GB", False),
         ("yes I have one from my doctor", "en-GB", True),
         ("no, at 5", "en-GB", None),
         ("nein, lieber Dienstag", "de-DE", None),

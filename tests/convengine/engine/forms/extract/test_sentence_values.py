@@ -114,6 +114,8 @@ def test_a_field_with_a_value_keeps_it() -> None:
     ("text", "field", "reason"),
     [
         ("a cleaning on 30 February", "date", "INVALID_DATE"),
+        ("a cleaning on 2019-12-01", "date", "OUT_OF_BOUNDS"),
+        ("the date is 1 December 2019", "date", "OUT_OF_BOUNDS"),
         ("I could come tomorrow at 7pm", "time", "OUT_OF_BOUNDS"),
         ("tomorrow or rather on Friday", "date", None),
         ("next friday at 3pm", "date", "AMBIGUOUS"),
