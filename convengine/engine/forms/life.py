@@ -12,7 +12,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import InteractionMode
-from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN, intent_key
+from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, intent_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
@@ -124,10 +124,13 @@ def is_final_state(snapshot: Snapshot, intent: str | None, state: str | None) ->
     template = choose_interaction(snapshot, intent, state).winner
     if template and InteractionMode.read(template.interaction_mode) in _FINAL_MODES:
         return True
-    if not snapshot.has_scope(rows.Response, intent, state):
+    scopes = [scope for scope in (intent, ANY) if snapshot.has_scope(rows.Response, scope, state)]
+    if not scopes:
         return False
-    if any(snapshot.has_scope(table, intent, state) for table in (rows.Rule, rows.OutputSchema, rows.PendingAction)):
-        return False
+    # What an answer of every intent says is final where nothing of every intent follows it either.
+    for scope in {intent, scopes[0]}:
+        if any(snapshot.has_scope(table, scope, state) for table in (rows.Rule, rows.OutputSchema, rows.PendingAction)):
+            return False
     return (code(intent), code(state)) not in snapshot.index(rows.StateEdge, _start_key, _edge_order)
 
 

@@ -25,7 +25,7 @@ from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest
 from convengine.engine.turn.scope import list_buckets, scope_key
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 
@@ -93,16 +93,21 @@ def _find_skip_reason(session: Session, turn: Turn) -> str | None:
 def _choose_rows(session: Session, turn: Turn) -> tuple[rows.ContainerConfig, ...]:
     if not turn.snapshot.rows(rows.ContainerConfig):
         return ()
-    choice = choose_containers(turn.snapshot, session.intent, session.state)
-    _audit_choice(choice, session, turn)
-    return choice.chosen
+    # A question in between is answered with the data of its own intent.
+    scopes = (session, session.digression) if session.digression else (session,)
+    chosen: dict[int, rows.ContainerConfig] = {}
+    for scope in scopes:
+        choice = choose_containers(turn.snapshot, scope.intent, scope.state)
+        _audit_choice(choice, scope, session, turn)
+        chosen |= {row.id: row for row in choice.chosen}
+    return tuple(chosen.values())
 
 
-def _audit_choice(choice: ContainerChoice, session: Session, turn: Turn) -> None:
+def _audit_choice(choice: ContainerChoice, scope: Session | Digression, session: Session, turn: Turn) -> None:
     turn.decide(
         session,
         DecisionKind.CONTAINER,
-        key={"intent": session.intent, "state": session.state},
+        key={"intent": scope.intent, "state": scope.state},
         winner=choice.chosen[0] if choice.chosen else None,
         candidates=choice.candidates(),
         cut=choice.cut,

@@ -74,6 +74,18 @@ def is_question_open(session: Session, turn: Turn) -> bool:
     return session.only_digresses or asks or has_open_action(session, turn) or awaits_confirmation(session, turn)
 
 
+def ask_again(session: Session, turn: Turn, row: Response | None) -> Session:
+    """The session whose `question` is the open one of the state's answer `row`, after a message that nobody understood.
+
+    Unchanged if a form asks for a field, or if nothing is open.
+    """
+    if session.form_question or not (has_open_action(session, turn) or awaits_confirmation(session, turn)):
+        return session
+    question = _find_question(session, turn, row, DialogueState.of(session))
+    texts = get_texts(find_form_language(session, turn))
+    return session.evolve(form_question=str(texts["ask_again"]).format(question=question)) if question else session
+
+
 def _find_question(session: Session, turn: Turn, row: Response | None, before: DialogueState) -> str:
     if session.clarification:
         return session.clarification.question

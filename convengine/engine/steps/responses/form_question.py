@@ -22,7 +22,7 @@ from convengine.engine.forms.asking import (
 )
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form, read_on_no
-from convengine.engine.forms.session_form import remember_schema
+from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.pending_actions.disambiguation import has_open_action
@@ -89,6 +89,7 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     Later states of the intent know the form (R117).
     """
     session = remember_schema(leave_old_form(session, turn), session.resolved_schema)
+    session = _note_removed_fields(session, turn)
     before = DialogueState.of(session)
     if session.resolved_schema and session.schema_complete:
         session = session.evolve(
@@ -96,7 +97,8 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
         )
     form = get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema and is_asking(session) else None
     fields = find_open_fields(form, session.context) if form else []
-    field = _find_pending_slot(session, form) or (fields[0] if fields else None)
+    field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields)
+    field = field or (fields[0] if fields else None)
     if form is None or field is None:
         return replace(before, asked_field=None, misses=0, listed_options=(), known_part="").store(session)
     options = tuple(option.value for option in field.spec.options)
@@ -110,6 +112,27 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     )
     session = state.store(session)
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
+
+
+def _note_removed_fields(session: Session, turn: Turn) -> Session:
+    """The session whose form is incomplete again, if a rule removed one of its fields."""
+    row = session.resolved_schema
+    if row is None or not session.schema_complete:
+        return session
+    status = get_form(turn.snapshot, row).status(session.context)
+    return session if status.complete else set_form_facts(session, row, status)
+
+
+def _find_refused_field(session: Session, turn: Turn, form: Form | None, fields: Sequence[Field]) -> Field | None:
+    """The open field whose value this message gave and that was refused, where the form asks for all at once."""
+    if form is None or session.fields_read is None or _read_ask_mode(session, turn, form) != "ALL":
+        return None
+    refusals = session.fields_read
+    return next((field for field in fields if refusals.find_refusal(field.path)), None)
+
+
+def _read_ask_mode(session: Session, turn: Turn, form: Form) -> str:
+    return str(form.schema.get("x-ask-mode") or turn.config(session, ASK_MODE))
 
 
 def _find_known_part(session: Session, field: Field) -> str:
@@ -152,9 +175,8 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         "max": refusal.data.get("max", field.spec.maximum) if refusal else field.spec.maximum,
         "misses": misses,
     }
-    mode = form.schema.get("x-ask-mode") or turn.config(session, ASK_MODE)
     ask = _render(field, ASK, session, turn, names)
-    if mode == "ALL" and len(fields) > 1 and not refusal:
+    if _read_ask_mode(session, turn, form) == "ALL" and len(fields) > 1 and not refusal:
         ask = write_question_for_all(fields, language)
     ask = ask or write_question(field, language)
     if refusal:

@@ -1,5 +1,6 @@
 """Whether nobody understood the message (R111)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from convengine.engine.forms.asking import is_small_talk
@@ -13,7 +14,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
 #: Params of this turn that say that an action, a tool or a planner dealt with the message.
-_ANSWERED_BY = ("pending_action_result", "tool_status", "mcp_action", "form_leave")
+_ANSWERED_BY = ("pending_action_result", "mcp_action", "form_leave")
 #: Routes and decisions that leave the message to be understood.
 _OPEN_ROUTES = (None, RoutingDecision.HANDLE_AS_ANSWER, RoutingDecision.CONTINUE_STANDARD_FLOW)
 _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_PENDING_SLOT)
@@ -30,6 +31,7 @@ def is_not_understood(session: Session, answer: Response | None) -> bool:
         or (read and (read.read or read.refused))
         or session.transitions
         or any(params.get(key) is not None for key in _ANSWERED_BY)
+        or _has_new_tool_result(session)
         or params.get("routing_decision") not in _OPEN_ROUTES
         or session.interaction_decision not in _OPEN_DECISIONS
         or session.reset_reason
@@ -38,6 +40,13 @@ def is_not_understood(session: Session, answer: Response | None) -> bool:
         or is_small_talk(session)
         or (answer is not None and code(answer.response_type) == ResponseType.DERIVED)
     )
+
+
+def _has_new_tool_result(session: Session) -> bool:
+    """True when a tool was called for this message; a stored result of an earlier call (`run_once`) answers nothing."""
+    result = session.input_params.get("tool_result")
+    reused = isinstance(result, Mapping) and result.get("reused") is True
+    return session.input_params.get("tool_status") is not None and not reused
 
 
 def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> Session:

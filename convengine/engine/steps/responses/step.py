@@ -29,6 +29,7 @@ from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.state_graph.moves import apply_override
 from convengine.engine.steps.responses.digression import (
+    ask_again,
     is_question_open,
     join_answers,
     note_answer,
@@ -145,6 +146,8 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     session, special_state = _find_special_state(session, turn, choice.winner)
     special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
     session = ask_next_field(session, turn)
+    if special_state == NOT_UNDERSTOOD and special:
+        session = ask_again(session, turn, choice.winner)
     if special_state == HAND_OVER and special is None:
         return _set_answer(
             session, turn, TextPayload(_write_hand_over(session, turn, language)), "OVERRIDE", source=HAND_OVER

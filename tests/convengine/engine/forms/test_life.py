@@ -114,6 +114,12 @@ def test_a_form_is_cancelled_when_its_intent_is_left_for_good(intent: str, state
     ("rows", "is_final"),
     [
         pytest.param((DONE,), True, id="an answer and nothing else"),
+        pytest.param((make_response("Done.", state_code="DONE"),), True, id="an answer of every intent"),
+        pytest.param(
+            (make_response("Done.", state_code="DONE"), make_rule(state_code="DONE")),
+            False,
+            id="a rule of every intent",
+        ),
         pytest.param((), False, id="no answer"),
         pytest.param((DONE, make_rule(intent_code="LOAN", state_code="DONE")), False, id="a rule"),
         pytest.param((DONE, make_action("PAY", intent_code="LOAN", state_code="DONE")), False, id="an action"),

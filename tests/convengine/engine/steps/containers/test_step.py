@@ -5,7 +5,7 @@ import pytest
 from convengine.engine.steps.containers.step import AddContainerDataStep, attach_container_data
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ContainerAnswer
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import make_config, make_intent, make_session, make_snapshot, make_turn, payload, stages
 from tests.fakes.ports import FixedContainers
@@ -43,6 +43,14 @@ def run(*all_rows: rows.Row, values: dict[int, Any] | None = None, **session: An
 
 def list_asked_containers(requests: list[Any]) -> list[int]:
     return [request.container_id for request in requests]
+
+
+def test_a_question_in_between_gets_the_data_of_its_own_intent() -> None:
+    rows_of_both = (container("LOAN", "IDLE"), container("FAQ", "ANY", 2, "hours"))
+
+    session, _, _ = run(*rows_of_both, digression=Digression("FAQ", "IDLE", 5))
+
+    assert session.context["container_data"] == {"faq": "data 1", "hours": "data 2"}
 
 
 def test_P2_1_3_V1_without_rows_nothing_is_fetched_and_that_is_told() -> None:

@@ -87,6 +87,18 @@ def test_all_missing_fields_can_be_asked_for_at_once() -> None:
     assert session.context["dialogue"]["asked_field"] == "name"
 
 
+def test_of_all_fields_a_refused_one_is_asked_for_first() -> None:
+    read = FieldsRead(refused=(RefusedValue("amount", "99", "OUT_OF_BOUNDS", {"max": 9}),), asked_field="name")
+    session, _ = run(ASKS, make_config("Form/ASK", "ALL"), fields_read=read)
+
+    assert session.payload == TextPayload("99? At most 9.")
+    assert session.context["dialogue"]["asked_field"] == "amount"
+
+
+def test_a_field_that_a_rule_removed_is_asked_for() -> None:
+    assert get_answer(ASKS, context={"name": "Al"}, schema_complete=True) == TextPayload("What is your amount?")
+
+
 def test_a_complete_form_asks_nothing_and_forgets() -> None:
     context = {"name": "Al", "amount": 1, "dialogue": {"asked_field": "amount"}}
     read = FieldsRead(read=("amount",), asked_field="amount")

@@ -9,7 +9,16 @@ from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import FieldsRead, Session, Transition
 from convengine.engine.turn.turn import Turn
-from tests.builders import make_intent, make_response, make_session, make_snapshot, make_turn, payload, stages
+from tests.builders import (
+    make_action,
+    make_intent,
+    make_response,
+    make_session,
+    make_snapshot,
+    make_turn,
+    payload,
+    stages,
+)
 
 ROWS = (
     make_response("hello"),
@@ -81,3 +90,19 @@ def test_an_answer_of_a_model_understands_everything() -> None:
     _, turn = run(make_response("hello", response_type="DERIVED"), *ROWS[1:])
 
     assert "NOT_UNDERSTOOD" not in stages(turn)
+
+
+def test_a_stored_tool_result_answers_nothing_new() -> None:
+    params = {"tool_status": "SUCCESS", "tool_result": {"reused": True}}
+
+    assert run(*ROWS, input_params=params)[0].payload == TextPayload("pardon?")
+
+
+def test_the_question_is_the_one_of_an_open_action() -> None:
+    rows = (
+        make_response("Shall I?", state_code="IDLE", intent_code="LOAN"),
+        make_response("{{ question }}", state_code="NOT_UNDERSTOOD"),
+        make_action("PAY", intent_code="LOAN", state_code="IDLE"),
+    )
+
+    assert run(*rows)[0].payload == TextPayload("Sorry, I did not understand that. Shall I?")
