@@ -54,9 +54,16 @@ def _check_input_schema(draft: Tool) -> Iterator[Finding]:
 _check_unique_code = common.make_unique_check(
     relations.tool_code_key, "tool_code", "The tool {row.tool_code} already exists (row {other.pk})."
 )
-_check_scope = common.make_any_scope_check(
+_check_any_scope = common.make_any_scope_check(
     "TOOL_SCOPE_ANY", "Every intent and state may call this tool. Narrow the scope unless this is intended."
 )
+
+
+def _check_scope(draft: Tool) -> Iterator[Finding]:
+    """A scope, unless rows of `ce_tool` say where the tool is called."""
+    direct = draft.snapshot.enabled_rows(rows.DirectTool)
+    if not any(row.tool_code == draft.row.tool_code for row in direct):
+        yield from _check_any_scope(draft)
 
 
 def _check_implementation(draft: Tool) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
+from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.prompts.select import find_capabilities
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
@@ -98,6 +99,8 @@ def _check_prompt(draft: Schema) -> Iterator[Finding]:
         code(template.state_code) for template in templates if code(template.response_type) == PromptUse.SCHEMA_JSON
     }
     if not row.enabled or states & {state, ANY}:
+        return
+    if live_settings.read(draft.snapshot, EXTRACTOR).value == "DETERMINISTIC":
         return
     if state == ANY and states:
         yield draft.warning(

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
+from convengine.engine.pending_actions.settings import QUESTION_TEMPLATE
 from convengine.engine.rules.actions import set_task
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.text.compare import code
-from convengine.engine.turn import rows
+from convengine.engine.turn import live_settings, rows
 
 Action = Draft[rows.PendingAction]
 
@@ -33,7 +34,8 @@ def _check_task(draft: Action) -> Iterator[Finding]:
 
 def _check_ambiguity(draft: Action) -> Iterator[Finding]:
     row = draft.row
-    if not row.enabled:
+    if not row.enabled or live_settings.read(draft.snapshot, QUESTION_TEMPLATE).value != QUESTION_TEMPLATE.default:
+        # Who words the question wants it.
         return
     meeting = relations.find_rows_sharing_scope(draft.snapshot, rows.PendingAction, row.intent_code, row.state_code)
     for other in draft.others(meeting):

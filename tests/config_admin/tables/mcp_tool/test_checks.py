@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import DB, DB_TOOL, HTTP_TOOL, TOOL, codes, list_messages
+from tests.config_admin.validation.shop import DB, DB_TOOL, DIRECT, HTTP_TOOL, TOOL, codes, list_messages
 
 
 @pytest.mark.parametrize("code", ["", "order status", "é", "x" * 121])
@@ -40,9 +40,10 @@ def test_the_planner_chooses_by_the_description() -> None:
 
 
 def test_a_tool_for_everything_is_questioned() -> None:
-    assert list_messages(replace(TOOL, intent_code="ANY")) == [
+    assert list_messages(replace(TOOL, intent_code="ANY"), without=[DIRECT]) == [
         ("TOOL_SCOPE_ANY", "Every intent and state may call this tool. Narrow the scope unless this is intended.")
     ]
+    assert codes(replace(TOOL, intent_code="ANY")) == []
 
 
 def test_a_database_tool_has_sql_or_a_handler() -> None:

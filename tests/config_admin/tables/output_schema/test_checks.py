@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
+from tests.builders import make_config
 from tests.config_admin.validation.shop import (
     CONFIRMATION,
     EXTRACTION,
@@ -98,6 +99,8 @@ def test_extraction_needs_a_prompt_template() -> None:
     ) in list_messages(SCHEMA, without=EXTRACTIONS)
     assert "SCHEMA_NO_PROMPT" in codes(SCHEMA, replace(EXTRACTION, response_type="TEXT"), without=[EXTRACTION_ANYWHERE])
     assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, enabled=False), without=EXTRACTIONS)
+    reader = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC")
+    assert "SCHEMA_NO_PROMPT" not in codes(SCHEMA, reader, without=EXTRACTIONS)
 
 
 def test_R121_a_prompt_template_covers_the_whole_scope_of_the_schema() -> None:

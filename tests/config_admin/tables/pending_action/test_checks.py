@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.builders import make_config
 from tests.config_admin.validation.shop import ACTION, codes, list_messages
 
 REFUND = replace(ACTION, pending_action_id=2, action_key="REFUND", description="pay back")
@@ -45,6 +46,7 @@ def test_two_actions_of_equal_priority_are_asked_about() -> None:
     ]
     assert codes(replace(REFUND, priority=5)) == []
     assert codes(replace(REFUND, state_code="COLLECT")) == []
+    assert codes(REFUND, make_config("DisambiguationStep/QUESTION_TEMPLATE", "Which way: {{ options }}?")) == []
 
 
 def test_an_action_everywhere_is_questioned() -> None:
