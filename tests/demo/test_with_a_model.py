@@ -29,7 +29,7 @@ def clever(body: dict[str, Any]) -> Says:
     if "action" in asked:
         plan = {"action": "ANSWER", "tool_code": None, "args": {}, "answer": "", "operation_tag": None}
         return Says(json.dumps(plan))
-    return Says("Two years, with the receipt." if not asked else "{}")
+    return Says("{}")
 
 
 @contextmanager
@@ -42,12 +42,11 @@ def model(registry: Registry, *says: Says) -> Iterator[ModelServer]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_model_writes_the_answer_and_orders_are_cancelled_as_without_one(
-    helpdesk: Registry, customer: Caller
-) -> None:
-    with model(helpdesk):
-        talk(customer, [("How long is the warranty?", "Two years, with the receipt.", "IDLE"), *CANCELLED])
+def test_orders_are_cancelled_with_a_model_as_without_one(helpdesk: Registry, customer: Caller) -> None:
+    with model(helpdesk) as server:
+        talk(customer, [("How long is the warranty?", "two-year warranty", "IDLE"), *CANCELLED])
 
+    assert server.requests
     assert books("48392") == "cancelled"
 
 
