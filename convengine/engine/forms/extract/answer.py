@@ -37,6 +37,8 @@ from convengine.engine.values.reading import NOTHING
 
 #: Longest text that is reported as a rejected value.
 _ATTEMPT = 60
+#: What somebody types who answers with a number or a code: "4839", "AB-12".
+_NUMBER = re.compile(r"#?[A-Za-z]{0,4}[ -]?\d[\w./-]*")
 #: Behind an amount: what it is for.
 _PURPOSE = re.compile(r"\s+(?:for|because|since|as|so|für|weil|denn|damit)\b", re.IGNORECASE)
 #: Shorter texts may say nothing: "hm", "not sure".
@@ -65,7 +67,9 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
         if value.outcome is Outcome.VALUE:
             return Candidate(field, 0, len(reading.text), value.value, ANSWER)
     text, value = next(((text, value) for text, value in readings if value.reason), ("", NOTHING))
-    is_attempt = value.reason and len(text) <= _ATTEMPT and field.spec.kind is not Kind.PATTERN
+    is_attempt = value.reason and len(text) <= _ATTEMPT
+    if field.spec.kind is Kind.PATTERN and not _NUMBER.fullmatch(core):
+        return None
     if not is_attempt or is_phrase(text, "greetings", "thanks", "leave", "skip"):
         return None
     data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
