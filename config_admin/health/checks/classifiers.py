@@ -111,7 +111,8 @@ class _Search:
         self._bank = get_classifier_bank(survey.snapshot)
         self._policies = get_policy_bank(survey.snapshot)
         #: Not needed if everything is checked.
-        self._touched = list(survey.of(rows.Classifier)) if survey.touched is not None else []
+        touched = survey.of(rows.Classifier) if survey.touched is not None else ()
+        self._touched = [row for row in touched if row.is_pattern]
 
     def find_pairs(self) -> Iterator[tuple[_Pair, str]]:
         """Pairs with a message: first the texts of each row, tested on all; then texts made for pairs."""
@@ -169,7 +170,7 @@ class _Search:
             return
         for row in self._touched:
             for word in _predicate(row).words or ("",):
-                yield from ((row, other) for other in by_word[word][:MAX_SHARING])
+                yield from ((row, other) for other in by_word.get(word, ())[:MAX_SHARING])
 
 
 def _group_by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:

@@ -58,6 +58,12 @@ def test_of_touched_rows_only_what_concerns_them_is_told() -> None:
     assert check_touched(snapshot, WORLD, [RowKey("ce_rule", near[1].rule_id)]).findings == findings
 
 
+def test_a_touched_phrase_whose_words_no_pattern_has_is_checked() -> None:
+    phrase = make_classifier("LOAN", "what are your prices", rule_type="PHRASE")
+
+    assert not check_touched(make_snapshot(LOAN, ANSWER, phrase), WORLD, [phrase]).findings
+
+
 def test_a_fingerprint_stays_until_one_of_the_rows_changes() -> None:
     rules = [make_rule(action_value="A"), make_rule(action_value="B")]
 
