@@ -75,7 +75,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """`manage.py demo` on a port and a database of its own, until the session ends."""
     folder = tmp_path_factory.mktemp("demo")
-    url = f"http://127.0.0.1:{_free_port()}"
+    url = f"http://127.0.0.1:{find_free_port()}"
     environment = {
         **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CE_TEST_DATABASE")},
         "CE_VAR_DIR": str(folder),
@@ -86,7 +86,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:
-            _wait(url, process, folder / "log")
+            wait_for_server(url, process, folder / "log")
             facts = json.loads((folder / "demo.json").read_text())
             passwords = {user["username"]: user["password"] for user in facts["users"]}
             yield Server(url, facts["api_key"], passwords, environment)
@@ -95,13 +95,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             process.wait(20)
 
 
-def _free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
 
 
-def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+def wait_for_server(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         try:
