@@ -227,6 +227,7 @@ def _write_form(flow: Document, then: str, description: str) -> Iterator[tuple[s
         "x-clear": ["DONE", "CANCEL", "RESTART"],
         "x-on-no": flow.get("on_no", "ASK_WHAT_TO_CHANGE"),
         "x-on-leave": "ASK",
+        "x-spoken": True,
         "x-ask-mode": flow.get("ask_mode", "ONE"),
     }
     if "locale" in flow:

@@ -158,6 +158,16 @@ def test_a_task_is_meant_rather_than_a_question_about_it() -> None:
     assert get_answer(caller, "trial lesson")[0] == "COLLECT"
 
 
+def test_answers_say_values_as_people_do() -> None:
+    day = {"name": "day", "title": "Day", "type": "date", "question": "Which day?"}
+    caller = make_caller("collect", locale="en-GB", fields=[day, FIELDS[2]], answer="Booked {{ seat }} on {{ day }}.")
+    get_answer(caller, "book a table")
+    get_answer(caller, "3 December 2035")
+    get_answer(caller, "on the terrace")
+
+    assert get_answer(caller, "yes")[1] == "Booked outside on Monday 3 December 2035."
+
+
 def test_a_no_can_begin_again_or_cancel() -> None:
     caller = make_caller("collect", fields=FIELDS[:1], on_no="RESTART")
     hold(caller, ("book a table", "COLLECT", "What is your name?"))

@@ -33,8 +33,10 @@ from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Reason, say_value
+from convengine.engine.values import Kind, Reason, say_value
 
+#: Kinds of values that are stored otherwise than people say them.
+_SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.MONEY, Kind.CHOICE, Kind.PHONE)
 _SLOTS = ("pending_slot", "pendingSlot")
 Json = Any
 
@@ -152,6 +154,20 @@ def _summarize(session: Session, turn: Turn, form: Form) -> str:
         for field, value in values
         if value is not None
     )
+
+
+def say_fields(session: Session, turn: Turn) -> dict[str, str]:
+    """The values of a form with `x-spoken` as its answers say them: a day, a time, the label of an option.
+
+    Numbers, texts and yes or no stay as they are stored.
+    """
+    row = session.resolved_schema
+    if row is None or not isinstance(row.json_schema, Mapping) or row.json_schema.get("x-spoken") is not True:
+        return {}
+    form = get_form(turn.snapshot, row)
+    locale = find_form_locale(session, turn, form)
+    values = {field: session.context.get(field.path) for field in form.fields if field.spec.kind in _SPOKEN}
+    return {field.path: say_value(field.spec, value, locale) for field, value in values.items() if value is not None}
 
 
 def _find_pending_slot(session: Session, form: Form | None) -> Field | None:

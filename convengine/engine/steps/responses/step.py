@@ -42,6 +42,7 @@ from convengine.engine.steps.responses.form_question import (
     give_up,
     is_asking,
     is_given_up,
+    say_fields,
 )
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
@@ -410,7 +411,8 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
     text = template
     if has_expressions(template):
         wanted = {name.partition(".")[0] for name in list_names(template)}
-        rendered = render_lenient(template, build_variables(session, turn, wanted))
+        spoken = say_fields(session, turn) if row.output_format != "JSON" else {}
+        rendered = render_lenient(template, build_variables(session, turn, wanted, **spoken))
         text = rendered.text
         if rendered.error or blank(text):
             text, used = _choose_fallback(session, turn)
