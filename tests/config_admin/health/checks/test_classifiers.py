@@ -64,6 +64,12 @@ def test_what_is_decided_or_never_asked_is_no_collision(rows_: tuple[rows.Row, .
     assert not run_check(find_classifier_collisions, *INTENTS, *rows_)
 
 
+def test_a_phrase_that_was_saved_is_compared_with_no_pattern() -> None:
+    phrase = make_classifier("BILL", "where is my invoice", rule_type="PHRASE")
+
+    assert run_check(find_classifier_collisions, *INTENTS, phrase, _regex("CANCEL", "stop"), touched=phrase) == []
+
+
 def test_of_a_touched_row_its_collisions_are_told_whoever_has_the_words() -> None:
     wide, narrow = _regex("CANCEL", "order"), make_classifier("BILL", "bill for my order")
     others = [_regex("CANCEL", "phone"), _regex("BILL", "phone bill")]
