@@ -165,7 +165,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     expect(page.locator("#last")).to_contain_text("ORDER_STATUS")
     guide.did("Open **Try** and send the sentence. The page shows which phrase decided.")
 
-    page.get_by_role("link", name="leads to tracking an order").click()
+    page.get_by_role("link", name="where is my order").click()
     box = page.locator(".ce-try").first
     box.locator("summary").click()
     box.get_by_label("Message").fill(asked)
@@ -178,8 +178,8 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="FAQ_BILL").click()
     add(guide, "Phrases")
-    guide.fill(rule_type="REGEX", pattern=r"\binvoices?\b", state_code="IDLE", priority="12")
-    guide.did("Open the right intent, and add a phrase with a lower priority number: 12 comes before 13.")
+    guide.fill(rule_type="PHRASE", pattern="where is the invoice of my last order", state_code="IDLE")
+    guide.did("Open the right intent, and add a phrase as users type it.")
     guide.save("questions about invoices went to the tracking of orders")
 
     page.get_by_role("link", name="Try a conversation").first.click()
@@ -191,10 +191,10 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
 
 def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
     guide, page = Guide(analyst, "swap"), analyst.page
-    first, second = "clear orderNumber.", "set state to COLLECT."
+    first, second = "set state to COLLECT.", "clear orderNumber."
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="CANCEL_ORDER").click()
-    rows = page.get_by_role("row").filter(has_text="tool_result.result.found is false")
+    rows = page.get_by_role("row").filter(has_text="order.found")
     expect(rows.nth(0)).to_contain_text(first)
     guide.did(
         "Open the intent. Its rules are listed in the order in which they are evaluated. "
@@ -202,7 +202,7 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
         rows.nth(1),
     )
 
-    for words, priority in ((first, "20"), (second, "10")):
+    for words, priority in ((first, "30"), (second, "20")):
         row = rows.filter(has_text=words)
         row.get_by_role("button", name="Edit here").click()
         form = page.frame_locator("iframe.ce-frame")
@@ -212,7 +212,7 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
             guide.did(
                 "Press **Edit here** at the first rule. Enter the priority of the second rule and a reason, and save."
             )
-        form.get_by_label("Reason for this change").fill("first go back, then forget")
+        form.get_by_label("Reason for this change").fill("first forget, then go back")
         with page.expect_navigation():
             form.get_by_role("button", name="Save", exact=True).click()
     expect(rows.nth(0)).to_contain_text(second)

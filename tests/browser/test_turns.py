@@ -53,7 +53,8 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     told = card.locator(".ce-account")
     expect(told).to_contain_text(
         re.compile(
-            r"Recognised the intent CANCEL_ORDER, because the message matches phrase “.+” ce_intent_classifier \d+"
+            r"Recognised the intent CANCEL_ORDER, because the message fits the phrase “.+” "
+            r"\(phrase “.+” ce_intent_classifier \d+"
         )
     )
     expect(told).to_contain_text(re.compile(r"Asked for orderNumber, which form “.+” ce_output_schema \d+ requires"))
