@@ -1,0 +1,38 @@
+"""People reach what they want in ordinary words, with nothing but flows that an analyst starts on a page.
+
+The dialogues were written by people who had not seen the engine. Those in `seen` were looked at while the engine was
+made; those in `unseen` were played once, at the end.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+from django.db import transaction
+
+from tests.dialogues.play import Played, list_trades, play_trade
+
+#: The least share of dialogues that reach their end, by half.
+FLOORS = {"seen": Fraction(9, 10), "unseen": Fraction(3, 4)}
+
+
+@pytest.mark.long
+@pytest.mark.django_db
+@pytest.mark.parametrize("half", FLOORS)
+def test_most_dialogues_reach_their_end(half: str) -> None:
+    played: list[Played] = []
+    for file in list_trades(half):
+        with transaction.atomic():
+            played += play_trade(file)
+            transaction.set_rollback(True)
+
+    failed = [dialogue for dialogue in played if dialogue.misses]
+    reached = Fraction(len(played) - len(failed), len(played))
+    assert reached >= FLOORS[half], _describe(failed)
+
+
+def _describe(failed: Sequence[Played]) -> str:
+    return "\n".join(
+        "\n".join([f"## {dialogue.name}", *dialogue.lines, *(f"  !! {miss}" for miss in dialogue.misses)])
+        for dialogue in failed
+    )
