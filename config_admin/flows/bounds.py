@@ -1,5 +1,6 @@
 """The bounds of a field: the choices that the page offers, and what may be typed."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -44,6 +45,8 @@ _EXAMPLES = {
     "number": "a number",
     "money": "a number",
 }
+#: A time as people type it: 9, 17:30.
+_CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 #: Any moment: bounds are only compared with one another.
 _NOW = datetime(2026, 1, 1, 12)
 
@@ -62,7 +65,12 @@ def read_bound(field_type: str, text: str) -> Any:
         return ""
     if field_type in ("number", "money"):
         return _read_number(field_type, text)
-    plain = text.lower().replace(" ", "") if text.lower().startswith(("today", "now")) else text
+    labels = {label: value for value, label in OFFERED.get(field_type, ()) if label}
+    plain = labels.get(text.lower(), text)
+    if text.lower().startswith(("today", "now")):
+        plain = text.lower().replace(" ", "")
+    elif field_type == "time" and (clock := _CLOCK.fullmatch(text)):
+        plain = f"{int(clock[1]):02}:{clock[2] or '00'}"
     if _measure(field_type, plain) is None:
         raise BoundInvalid(field_type, text)
     return plain

@@ -184,6 +184,7 @@ def long_talk(caller: Caller) -> uuid.UUID:
     return key
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stages", [("STEP_ENTER",), ("STEP_EXIT",), ()])
 @pytest.mark.parametrize("bounds", [(None, None), (None, 20), (100, None), (100, 101), (100, 102)])
 def test_a_page_reads_hardly_more_turns_than_it_shows(

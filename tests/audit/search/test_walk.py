@@ -208,6 +208,7 @@ def test_a_page_costs_the_same_number_of_statements_however_many_turns_there_are
     assert max(few) <= 3
 
 
+@pytest.mark.long
 def test_a_time_far_back_is_jumped_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "_SPAN", 400)
     session = conversation()

@@ -47,6 +47,7 @@ def queries(client: Client, model: Any) -> int:
     return len(captured)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
 def test_a_list_of_four_pages_costs_as_many_queries_as_one_of_ten_rows(model: Any, ada: Client) -> None:
     add(model, range(10))

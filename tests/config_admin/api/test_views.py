@@ -78,12 +78,12 @@ def test_the_health_of_the_configuration_is_told_with_inputs_and_fingerprints(re
         action_value="VIP2",
     )
     body = read(reader, "-health").json()
-    collisions = [finding for finding in body["findings"] if finding["code"] == "RULE_COLLISION"]
+    collisions = [finding for finding in body["findings"] if finding["code"] == "GENERAL_RULE_UNDOES"]
 
     assert collisions
     assert all(collision["witness"]["userText"] and len(collision["fingerprint"]) == 32 for collision in collisions)
     assert body["errorCount"] + body["warningCount"] == len(body["findings"])
-    chosen = read(reader, "-health", code="rule_collision", table="ce_rule").json()
+    chosen = read(reader, "-health", code="general_rule_undoes", table="ce_rule").json()
     assert chosen["findings"] == collisions
     assert read(reader, "-health", table="ce_none").status_code == 404
 

@@ -14,6 +14,8 @@ from config_admin.flows.bounds import OFFERED, BoundInvalid, is_in_order, read_b
         ("date", "2026-12-31", "2026-12-31"),
         ("datetime", "now+2h", "now+2h"),
         ("time", "08:30", "08:30"),
+        ("time", "9", "09:00"),
+        ("date", "Tomorrow", "today+1d"),
         ("duration", "PT30M", "PT30M"),
         ("number", "8", 8),
         ("money", "0,5", 0.5),
@@ -25,7 +27,7 @@ def test_bounds_are_read(field_type: str, text: str, bound: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field_type", "text"), [("date", "soon"), ("time", "8"), ("number", "x"), ("duration", "long")]
+    ("field_type", "text"), [("date", "soon"), ("time", "noonish"), ("number", "x"), ("duration", "long")]
 )
 def test_other_texts_are_refused(field_type: str, text: str) -> None:
     with pytest.raises(BoundInvalid, match="is no bound"):

@@ -164,6 +164,7 @@ def test_every_address_is_open_to_whom_it_should_be_and_refused_to_all_others(me
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 def test_nothing_that_is_shown_leads_to_a_refusal(member: User, at_work: Client) -> None:
     rows(member)
     wrong, seen, ahead = [], {"admin:logout"}, ["/admin/"]
