@@ -30,7 +30,14 @@ from convengine.engine.values.date_times import (
 from convengine.engine.values.durations import match_durations, take_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import Language, get_language
-from convengine.engine.values.numbers import find_amount_starts, get_tables, list_field_units, match_amount, take_amount
+from convengine.engine.values.numbers import (
+    asks_for_limit,
+    find_amount_starts,
+    get_tables,
+    list_field_units,
+    match_amount,
+    take_amount,
+)
 from convengine.engine.values.plain import find_pattern_words
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason
@@ -396,7 +403,8 @@ def _find_amounts(
         position = amount.end
         is_own = bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
         counts = _PERSON in own and not amount.unit and _counts_persons(tokens, start, amount.end, language)
-        if not (is_own or counts) or _is_limited(tokens, start, amount.end, language):
+        is_limited = not asks_for_limit(spec.words) and _is_limited(tokens, start, amount.end, language)
+        if not (is_own or counts) or is_limited:
             continue
         reading = take_amount(spec, amount, tables)
         if reading.outcome is not Outcome.REFUSED or reading.reason is Reason.OUT_OF_BOUNDS:

@@ -12,7 +12,7 @@ from convengine.engine.values.tokens import TokenText
 #: Longest text that is a yes or a no, in characters of its tokens.
 MAX_LENGTH = 200
 #: Longest message that may begin with a yes or no and say more, in words.
-_MAX_WORDS = 8
+_MAX_WORDS = 12
 _SIGN = re.compile(r"[,.;:!–-]")
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 

@@ -28,7 +28,7 @@ monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat
 january february march april may june july august september october november december
 day days week weeks month months year years hour hours minute minutes
 next last first second third ago since soon asap later earlier early
-one two three four five six seven eight nine ten eleven twelve twenty hundred thousand
+half quarter past one two three four five six seven eight nine ten eleven twelve twenty hundred thousand
 euro euros eur dollar dollars usd quid pound pounds gbp bucks
 keep use using used come came coming see look say says said go goes happen happened
 """,
@@ -214,7 +214,7 @@ doctor physician gp
 medicine medication drug pill
 ill sick unwell
 repair fix mend
-car vehicle auto
+car van vehicle auto
 bike bicycle cycle
 wire transfer send
 photo picture image

@@ -30,7 +30,7 @@ montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag wochenende
 januar februar märz april mai juni juli august september oktober november dezember
 tag tage woche wochen monat monate jahr jahre stunde stunden minute minuten uhr
 nächste nächsten nächster nächstes letzte letzten letzter letztes erste ersten bald sofort später früher schnell
-zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig hundert tausend
+halb viertel dreiviertel zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig hundert tausend
 euro eur franken dollar
 komme kommt kommen sehe sehen schauen passiert
 """,
