@@ -36,7 +36,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, Reason, say_value
 
 #: Kinds of values that are stored otherwise than people say them.
-_SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.MONEY, Kind.CHOICE, Kind.PHONE)
+_SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
 _SLOTS = ("pending_slot", "pendingSlot")
 Json = Any
 
@@ -159,7 +159,7 @@ def _summarize(session: Session, turn: Turn, form: Form) -> str:
 def say_fields(session: Session, turn: Turn) -> dict[str, str]:
     """The values of a form with `x-spoken` as its answers say them: a day, a time, the label of an option.
 
-    Numbers, texts and yes or no stay as they are stored.
+    Numbers, amounts, texts and yes or no stay as they are stored: a text may write the currency itself.
     """
     row = session.resolved_schema
     if row is None or not isinstance(row.json_schema, Mapping) or row.json_schema.get("x-spoken") is not True:
