@@ -28,7 +28,7 @@ class Run:
     parts: int = 1
     health: Health | None = None
     failed: bool = False
-    #: True when its findings are stored, which whoever shows them does first.
+    #: True when its findings are stored. A page stores them before it shows them.
     stored: bool = False
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 

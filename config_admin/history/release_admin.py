@@ -103,7 +103,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         return bool(request.user.has_perm(ROLL_BACK))
 
     def has_undo_permission(self, request: HttpRequest) -> bool:
-        """Whoever changes rows may undo releases; each row is checked (R136)."""
+        """True for users who may change rows. The undo then checks the right to each row (R136)."""
         model_admins = map(self.admin_site.get_model_admin, control_plane().values())
         return any(model_admin.has_change_permission(request) for model_admin in model_admins)
 

@@ -88,5 +88,5 @@ def move_conversations(before: Mapping[Any, Content], after: Mapping[Any, Conten
 
 
 def filter_open_conversations(intent: str) -> QuerySet[CeConversation]:
-    """The conversations that stand in an intent and are not over."""
+    """The open conversations whose current intent is this one."""
     return CeConversation.objects.filter(intent_code=intent).exclude(lifecycle__in=CLOSED)

@@ -166,7 +166,7 @@ def says_only(text: str | None, *keys: str) -> bool:
 
 
 def _says_only(words: Sequence[str], phrases: frozenset[str]) -> bool:
-    if len(words) > _LONGEST_WISH:
+    if len(words) > _LONGEST_WISH or _list_first_words(phrases).isdisjoint(words):
         return False
     # A courtesy may be more than one word, so each part of the text is tried.
     return any(
@@ -181,6 +181,11 @@ def _says_only(words: Sequence[str], phrases: frozenset[str]) -> bool:
 @cache
 def _list_plain_phrases(keys: tuple[str, ...]) -> frozenset[str]:
     return frozenset(_strip_punctuation(phrase) for phrase in list_phrases(*keys))
+
+
+@cache
+def _list_first_words(phrases: frozenset[str]) -> frozenset[str]:
+    return frozenset(phrase.partition(" ")[0] for phrase in phrases)
 
 
 #: Lists of phrases that leave a form.

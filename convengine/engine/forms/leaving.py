@@ -40,10 +40,12 @@ class LeaveDecision(StrEnum):
 
 def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     """What becomes of a wish to leave, or of the answer to "Do you want to stop?"; null for other messages."""
+    is_asked = DialogueState.of(session).leaving is not None
+    if not is_asked and not (wants_to_leave(session.user_text) or begins_with_leaving(session.user_text)):
+        return None
     row = find_left_schema(session, turn)
     if row is None:
         return None
-    is_asked = DialogueState.of(session).leaving is not None
     if is_asked and says_only(session.user_text, "stay"):
         return LeaveDecision.STAY
     wants = _wants_to_leave(session, turn, row)

@@ -61,7 +61,7 @@ def read_on_no(row: rows.OutputSchema) -> OnNo | None:
 
 
 def read_on_leave(session: Session, turn: Turn, row: rows.OutputSchema) -> OnLeave:
-    """What leaving the form does. A form with neither `x-on-leave` nor CANCEL in `x-clear` stays, as ever."""
+    """What leaving the form does. Users cannot leave a form that has neither `x-on-leave` nor CANCEL in `x-clear`."""
     wanted = row.json_schema.get("x-on-leave") if isinstance(row.json_schema, Mapping) else None
     if isinstance(wanted, str) and wanted in set(OnLeave):
         return OnLeave(wanted)

@@ -1,6 +1,6 @@
 """What a message says in the languages of the form and of the conversation: yes, no, or that it starts over."""
 
-from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of
+from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of, says_only
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.turn.local_time import LOCALE
@@ -17,16 +17,19 @@ def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
 
 def read_yes_or_no(session: Session, turn: Turn, row: OutputSchema | None) -> bool | None:
     """The yes or no that the whole message says; null for other messages."""
-    answers = (says_yes_or_no(session.user_text or "", locale) for locale in _list_locales(session, turn, row))
+    answers = (says_yes_or_no(session.user_text or "", locale) for locale in list_locales(session, turn, row))
     return next((answer for answer in answers if answer is not None), None)
 
 
 def starts_over(session: Session, turn: Turn) -> bool:
     """True when the whole message asks to start over in another language than that of the patterns."""
-    locales = _list_locales(session, turn, find_open_schema(session, turn))
+    if not says_only(session.user_text, "start_over"):
+        return False
+    locales = list_locales(session, turn, find_open_schema(session, turn))
     return any(is_one_of(session.user_text, get_texts(find_language(locale))["start_over"]) for locale in locales)
 
 
-def _list_locales(session: Session, turn: Turn, row: OutputSchema | None) -> tuple[str, ...]:
+def list_locales(session: Session, turn: Turn, row: OutputSchema | None) -> tuple[str, ...]:
+    """The locale of the form, then that of the conversation."""
     form = get_form(turn.snapshot, row) if row else None
     return tuple(dict.fromkeys((find_form_locale(session, turn, form), turn.config(session, LOCALE))))

@@ -286,7 +286,7 @@ def _is_limited(
     is_paired: bool = False,
     is_start: bool = False,
 ) -> bool:
-    """True when the words beside a value make it a limit, a denial or a range. Two fields may take a range."""
+    """True when the words beside a value make it a limit, a denial or a range. A pair of fields may share a range."""
     text = tokens.text
     if _is_denied_before(tokens, start, language) or language.denials_after.match_start(text, end):
         return True

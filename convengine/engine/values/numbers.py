@@ -168,7 +168,7 @@ def _read_number_words(phrase: str, language: Language) -> int | None:
     except ValueError:
         return None
     except NotImplementedError:
-        # The library does not know the language of this folder; digits are still read.
+        # text2num raises this for a language that it has no words for. A folder of such a language still reads digits.
         return None
 
 

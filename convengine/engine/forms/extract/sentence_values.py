@@ -56,7 +56,7 @@ _NAMING = (LABEL, DIRECTION, X_EXTRACT)
 _AMOUNTS = (Kind.NUMBER, Kind.MONEY, Kind.DURATION)
 #: Parts of a message that may each answer another question.
 _JOINT = re.compile(r"[,;:!?\n]+|\.(?=\s|$)|\s[–-]\s|\b(?:and|und)\b")
-#: Kinds of which two fields may take a range.
+#: Kinds of values for which two fields can share a range, such as "from Friday to Sunday".
 _IN_PAIRS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
 _FROM = re.compile(r"\b(?:from|starting|ab|von|vom)\s+(?:on\s+|the\s+)*$")
 _UNTIL = re.compile(r"\b(?:to|until|till|til|through|bis)\s+(?:on\s+|the\s+|zum\s+)*$")
