@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from convengine.engine.forms.form import Field, Form
+from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.text.compare import match_text
 from convengine.engine.text.words import fold, split_name, split_words
 from convengine.engine.turn.enums import DialogueAct
@@ -19,6 +20,8 @@ from convengine.engine.values import Kind, say_value
 Json = Any
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
 _DEFAULT_LANGUAGE = "en"
+#: Lists of phrases that leave a form.
+_LEAVING = ("cancel", "cancel_this", "goodbye")
 #: Kinds of values that are chosen, not owned: "Which day?"
 #: Between two sentences, and between a statement and a question of the same sentence.
 _SENTENCE_GAP = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -36,6 +39,8 @@ _CLAUSE_GAP = re.compile(
 )
 #: Fewest words of a question without its mark after a statement.
 _SHORTEST_QUESTION = 3
+#: A message that adds something to an order has more words.
+_FEWEST_ADDED = 3
 #: Longest text that is searched for questions.
 _LONGEST_MESSAGE = 2000
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
@@ -96,11 +101,16 @@ def _list_languages() -> frozenset[str]:
     return frozenset(item.name for item in folder.iterdir() if (item / "questions.json").is_file())
 
 
+def fold_spelling(text: str | None) -> str:
+    """The folded text, with u for ü and ue, and ss for ß, as people type them."""
+    return _DIGRAPH.sub(r"\1", fold(text).replace("ß", "ss"))
+
+
 @cache
 def list_phrases(*keys: str) -> frozenset[str]:
     """The folded phrases of these lists (`skip`, `thanks`, `leave`, `greetings`) in all languages."""
     return frozenset(
-        fold(phrase) for language in _list_languages() for key in keys for phrase in get_texts(language)[key]
+        fold_spelling(phrase) for language in _list_languages() for key in keys for phrase in get_texts(language)[key]
     )
 
 
@@ -113,16 +123,76 @@ def get_texts(language: str) -> Mapping[str, Any]:
 
 def is_phrase(text: str | None, *keys: str) -> bool:
     """True when the whole text is a phrase of these lists, in any language."""
-    return fold(match_text(text)).rstrip("!?") in list_phrases(*keys)
+    return fold_spelling(match_text(text)).rstrip("!?") in list_phrases(*keys)
 
 
 def skips_field(text: str | None, field: Field) -> bool:
-    """True when the message leaves an optional field empty: "skip", "none", "no e-mail"."""
-    if is_phrase(text, "skip"):
+    """True when the message leaves an optional field empty: "skip", "no that's fine", "no e-mail"."""
+    if says_nothing(text):
         return True
     words = split_words(text)
-    without = next((size for size in range(1, len(words)) if " ".join(words[:size]) in list_phrases("without")), 0)
-    return without > 0 and frozenset(words[without:]) <= frozenset(field.spec.words)
+    if field.spec.kind is Kind.TEXT and "?" not in (text or ""):
+        own = frozenset(fold_spelling(word) for word in (*field.spec.words, *field.spec.question))
+        if _needs_nothing(_strip_punctuation(text).split(), own):
+            return True  # "Nein, auf der Torte soll nichts stehen"
+    sizes = [size for size in range(1, len(words)) if " ".join(words[:size]) in list_phrases("without")]
+    return any(frozenset(words[size:]) <= {*field.spec.words, *field.spec.question} for size in sizes)
+
+
+def asks_for_person(text: str | None, *, must_speak: bool = False) -> bool:
+    """True for "can I just speak to someone please": a person, and a word of speaking or nothing but courtesies.
+
+    `must_speak`: only a word of speaking counts.
+    """
+    words = _strip_punctuation(text).split()
+    return 0 < len(words) <= _LONGEST_WISH and any(
+        _wants_person(words, language, must_speak=must_speak) for language in _list_languages()
+    )
+
+
+def _wants_person(words: Sequence[str], language: str, *, must_speak: bool) -> bool:
+    text = f" {' '.join(words)} "
+    person = next((phrase for phrase in _list_folded(language, "persons") if f" {phrase} " in text), "")
+    if not person:
+        return False
+    others = text.replace(f" {person} ", " ", 1).split()
+    courtesies = {word for phrase in get_texts(language)["courtesies"] for word in _strip_punctuation(phrase).split()}
+    speaks = not _list_folded(language, "speaking").isdisjoint(others)
+    return speaks or (not must_speak and courtesies.issuperset(others))
+
+
+def says_nothing(text: str | None) -> bool:
+    """True when the whole message leaves something empty, with or without courtesies: "nah you're alright"."""
+    if is_phrase(text, "skip") or (text or "").strip() in _DASHES:
+        return True
+    if "?" in (text or ""):
+        return False
+    return says_only(text, "skip") or _needs_nothing(_strip_punctuation(text).split())
+
+
+def _needs_nothing(words: Sequence[str], own: frozenset[str] = frozenset()) -> bool:
+    """True when small words of one language deny and name nothing: "no I don't need anything else".
+
+    `own`: the words of the field, which name nothing either.
+    """
+    if not 0 < len(words) <= _LONGEST_WISH:
+        return False
+    return any(_needs_nothing_in(" ".join(words), language, own) for language in _list_languages())
+
+
+def _needs_nothing_in(text: str, language: str, own: frozenset[str]) -> bool:
+    texts = get_texts(language)
+    denials = _list_folded(language, "skip_denials")
+    if not any(f" {denial} " in f" {text} " for denial in denials):
+        return False
+    courtesies = {word for phrase in texts["courtesies"] for word in _strip_punctuation(phrase).split()}
+    words = {word for phrase in denials for word in phrase.split()} | _list_folded(language, "skip_words") | courtesies
+    return (words | own).issuperset(text.split())
+
+
+@cache
+def _list_folded(language: str, key: str) -> frozenset[str]:
+    return frozenset(_strip_punctuation(phrase) for phrase in get_texts(language)[key])
 
 
 def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
@@ -133,13 +203,15 @@ def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
 
 def find_phrase_language(text: str | None, *keys: str) -> str | None:
     """The language in which the whole text is a phrase of these lists."""
-    plain = fold(match_text(text)).rstrip("!?")
+    plain = fold_spelling(match_text(text)).rstrip("!?")
+    if plain not in list_phrases(*keys):
+        return None
     languages = sorted(_list_languages(), key=lambda language: language != _DEFAULT_LANGUAGE)
     return next(
         (
             language
             for language in languages
-            if any(plain == fold(phrase) for key in keys for phrase in get_texts(language)[key])
+            if any(plain == fold_spelling(phrase) for key in keys for phrase in get_texts(language)[key])
         ),
         None,
     )
@@ -147,17 +219,79 @@ def find_phrase_language(text: str | None, *keys: str) -> str | None:
 
 def wants_to_leave(text: str | None) -> bool:
     """True when the message says only that the user wants to stop: "oh, never mind then"."""
-    return says_only(text, *_LEAVING)
+    return _says_leaving(_strip_punctuation(text).split())
 
 
-def begins_with_leaving(text: str | None) -> bool:
-    """True when the first clause says only that the user wants to stop: "never mind, I'll ring you"."""
-    words: list[str] = []
-    for clause in _CLAUSE_SIGN.split(fold((text or "")[:_LONGEST_MESSAGE]))[:-1]:
-        words += _strip_punctuation(clause).split()
-        if _says_only(words, _list_plain_phrases(_LEAVING)):
-            return "?" not in (text or "")
-    return False
+def _says_leaving(words: Sequence[str], keys: tuple[str, ...] = _LEAVING) -> bool:
+    """True for a wish to stop, also with particles inside: "wir lassen es doch lieber bleiben"."""
+    plain = _drop_particles(words)
+    return _says_only(words, _list_plain_phrases(keys)) or (
+        len(plain) < len(words) and _says_only(plain, _list_short_phrases(keys))
+    )
+
+
+def _drop_particles(words: Iterable[str]) -> list[str]:
+    particles = list_phrases("particles")
+    return [word for word in words if word not in particles]
+
+
+@cache
+def _list_short_phrases(keys: tuple[str, ...]) -> frozenset[str]:
+    """The phrases without their particles, if at least two words remain."""
+    short = (_drop_particles(phrase.split()) for phrase in _list_plain_phrases(keys))
+    return frozenset(" ".join(words) for words in short if len(words) > 1)
+
+
+def has_leaving_clause(text: str | None) -> bool:
+    """True when the first or the last clause says only that the user wants to stop: "too expensive, forget it"."""
+    message = fold_spelling((text or "")[:_LONGEST_MESSAGE])
+    if "?" in message:
+        rest = message.rpartition("?")[2]  # "What is that for? Never mind."
+        return wants_to_leave(rest) or has_leaving_clause(rest)
+    clauses = [words for clause in _CLAUSE_SIGN.split(message) if (words := _strip_punctuation(clause).split())]
+    first: list[str] = []
+    for words in clauses[:-1]:
+        first += words
+        if _says_leaving(first):
+            return True
+    if len(clauses) > 1 and _says_leaving(clauses[-1], ("cancel", "cancel_this")):
+        return True
+    return bool(clauses) and _ends_with_leaving(clauses[-1])
+
+
+def drops_subject(text: str | None, subject: str) -> bool:
+    """True when a clause only says that the user no longer wants what the form is for: "we don't want the camp after
+    all". `subject`: its name in words.
+    """
+    message = fold_spelling((text or "")[:_LONGEST_MESSAGE])
+    if "?" in message:
+        return False
+    names = frozenset(word for word in _strip_punctuation(subject).split() if len(word) > 2)
+    clauses = (_strip_punctuation(clause) for clause in _CLAUSE_SIGN.split(message))
+    return any(_drops_subject_in(clause, names, language) for clause in clauses for language in _list_languages())
+
+
+def _drops_subject_in(clause: str, names: frozenset[str], language: str) -> bool:
+    words, verbs = clause.split(), _list_folded(language, "drop_verbs")
+    denials, ends, things = (_list_folded(language, f"drop_{kind}") for kind in ("denials", "ends", "things"))
+    if not 1 < len(words) <= _LONGEST_WISH or verbs.isdisjoint(words):
+        return False
+    if not all(
+        any(f" {phrase} " in f" {clause} " for phrase in phrases) for phrases in (denials, ends | things | names)
+    ):
+        return False
+    small = {word for phrase in (*denials, *ends) for word in phrase.split()} | _list_folded(language, "drop_words")
+    courtesies = {word for phrase in _list_folded(language, "courtesies") for word in phrase.split()}
+    return (small | courtesies | verbs | things | names).issuperset(words)
+
+
+def _ends_with_leaving(words: Sequence[str]) -> bool:
+    """True for a clause that ends with a clear wish to stop: "too dear forget it", not "don't forget it"."""
+    while words and _is_courtesy(words[-1:]):
+        words = words[:-1]
+    denials = list_phrases("skip_denials")
+    sizes = (size for size in range(1, len(words)) if " ".join(words[-size:]) in _list_plain_phrases(("cancel_last",)))
+    return any(denials.isdisjoint(words[:-size]) for size in sizes)
 
 
 def says_only(text: str | None, *keys: str) -> bool:
@@ -188,16 +322,17 @@ def _list_first_words(phrases: frozenset[str]) -> frozenset[str]:
     return frozenset(phrase.partition(" ")[0] for phrase in phrases)
 
 
-#: Lists of phrases that leave a form.
-_LEAVING = ("cancel", "cancel_this", "goodbye")
+_DIGRAPH = re.compile(r"(?<![aeqou])([aou])e")
 _CLAUSE_SIGN = re.compile(r"[,.;:!–—]+|\s-\s")
+#: Signs that stand for "nothing" where something may be left empty.
+_DASHES = frozenset({"-", "--", "–", "—", "/", "./."})
 #: Longest wish to leave, in words.
 _LONGEST_WISH = 12
 _PUNCTUATION = re.compile(r"[^\w']+")
 
 
 def _strip_punctuation(text: str | None) -> str:
-    return _PUNCTUATION.sub(" ", fold(text)).strip()
+    return _PUNCTUATION.sub(" ", fold_spelling(text)).strip()
 
 
 @cache
@@ -222,9 +357,39 @@ def asks_for_another(text: str | None) -> bool:
     return any(f" {phrase} " in plain for phrase in list_phrases("another"))
 
 
+def asks_for_more(text: str | None) -> bool:
+    """True when the message adds something to what was said: "my mum's lawn too"."""
+    words = _strip_punctuation(text).split()
+    return len(words) > _FEWEST_ADDED and not list_phrases("added").isdisjoint(words)
+
+
+def asks_to_undo(text: str | None) -> bool:
+    """True when the message would cancel or change something: "cancel my appointment"."""
+    beginnings = tuple(list_phrases("undo_words"))
+    return any(fold_spelling(word).startswith(beginnings) for word in split_words(text))
+
+
+def asks_for_options(text: str | None, field: Field) -> bool:
+    """True when the message asks what there is to choose from: "who do you have?", "which artists are there?"."""
+    if not field.spec.options or "?" not in (text or "") or not find_questions(text):
+        return False
+    for language in detect_languages(text):
+        known = " ".join((write_title(field, ""), *get_texts(find_language(language.code))["choosing"]))
+        terms = {word.term for word in read_telling_words(known, language)}
+        if all(word.term in terms for word in read_telling_words(text, language)):
+            return True
+    return False
+
+
 def is_question(session: Session) -> bool:
     """True when the message asks something."""
     return session.input_params.get("dialogue_act") == DialogueAct.QUESTION or bool(find_questions(session.user_text))
+
+
+def tells_about_user(text: str | None) -> bool:
+    """True for a statement that begins with the user, "we need the baby seat", and does not say that it asks."""
+    words = _strip_punctuation(text).split()
+    return words[:1] != [] and words[0] in list_phrases("user_words") and list_phrases("asking_words").isdisjoint(words)
 
 
 def find_questions(text: str | None) -> str:
@@ -277,8 +442,12 @@ def _begins_question(text: str) -> bool:
 
 
 def _begins_with(text: str, key: str) -> bool:
-    folded = f"{fold(text)} ".replace("?", " ")
-    return any(folded.startswith(f"{phrase} ") for phrase in list_phrases(key))
+    return f"{fold_spelling(text)} ".replace("?", " ").startswith(_list_beginnings(key))
+
+
+@cache
+def _list_beginnings(key: str) -> tuple[str, ...]:
+    return tuple(f"{phrase} " for phrase in list_phrases(key))
 
 
 def is_small_talk(session: Session) -> bool:
@@ -305,10 +474,10 @@ def write_question_for_all(fields: Sequence[Field], language: str) -> str:
     return _fill(texts["ask_all"], titles=titles)
 
 
-def write_change_question(form: Form, context: Mapping[str, Json], language: str) -> str:
-    """The question what to change, after a "no" to the confirmation."""
+def write_change_question(fields: Iterable[Field], language: str) -> str:
+    """The question which of these fields to change, after a "no" to the confirmation."""
     texts = get_texts(language)
-    titles = [write_title(field, language) for field in list_filled_fields(form, context)]
+    titles = [write_title(field, language) for field in fields]
     return _fill(texts["ask_change"], titles=join_texts(titles, texts["or"]))
 
 

@@ -177,8 +177,8 @@ def _find_enum(schema: Mapping[str, Json], path: str) -> list[Json]:
             return []
         node = node.get("items") if part.isdigit() else (node.get("properties") or {}).get(part)
     choices = node.get("enum") if isinstance(node, Mapping) else None
-    if choices is None and isinstance(node, Mapping):
-        choices = [option.value for option in field_spec(path, node).options if "x-options" in node]
+    if choices is None and isinstance(node, Mapping) and "x-options" in node:
+        choices = [option.value for option in field_spec(path, node).options]
     if not isinstance(choices, list):
         return []
     return [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices if choice is not None]
@@ -238,7 +238,7 @@ class Field:
     #: Number of objects around it.
     depth: int = 0
 
-    @property
+    @cached_property
     def types(self) -> tuple[str, ...]:
         """The possible types without null; the types of the enum if none is declared."""
         declared = self.declared.get("type")
@@ -256,7 +256,7 @@ class Field:
         declared = self.declared.get("type")
         return declared == "null" or (isinstance(declared, list) and "null" in declared) or None in self.choices
 
-    @property
+    @cached_property
     def choices(self) -> tuple[Json, ...]:
         """The values of its enum or its options, or its constant."""
         listed = self.declared.get("enum")
@@ -274,7 +274,12 @@ class Field:
         format_name = self.declared.get("format")
         return format_name if isinstance(format_name, str) else None
 
-    @property
+    @cached_property
+    def label_words(self) -> frozenset[str]:
+        """Every word of its labels, and each label as one word: "checkin" for "check in"."""
+        return frozenset(word for label in self.labels for word in (*label, "".join(label)))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Every word of its labels and description."""
         return frozenset(word for label in (*self.labels, self.description) for word in label)

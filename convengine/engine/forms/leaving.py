@@ -1,33 +1,39 @@
 """Leaving a form before it is done (R113)."""
 
-from dataclasses import replace
 from enum import StrEnum
 
 from convengine.engine.forms.asking import (
-    begins_with_leaving,
+    asks_for_person,
+    drops_subject,
     find_form_language,
     find_form_locale,
     get_texts,
+    has_leaving_clause,
     says_only,
     skips_field,
     wants_to_leave,
 )
+from convengine.engine.forms.extract.labels import find_mentions
+from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
-from convengine.engine.forms.yes_or_no import find_open_schema, read_yes_or_no
-from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.forms.yes_or_no import find_open_schema, read_opening_answer, read_yes_or_no
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
+from convengine.engine.turn.enums import DialogueAct, PolicyDecision
 from convengine.engine.turn.local_time import TIME_ZONE
 from convengine.engine.turn.rows import Intent, OutputSchema
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, ReadingSituation, find_values, read_value
+from convengine.engine.values import Kind, ReadingSituation, find_values, is_passing_moment, read_value
 
 #: Source of these answers.
 SOURCE = "FORM"
 #: Input param that says what became of a wish to leave.
 PARAM = "form_leave"
+#: So short a name of a field may be another word: "to".
+_SHORT_NAME = 2
+_ACT_ANSWERS = {DialogueAct.AFFIRM.value: True, DialogueAct.NEGATE.value: False}
 
 
 class LeaveDecision(StrEnum):
@@ -41,8 +47,8 @@ class LeaveDecision(StrEnum):
 def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     """What becomes of a wish to leave, or of the answer to "Do you want to stop?"; null for other messages."""
     is_asked = DialogueState.of(session).leaving is not None
-    if not is_asked and not (wants_to_leave(session.user_text) or begins_with_leaving(session.user_text)):
-        return None
+    if asks_for_person(session.user_text, must_speak=True):
+        return None  # "That is too complicated, I'd rather talk to somebody"
     row = find_left_schema(session, turn)
     if row is None:
         return None
@@ -50,10 +56,19 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
         return LeaveDecision.STAY
     wants = _wants_to_leave(session, turn, row)
     if is_asked:
-        answer = True if wants else read_yes_or_no(session, turn, row)
+        answer = True if wants else _read_answer(session, turn, row)
+        answer = read_opening_answer(session, turn, row) if answer is None else answer
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
     confirms = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
     return decide_on_leave(session, turn, row) if wants and not confirms else None
+
+
+def _read_answer(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+    """The answer to "Do you want to stop?": its words, else what a model made of them."""
+    answer, params = read_yes_or_no(session, turn, row), session.input_params
+    if answer is not None or params.get("dialogue_act_source") != "LLM":
+        return answer
+    return _ACT_ANSWERS.get(str(params.get("dialogue_act_llm_candidate")))
 
 
 def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDecision | None:
@@ -90,8 +105,7 @@ def ask_to_leave(session: Session, turn: Turn, intent: str = "") -> Session:
     turn.audit(session, FORM_LEAVE_ASKED, schemaId=row.schema_id if row else None, intent=intent or None)
     following = turn.snapshot.row(Intent, intent) if intent else None
     text = texts["ask_switch"].format(title=following.name) if following else texts["ask_leave"]
-    session = replace(DialogueState.of(session), leaving=intent).store(session)
-    session = session.with_params({PARAM: LeaveDecision.ASK.value})
+    session = update_dialogue(session, leaving=intent).with_params({PARAM: LeaveDecision.ASK.value})
     return session.evolve(reply_override=ReplyOverride(str(text), SOURCE))
 
 
@@ -113,31 +127,49 @@ def stay(session: Session) -> Session:
 
 def close_leave_question(session: Session) -> Session:
     """The session that no longer waits for the answer to "Do you want to stop?"."""
-    return replace(DialogueState.of(session), leaving=None).store(session)
+    return update_dialogue(session, leaving=None)
 
 
 def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
     return get_form(turn.snapshot, row) if row else None
 
 
-def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
-    """True when the message only stops, unless it answers the asked field: with its option "cancel", or with nothing.
+def _name_subject(session: Session, turn: Turn) -> str:
+    """What the form is for: the name of its intent."""
+    intent = turn.snapshot.row(Intent, session.intent) if session.intent else None
+    return intent.name if intent else ""
 
-    A message that stops and goes on must not say a value: "never mind, Friday is fine".
+
+def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True when the message only stops, unless it answers the asked field: with its option "cancel", with a no
+    ("I don't need it"), or with nothing.
+
+    A message that stops in a clause must not say a value: "never mind, Friday is fine".
     """
     text, form = session.user_text or "", get_form(turn.snapshot, row)
     stops = wants_to_leave(text)
-    if not stops and not begins_with_leaving(text):
+    drops = not stops and drops_subject(text, _name_subject(session, turn))
+    if not (stops or drops or has_leaving_clause(text)):
         return False
     situation = ReadingSituation(
         turn.ports.clock.now(), turn.config(session, TIME_ZONE), find_form_locale(session, turn, form)
     )
-    if not stops:
-        return not find_values([field.spec for field in form.leaves], text, situation)
     asked_field = DialogueState.of(session).asked_field
     field = form.field(asked_field) if asked_field else None
+    if not stops:
+        takes_sentences = field is not None and field.spec.long
+        mentions = find_mentions(Reading(text), form.leaves) if drops else []
+        names_field = any(mention.end - mention.start > _SHORT_NAME for mention in mentions)
+        is_no = drops and field is not None and read_value(field.spec, text, situation).has_value
+        spans = find_values([field.spec for field in form.leaves], text, situation)
+        says_value = (
+            names_field or is_no or any(not is_passing_moment(text[span.start : span.end], situation) for span in spans)
+        )
+        return not takes_sentences and not says_value
     if field is None:
         return True
     if field.path in form.status(session.context).unanswered and skips_field(text, field):
         return False
-    return not (field.spec.kind is Kind.CHOICE and read_value(field.spec, text, situation).has_value)
+    reading = read_value(field.spec, text, situation)
+    says_no = field.spec.kind is Kind.YES_NO and reading.has_value and reading.value is False
+    return not (says_no or (field.spec.kind is Kind.CHOICE and reading.has_value))

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.session_form import clear_form_facts, find_known_schema
 from convengine.engine.forms.settings import ON_LEAVE
 from convengine.engine.forms.stages import FORM_CLEARED
-from convengine.engine.prompts.select import choose_interaction
+from convengine.engine.prompts.select import find_interaction
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import InteractionMode
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
+from convengine.engine.turn.enums import DialogueAct, InteractionMode
 from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, intent_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -68,6 +69,24 @@ def read_on_leave(session: Session, turn: Turn, row: rows.OutputSchema) -> OnLea
     return OnLeave(turn.config(session, ON_LEAVE)) if clears_on(row, ClearCause.CANCEL) else OnLeave.STAY
 
 
+def find_refused_form(session: Session, turn: Turn) -> rows.OutputSchema | None:
+    """The form whose confirmation this message answers with a no, and that says what a no does (R113)."""
+    row = find_known_schema(session, turn)
+    if row is None or read_on_no(row) is None or session.input_params.get("dialogue_act") != DialogueAct.NEGATE:
+        return None
+    form = get_form(turn.snapshot, row)
+    if form.problem or not form.status(session.context).complete:
+        return None
+    return None if is_final_state(turn.snapshot, session.intent, session.state) else row
+
+
+def keep_general_rules_out(session: Session, turn: Turn, row: rows.OutputSchema) -> None:
+    """Let no rule of every intent change intent or state in this turn: the form decides (R115)."""
+    decider = replace(row, state_code=ANY)
+    turn.set_by_rule["intent"] = (decider, str(session.intent))
+    turn.set_by_rule["state"] = (decider, str(session.state))
+
+
 def leave_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: str) -> Session:
     """The session outside of the form: cleared, without a lock, in the state UNKNOWN."""
     session = clear_form_facts(clear_form(session, turn, row, ClearCause.CANCEL)).move_to(state=UNKNOWN, cause=cause)
@@ -76,10 +95,7 @@ def leave_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: str)
 
 def forget_question(session: Session) -> Session:
     """The session that neither asks for a field nor knows a form."""
-    state = replace(
-        DialogueState.of(session), asked_field=None, misses=0, listed_options=(), last_schema=None, leaving=None
-    )
-    return state.store(session)
+    return update_dialogue(session, asked_field=None, misses=0, listed_options=(), last_schema=None, leaving=None)
 
 
 def leave_old_form(session: Session, turn: Turn) -> Session:
@@ -102,7 +118,7 @@ def clear_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: Clea
     turn.audit(session, FORM_CLEARED, schemaId=row.schema_id, cause=cause.value, fields=fields)
     session = forget_question(session.without_context(*fields))
     if cause is ClearCause.DONE:
-        session = replace(DialogueState.of(session), done_schema=row.schema_id).store(session)
+        session = update_dialogue(session, done_schema=row.schema_id)
     return clear_form_facts(session)
 
 
@@ -121,7 +137,7 @@ def is_final_state(snapshot: Snapshot, intent: str | None, state: str | None) ->
 
     Its template says so, or it has neither rules, nor a schema, an action or moves of its own.
     """
-    template = choose_interaction(snapshot, intent, state).winner
+    template = find_interaction(snapshot, intent, state)
     if template and InteractionMode.read(template.interaction_mode) in _FINAL_MODES:
         return True
     scopes = [scope for scope in (intent, ANY) if snapshot.has_scope(rows.Response, scope, state)]
@@ -149,8 +165,12 @@ def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
 def follows_ended_form(session: Session, turn: Turn) -> bool:
     """True when the form of this intent ended in an earlier turn, and this message has begun nothing new."""
-    began = session.intent_source or session.transitions or session.clarification or session.reset_reason
-    return not began and find_ended_schema(session, turn) is not None
+    return not begins_something(session) and find_ended_schema(session, turn) is not None
+
+
+def begins_something(session: Session) -> bool:
+    """True when this message led to an intent, a state, a question or a reset."""
+    return bool(session.intent_source or session.transitions or session.clarification or session.reset_reason)
 
 
 def _schema_order(row: rows.OutputSchema) -> int:

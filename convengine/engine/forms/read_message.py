@@ -4,20 +4,21 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from convengine.engine.forms.asking import blank_questions, find_form_locale, is_small_talk
 from convengine.engine.forms.extract import Extraction, Rejected, extract
+from convengine.engine.forms.extract.day_order import find_earlier_days, is_day_field
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
-from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.prompts.select import choose_template
+from convengine.engine.text.compare import code, shorten_line
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
+from convengine.engine.turn.enums import DialogueAct, PromptUse
 from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
-from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.rows import OutputSchema, PromptTemplate
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import ReadingSituation
@@ -52,15 +53,29 @@ def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: For
 
 
 def find_extractor(session: Session, turn: Turn) -> str:
-    """Who reads; only the engine if there is no model."""
+    """Who reads; only the engine if there is no model, or no prompt that tells it how to read here."""
     if not turn.ports.model.configured:
         return "DETERMINISTIC"
-    return turn.config(session, EXTRACTOR) or "LLM"
+    wanted = turn.config(session, EXTRACTOR) or "LLM"
+    return wanted if has_reading_prompt(session, turn) else "DETERMINISTIC"
+
+
+def has_reading_prompt(session: Session, turn: Turn) -> bool:
+    """True when a prompt template tells a model how to read the fields in this intent and state."""
+    return choose_template(turn.snapshot, PromptUse.SCHEMA_JSON, session.intent, session.state).winner is not None
+
+
+def has_reading_prompt_elsewhere(session: Session, turn: Turn) -> bool:
+    """True when another state of the intent has such a template, and this one has none."""
+    return not has_reading_prompt(session, turn) and any(
+        code(template.response_type) == PromptUse.SCHEMA_JSON and code(template.intent_code) == code(session.intent)
+        for template in turn.snapshot.enabled_rows(PromptTemplate)
+    )
 
 
 def describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSituation:
     """How values are read: the turn's time, the conversation's zone and languages, the options that were listed."""
-    state = DialogueState.of(session)
+    state, held = DialogueState.of(session), _find_held_days(session, form)
     return ReadingSituation(
         turn.ports.clock.now(),
         turn.config(session, TIME_ZONE),
@@ -68,7 +83,15 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSitua
         turn.config(session, LOCALE),
         state.listed_options if state.asked_field else (),
         known_part=state.known_part if state.asked_field else "",
+        held_days=held,
+        earlier_days=find_earlier_days(form, held),
     )
+
+
+def _find_held_days(session: Session, form: Form) -> dict[str, str]:
+    """The days that the date fields of the form hold, by path."""
+    days = ((field.path, find_value(session.context, field.path)) for field in form.leaves if is_day_field(field))
+    return {path: value[:10] for path, value in days if isinstance(value, str)}
 
 
 def extract_fields(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
@@ -121,8 +144,13 @@ def _refuse(session: Session, finding: Rejected) -> RefusedValue:
     return RefusedValue(finding.field, shorten_line(text, _REFUSED_CHARS), finding.reason, finding.data)
 
 
-def note_fields_read(session: Session, turn: Turn, read: Sequence[str], refused: Iterable[RefusedValue]) -> Session:
-    """The session with what was read, and with the misses of the asked field; writes FIELDS_READ."""
+def note_fields_read(
+    session: Session, turn: Turn, read: Sequence[str], refused: Iterable[RefusedValue], *, is_answer: bool = True
+) -> Session:
+    """The session with what was read, and with the misses of the asked field; writes FIELDS_READ.
+
+    `is_answer`: false for a message that only asks for the options.
+    """
     state = DialogueState.of(session)
     reading = FieldsRead(tuple(read), tuple(refused), state.asked_field)
     turn.audit(
@@ -135,15 +163,15 @@ def note_fields_read(session: Session, turn: Turn, read: Sequence[str], refused:
         asked=state.asked_field,
     )
     session = session.evolve(fields_read=reading)
-    if state.asked_field is None or session.only_digresses:
+    if state.asked_field is None or session.only_digresses or not is_answer:
         return session
     if reading.find_refusal(state.asked_field):
-        return replace(state, misses=state.misses + 1).store(session)
+        return update_dialogue(session, misses=state.misses + 1)
     if read:
         # What gives another field is understood.
-        return replace(state, misses=0).store(session)
+        return update_dialogue(session, misses=0)
     is_miss = not (reading.refused or is_small_talk(session))
-    return replace(state, misses=state.misses + 1).store(session) if is_miss else session
+    return update_dialogue(session, misses=state.misses + 1) if is_miss else session
 
 
 def merge_values(context: Mapping[str, Json], values: Mapping[str, Json]) -> dict[str, Json]:

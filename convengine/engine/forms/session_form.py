@@ -4,14 +4,13 @@ An exact state goes before ANY, then priority, then id. The intent must always b
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from convengine.engine.forms.form import Form, SchemaStatus, describe_fields, get_form
-from convengine.engine.rules.choice import Choice, choose_row
+from convengine.engine.rules.choice import Choice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DecisionKind, SchemaType
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY, is_resolved
@@ -32,7 +31,9 @@ def choose_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> 
 
 def find_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> rows.OutputSchema | None:
     """The schema of (intent, state), or null."""
-    return choose_schema(snapshot, intent, state).winner if snapshot.rows(rows.OutputSchema) else None
+    if not snapshot.rows(rows.OutputSchema) or not is_resolved(intent):
+        return None
+    return find_row(snapshot, rows.OutputSchema, intent, state, _find_refusal)
 
 
 def decide_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
@@ -68,8 +69,7 @@ def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
 def remember_schema(session: Session, row: rows.OutputSchema | None) -> Session:
     """The session that knows this schema from now on, or none."""
-    state = DialogueState.of(session)
-    return replace(state, last_schema=row.schema_id if row else None).store(session)
+    return update_dialogue(session, last_schema=row.schema_id if row else None)
 
 
 def _find_refusal(row: rows.OutputSchema) -> str | None:

@@ -35,7 +35,13 @@ FORM_CLEARED = declare_stage(
     "The fields of a form left the context, because it was done, cancelled or begins again.",
     steps="SchemaExtractionStep IntentResolutionStep ResponseResolutionStep",
     keys="schemaId cause fields",
-    sentences=(SentenceTemplate("Cleared the fields {fields:data} of the form ({cause})."),),
+    sentences=(
+        SentenceTemplate("Cleared {fields:names} of {schemaId:row ce_output_schema}, because {cause:phrase cleared}."),
+        SentenceTemplate(
+            "Ended {schemaId:row ce_output_schema}, because {cause:phrase cleared}. It had no values to clear.",
+            {"fields": []},
+        ),
+    ),
 )
 FORM_LEAVE_ASKED = declare_stage(
     "FORM_LEAVE_ASKED",

@@ -1,13 +1,17 @@
 """What a message says in the languages of the form and of the conversation: yes, no, or that it starts over."""
 
 from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of, says_only
+from convengine.engine.forms.extract.labels import find_mentions
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions
 from convengine.engine.forms.form import get_form
+from convengine.engine.forms.read_message import describe_situation, find_value
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import says_yes_or_no
+from convengine.engine.values import Kind, find_values, is_passing_moment, read_opening, says_yes_or_no
 
 
 def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
@@ -19,6 +23,30 @@ def read_yes_or_no(session: Session, turn: Turn, row: OutputSchema | None) -> bo
     """The yes or no that the whole message says; null for other messages."""
     answers = (says_yes_or_no(session.user_text or "", locale) for locale in list_locales(session, turn, row))
     return next((answer for answer in answers if answer is not None), None)
+
+
+def read_opening_answer(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+    """The yes or no that begins the message if nothing else in it counts: "yes lovely", "yes, Friday is fine".
+
+    Null if it says another value than the form has, or names a field after a no: "no, the date is wrong".
+    """
+    form, text = get_form(turn.snapshot, row), session.user_text or ""
+    situation, reading = describe_situation(session, turn, form), Reading(text)
+    spans = [
+        (span.start, span.end, {path: value.value for path, value in span.readings.items()})
+        for span in find_values(list_specs(form, form.leaves), text, situation)
+        if not is_passing_moment(text[span.start : span.end], situation)
+    ]
+    yes_no_fields = [field for field in form.leaves if field.spec.kind is Kind.YES_NO]
+    for item in read_inclusions(reading, yes_no_fields, situation):
+        spans.append((*reading.span(item.start, item.end), {item.field.path: item.value}))
+    for start, end, values in spans:
+        if all(find_value(session.context, path) != value for path, value in values.items()):
+            return None
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    locales = list_locales(session, turn, row)
+    answer = next((value for locale in locales if (value := read_opening(text, locale)) is not None), None)
+    return None if answer is False and find_mentions(reading, form.leaves) else answer
 
 
 def starts_over(session: Session, turn: Turn) -> bool:

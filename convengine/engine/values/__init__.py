@@ -4,17 +4,64 @@
 A language is a folder in `languages/`.
 """
 
-from convengine.engine.values.corrections import blank_leading_no, has_only_fillers, is_correction, strip_correction
+from convengine.engine.values.corrections import (
+    blank_leading_no,
+    concludes,
+    counts_persons,
+    denies,
+    find_bare_number,
+    find_contrasts,
+    find_core,
+    find_retraction,
+    find_shift,
+    find_total,
+    has_only_fillers,
+    is_correction,
+    is_indifferent,
+    is_shift,
+    is_slip,
+    strip_correction,
+)
 from convengine.engine.values.field_spec import FieldSpec, Kind, Option, field_spec
-from convengine.engine.values.find import ValueSpan, find_values
+from convengine.engine.values.find import ValueSpan, find_values, is_passing_moment
 from convengine.engine.values.read import STORED_FORMATS, read_value
 from convengine.engine.values.reading import Outcome, Reading, ReadingSituation, Reason
 from convengine.engine.values.say import say_value
-from convengine.engine.values.yes_or_no import begins_with_yes, says_yes_or_no
+from convengine.engine.values.unmeant_options import blank_unmeant_options
+from convengine.engine.values.yes_or_no import read_opening, says_yes_or_no
 
 __all__ = [
     "STORED_FORMATS",
-    "FieldSpec", "Kind", "Option", "Outcome", "Reading", "ReadingSituation", "Reason", "ValueSpan",
-    "begins_with_yes", "blank_leading_no", "field_spec", "find_values", "has_only_fillers", "is_correction",
-    "read_value", "say_value", "says_yes_or_no", "strip_correction",
+    "FieldSpec",
+    "Kind",
+    "Option",
+    "Outcome",
+    "Reading",
+    "ReadingSituation",
+    "Reason",
+    "ValueSpan",
+    "blank_leading_no",
+    "blank_unmeant_options",
+    "concludes",
+    "counts_persons",
+    "denies",
+    "field_spec",
+    "find_bare_number",
+    "find_contrasts",
+    "find_core",
+    "find_retraction",
+    "find_shift",
+    "find_total",
+    "find_values",
+    "has_only_fillers",
+    "is_correction",
+    "is_indifferent",
+    "is_passing_moment",
+    "is_shift",
+    "is_slip",
+    "read_opening",
+    "read_value",
+    "say_value",
+    "says_yes_or_no",
+    "strip_correction",
 ]  # fmt: skip

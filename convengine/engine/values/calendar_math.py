@@ -1,6 +1,7 @@
 """Calculating with days: weekdays, months, units."""
 
 from calendar import monthrange
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 
 _DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14}
@@ -46,3 +47,18 @@ def make_date(year: int, month: int, day: int) -> date | None:
 def find_month_end(day: date) -> date:
     """The last day of a day's month."""
     return day.replace(day=monthrange(day.year, day.month)[1])
+
+
+def shift_moment(value: str, parts: Mapping[str, int]) -> str | None:
+    """A stored day, time, or day and time, moved by a duration; null if a time leaves its day."""
+    is_time = "T" not in value and ":" in value
+    moment = datetime.fromisoformat(f"2000-01-03T{value}" if is_time else value)
+    moved = moment
+    for unit, number in parts.items():
+        if unit in ("hour", "minute", "second"):
+            moved = add_units_to_time(moved, number, unit)
+        else:
+            moved = datetime.combine(add_units(moved.date(), number, unit), moved.timetz())
+    if is_time:
+        return moved.strftime("%H:%M") if moved.date() == moment.date() else None
+    return moved.isoformat() if "T" in value else moved.date().isoformat()

@@ -1,14 +1,15 @@
 """Choices as people say them: labels, synonyms, word forms, near-misses, "the second one" (R114)."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
+from convengine.engine.text.words import split_name
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, is_question
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.templates import fold_keys
-from convengine.engine.values.tokens import TokenText, fold_text
+from convengine.engine.values.tokens import TokenText, fold_text, tokenize
 
 Json = Any
 #: Longest answer in characters, and longest one that is refused with the list of options.
@@ -17,6 +18,10 @@ _MAX_REFUSED_WORDS = 4
 #: A near-miss has at least this similarity (0 to 100), and is so much ahead of the next option.
 _MIN_RATIO = 85.0
 _MARGIN = 10.0
+#: Longest answer in words that may name an option by some of its words.
+_MAX_TELLING_WORDS = 12
+#: How many words beside those of the option and the small ones: "we know Bachmann from last year".
+_MAX_OTHER_WORDS = 4
 #: Shorter spellings are compared exactly.
 _MIN_FUZZY = 4
 
@@ -25,6 +30,8 @@ _MIN_FUZZY = 4
 _MIN_NAMED = 3
 #: Shortest word of a sentence that may name an option with a typing error, and how alike they must be.
 _MIN_LONG, _MIN_RATIO_IN_SENTENCE = 7, 88.0
+#: Shortest word that may name an option with two letters exchanged: "tyers".
+_MIN_SWAPPED = 5
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Spelling:
     index: int
     stems: tuple[str, ...]
 
-    @property
+    @cached_property
     def joined(self) -> str:
         """Without blanks: "check up" and "checkup" are equal."""
         return self.text.replace(" ", "")
@@ -51,21 +58,38 @@ def read_choice(
     if len(text) > MAX_LENGTH or not tokens.tokens:
         return NOTHING
     spellings = list_spellings(spec.options, language)
+    if title := list_title_words(spec):
+        tokens = TokenText([token for token in tokens.tokens if token.text not in title])
+        if not tokens.tokens:
+            return NOTHING
     start, end = language.strip_fillers(tokens)
     answers = dict.fromkeys((tokens.text.strip(), tokens.text[start:end].strip()))
     for answer in answers:
         if indexes := find_options(answer, spellings, language):
             return _offer_options(spec, indexes)
-    if index := _read_position(tokens.text[start:end].strip(), situation, language):
-        return _take_position(spec, index, situation)
-    denied = any(token.text in _get_denials(language) for token in tokens.tokens)
-    if not denied and (indexes := _find_contained(answers, spellings, language)):
+    position = find_position_word(tokens.text[start:end].strip(), language) if situation.listed_options else None
+    if position:
+        return _take_position(spec, position, situation)
+    denied = any(token.text in _get_denials(language) for token in tokens.tokens) or _has_exception(tokens, language)
+    if situation.is_asked and (index := _find_indifferent(answers, spellings, language)) is not None:
+        return accept(spec.options[index].value)
+    # "the tariff" names the field, not the option "evening tariff".
+    fillers = _get_fillers(language) | frozenset(split_name(spec.name))
+    if not denied and (indexes := _find_contained(answers, spellings, fillers, language)):
         return _offer_options(spec, indexes)
-    if not denied and (indexes := _find_similar(answers, spellings)):
+    if not denied and (indexes := _find_similar(answers, spellings, fillers)):
         return _offer_options(spec, indexes)
-    if not denied and (indexes := _find_each(answers, spellings, language)):
+    if not denied and (indexes := _find_each(answers, spellings, fillers, language)):
         return _offer_options(spec, indexes)
-    is_other = is_question(text, tokens, language) or language.is_in("no_text", tokens.text)
+    content = [word for token in tokens.tokens if (word := token.text) not in fillers]
+    if not denied and len(content) == 1 and (index := _find_nearly_named(content[0], spec, language)) is not None:
+        return accept(spec.options[index].value)
+    asks = is_question(text, tokens, language)
+    if situation.is_asked and not denied and not asks:
+        index = _find_named_in_part(tokens, spellings, fillers, language)
+        if index is not None:
+            return accept(spec.options[index].value)
+    is_other = asks or language.is_in("no_text", tokens.text)
     if denied or is_other or len(tokens.tokens) > _MAX_REFUSED_WORDS or not situation.is_asked:
         return NOTHING
     return refuse(Reason.NOT_AN_OPTION, options=[option.label for option in spec.options])
@@ -80,6 +104,14 @@ def list_spellings(options: tuple[Json, ...], language: Language) -> tuple[Spell
         for folded in dict.fromkeys(_fold_spelling(spelling, language) for spelling in option.spellings)
         if folded
     )
+
+
+@lru_cache(maxsize=1024)
+def list_title_words(spec: FieldSpec) -> frozenset[str]:
+    """The folded title of a field, if it is one word that no option has: "Größe" is not the option "groß"."""
+    title = [token.text for token in tokenize(spec.title)]
+    options = {token.text for option in spec.options for text in option.spellings for token in tokenize(text)}
+    return frozenset(title) - options if len(title) == 1 else frozenset()
 
 
 def _fold_spelling(text: str, language: Language) -> str:
@@ -123,6 +155,16 @@ def _get_denials(language: Language) -> frozenset[str]:
     return frozenset(fold_text(word) for word in language.words["denials"])
 
 
+def _has_exception(tokens: TokenText, language: Language) -> bool:
+    """True for "anyone but Jonas"."""
+    return any(_get_exceptions(language).match_start(tokens.text, offset) for offset in tokens.offsets)
+
+
+@lru_cache(maxsize=16)
+def _get_exceptions(language: Language) -> PhraseSet:
+    return PhraseSet(language.words["exceptions"])
+
+
 def _offer_options(spec: FieldSpec, indexes: list[int]) -> Reading:
     values = [spec.options[index].value for index in indexes]
     return accept(values[0]) if len(values) == 1 else offer(values)
@@ -149,12 +191,10 @@ def _get_positions(language: Language) -> _Positions:
     return _Positions(PhraseSet(table["before"]), PhraseSet(table["after"]), fold_keys(numbers))
 
 
-def _read_position(answer: str, situation: ReadingSituation, language: Language) -> int | None:
-    """The position that the answer names, from 1, or from -1 for the end; only if options were listed."""
-    if not situation.listed_options:
-        return None
+def find_position_word(words: str, language: Language) -> int | None:
+    """The position that the words name, from 1, or from -1 for the end: "the second one"."""
     positions = _get_positions(language)
-    text = f"{answer} "
+    text = f"{words} "
     start, end = 0, len(text)
     while (size := positions.before.match_start(text, start)) and start + size < end:
         start += size
@@ -179,16 +219,17 @@ def _take_position(spec: FieldSpec, position: int, situation: ReadingSituation) 
 # --- parts and near-misses --------------------------------------------------------------------------------------
 
 
-def _find_contained(answers: dict[str, None], spellings: tuple[Spelling, ...], language: Language) -> list[int]:
+def _find_contained(
+    answers: dict[str, None], spellings: tuple[Spelling, ...], fillers: frozenset[str], language: Language
+) -> list[int]:
     """The options whose words are in the answer beside fillers, else those whose label has the words of the answer."""
-    fillers = _get_fillers(language)
     for answer in answers:
         stems = stem_words(answer, language)
         words = answer.split(" ")
         if indexes := _find_options_among_fillers(words, stems, spellings, fillers):
             return indexes
         content = tuple(stem for stem, word in zip(stems, words, strict=True) if word not in fillers)
-        for part in (stems, content):
+        for part in (stems, content) if content else ():
             if sum(map(len, part)) < _MIN_FUZZY:
                 continue
             partial = {
@@ -201,6 +242,44 @@ def _find_contained(answers: dict[str, None], spellings: tuple[Spelling, ...], l
     return []
 
 
+def _find_named_in_part(
+    tokens: TokenText, spellings: tuple[Spelling, ...], fillers: frozenset[str], language: Language
+) -> int | None:
+    """The only option that has some words of a longer answer: "just the 1 hour one to start with"."""
+    words = [token.text for token in tokens.tokens]
+    if len(words) > _MAX_TELLING_WORDS:
+        return None
+    stems = [stem for word in words for stem in stem_words(word, language)]
+    owners = set[int]()
+    for size in range(1, len(stems) + 1):
+        for at in range(len(stems) - size + 1):
+            part = tuple(stems[at : at + size])
+            content = [word for word in words[at : at + size] if word not in fillers and not word.isdigit()]
+            if sum(map(len, content)) < _MIN_FUZZY:
+                continue
+            having = {spelling.index for spelling in spellings if _find_sequence(part, spelling.stems) is not None}
+            if len(having) == 1:
+                owners |= having
+    known = {stem for spelling in spellings if spelling.index in owners for stem in spelling.stems}
+    others = [word for word, stem in zip(words, stems, strict=True) if stem not in known and word not in fillers]
+    is_report = any(language.is_in("other_subject", word) for word in words)
+    return owners.pop() if len(owners) == 1 and len(others) <= (1 if is_report else _MAX_OTHER_WORDS) else None
+
+
+def _find_indifferent(answers: dict[str, None], spellings: tuple[Spelling, ...], language: Language) -> int | None:
+    """The only option that means "no preference", for an answer such as "whoever"; else null."""
+    if not any(language.is_in("indifferent", answer) for answer in answers):
+        return None
+    # "No" beside "yes" is what "not really" says, and not what "whatever" says.
+    says_no = any(answer in map(fold_text, language.words["yes_no"]["first_no"]) for answer in answers)
+    indexes = {
+        spelling.index
+        for spelling in spellings
+        if language.is_in("indifferent", spelling.text) and (says_no or not language.is_in("leading_no", spelling.text))
+    }
+    return indexes.pop() if len(indexes) == 1 else None
+
+
 def _begins_spelling(part: tuple[str, ...], spelling: Spelling) -> bool:
     """True for "pickup" and "Pick up in store"."""
     joined = "".join(part)
@@ -209,7 +288,9 @@ def _begins_spelling(part: tuple[str, ...], spelling: Spelling) -> bool:
     )
 
 
-def _find_each(answers: dict[str, None], spellings: tuple[Spelling, ...], language: Language) -> list[int]:
+def _find_each(
+    answers: dict[str, None], spellings: tuple[Spelling, ...], fillers: frozenset[str], language: Language
+) -> list[int]:
     """The options of "express or standard", each named by a part of its label."""
     conjunctions = {fold_text(word) for word in language.words["conjunctions"]}
     for answer in answers:
@@ -219,7 +300,7 @@ def _find_each(answers: dict[str, None], spellings: tuple[Spelling, ...], langua
                 parts.append([])
             else:
                 parts[-1].append(word)
-        named = [_find_contained({" ".join(part): None}, spellings, language) for part in parts if part]
+        named = [_find_contained({" ".join(part): None}, spellings, fillers, language) for part in parts if part]
         if len(named) > 1 and all(named):
             return sorted({index for indexes in named for index in indexes})
     return []
@@ -249,7 +330,8 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
     """The options that are named in a sentence, in the tokens' text. Short and general words name none."""
     stems = tuple(stem for token in tokens.tokens for stem in stem_words(token.text, language))
     fillers, words = _get_fillers(language), [token.text for token in tokens.tokens]
-    taken: set[int] = set()
+    title = list_title_words(spec)
+    taken = {index for index, word in enumerate(words) if word in title}
     options = []
     for spelling in sorted(list_spellings(spec.options, language), key=lambda item: -len(item.text)):
         size = len(spelling.stems)
@@ -264,31 +346,64 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
             taken.update(span)
             end = tokens.offsets[at + size] if at + size < len(tokens.offsets) else len(tokens.text)
             options.append((tokens.offsets[at], end, accept(spec.options[spelling.index].value)))
+    if not options:
+        options = _find_companions(spec, tokens, language)
     if not options and len(stems) == len(words):
         options = [
             (offset, offset + len(word) + 1, accept(spec.options[index].value))
             for offset, word in zip(tokens.offsets, words, strict=True)
-            if word not in fillers and (index := _find_nearly_named(word, spec, language)) is not None
+            if word not in fillers
+            and word not in title
+            and (index := _find_nearly_named(word, spec, language)) is not None
         ]
+    return options
+
+
+def _find_companions(spec: FieldSpec, tokens: TokenText, language: Language) -> list[tuple[int, int, Reading]]:
+    """The option that is a person's name, by a part of it behind "with": "a tattoo with Jonas"."""
+    owners: dict[str, set[int]] = {}
+    for index, option in enumerate(spec.options):
+        names = option.label.split()
+        if len(names) > 1 and all(name[0].isupper() and len(name) >= _MIN_NAMED for name in names):
+            for name in names:
+                owners.setdefault(fold_text(name), set()).add(index)
+    options = []
+    for before, token, offset in zip(tokens.tokens, tokens.tokens[1:], tokens.offsets[1:], strict=False):
+        indexes = owners.get(token.text, set())
+        if len(indexes) == 1 and language.is_in("companions", before.text):
+            reading = accept(spec.options[min(indexes)].value)
+            options.append((offset, offset + len(token.text) + 1, reading))
     return options
 
 
 def _find_nearly_named(word: str, spec: FieldSpec, language: Language) -> int | None:
     """The only option that a longer word is nearly spelled like, or begins with where words are joined."""
-    if len(word) < _MIN_LONG or any(char.isdigit() for char in word):
+    if len(word) < _MIN_SWAPPED or any(char.isdigit() for char in word):
         return None
+    spellings = list_spellings(spec.options, language)
+    swapped = {item.index for item in spellings if _swaps_letters(word, item.joined)}
+    if swapped or len(word) < _MIN_LONG:
+        return swapped.pop() if len(swapped) == 1 else None
     from rapidfuzz import fuzz
 
     nearly = {
         spelling.index
-        for spelling in list_spellings(spec.options, language)
+        for spelling in spellings
         if len(spelling.joined) >= _MIN_LONG - 1
         and (
             fuzz.ratio(word, spelling.joined) >= _MIN_RATIO_IN_SENTENCE
             or (language.words.get("joins_words") and word.startswith(spelling.joined))
         )
     }
+    nearly |= {spelling.index for spelling in spellings if _begins_compound(word, spelling.joined, language)}
     return nearly.pop() if len(nearly) == 1 else None
+
+
+def _begins_compound(word: str, spelled: str, language: Language) -> bool:
+    """True for "Videotermin" and the option "Video"."""
+    if not language.words.get("joins_words") or len(spelled) < _MIN_FUZZY or not word.startswith(spelled):
+        return False
+    return language.is_in("compound_endings", word[len(spelled) :])
 
 
 def _find_sequence(part: tuple[str, ...], whole: tuple[str, ...]) -> int | None:
@@ -296,13 +411,15 @@ def _find_sequence(part: tuple[str, ...], whole: tuple[str, ...]) -> int | None:
     return next((at for at in range(len(whole) - size + 1) if whole[at : at + size] == part), None)
 
 
-def _find_similar(answers: dict[str, None], spellings: tuple[Spelling, ...]) -> list[int]:
+def _find_similar(answers: dict[str, None], spellings: tuple[Spelling, ...], fillers: frozenset[str]) -> list[int]:
     """The option that is spelled nearly so. Two that are equally near are both given."""
     from rapidfuzz import fuzz
 
     points: dict[int, float] = {}
     for answer in answers:
         compact = answer.replace(" ", "")
+        if all(word in fillers for word in answer.split(" ")):
+            continue
         for spelled, index in _list_fuzzy_spellings(spellings):
             if min(len(compact), len(spelled)) < _MIN_FUZZY or _get_digits(compact) != _get_digits(spelled):
                 continue

@@ -1,25 +1,65 @@
 """Words that say that a value replaces an earlier one: "actually make it Tuesday", "nein, der 5." (R109)."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from convengine.engine.values.durations import Parts, match_durations
 from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import ReadingSituation
+from convengine.engine.values.times import match_parts
 
+_GAP = re.compile(r"\s+")
+_SLOTS = {"{old}": r"(?P<old>\S.{0,60}?)", "{new}": r"(?P<new>\S.{0,60})"}
 #: A correction says so in the first characters of a message.
 MAX_LENGTH = 300
 #: Lists of phrases that may stand before a corrected value.
-_LEADING = ("corrections_first", "corrections", "before")
+_LEADING = ("slips", "corrections_first", "corrections", "before")
+#: Lists of phrases between a value and the one that takes it back.
+_RETRACTING = ("slips", "corrections_first", "leading_no")
 #: Lists of phrases that may stand around a value without changing it.
-_AROUND = ("before", "after", "corrections", "corrections_first")
+_AROUND = ("before", "after", "corrections", "corrections_first", "slips")
 
 
 def is_correction(text: str, situation: ReadingSituation) -> bool:
     """True when the words correct something, in one of the languages of the situation."""
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
     return any(_corrects(composed, language) for language in _list_languages(situation))
+
+
+def is_slip(text: str, situation: ReadingSituation) -> bool:
+    """True when the message begins by taking back the last answer: "sorry typo, 29", "oops, I meant 29"."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    return any(
+        _begins_with_slip(language.read_tokens(composed).text, language) for language in _list_languages(situation)
+    )
+
+
+def _begins_with_slip(text: str, language: Language) -> bool:
+    start = 0
+    while not _get_phrases(language, "slips").match_start(text, start):
+        courtesy = _get_phrases(language, "corrections_first").match_start(text, start)
+        if not courtesy:
+            return False
+        start += courtesy
+    return True
+
+
+def is_indifferent(text: str, situation: ReadingSituation) -> bool:
+    """True when the whole message says that it does not matter."""
+    languages = _list_languages(situation)
+    return any(language.is_in("indifferent", language.read_tokens(text).text) for language in languages)
+
+
+def denies(text: str, situation: ReadingSituation) -> bool:
+    """True when a word of the text denies. A "no" may only begin a correction."""
+    return any(
+        language.is_in("denials", token.text) and not language.is_in("leading_no", token.text)
+        for language in _list_languages(situation)
+        for token in language.read_tokens(text).tokens
+    )
 
 
 def blank_leading_no(text: str, situation: ReadingSituation) -> str:
@@ -44,6 +84,136 @@ def strip_correction(text: str, situation: ReadingSituation) -> str:
     return composed
 
 
+def find_retraction(text: str, situation: ReadingSituation) -> tuple[str, str] | None:
+    """The value that is taken back and the one that is meant, of "78, ach nein 87"; null for other texts."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed)
+        for offset in tokens.offsets[1:]:
+            end = offset
+            while size := max(_get_phrases(language, name).match_start(tokens.text, end) for name in _RETRACTING):
+                end += size
+            if offset < end < len(tokens.text):
+                first = tokens.position(0, offset)[1]
+                return composed[:first], composed[tokens.tokens[tokens.offsets.index(end)].start :]
+    return None
+
+
+def find_contrasts(text: str, situation: ReadingSituation) -> Iterator[tuple[str, str]]:
+    """The earlier and the new value of "nicht 2 sondern 3", "3, not 2", in every way in which the text may be split."""
+    composed = unicodedata.normalize("NFC", text).strip(" .!?")[:MAX_LENGTH]
+    for language in _list_languages(situation):
+        for pattern in _compile_contrasts(language):
+            for start in _list_starts(composed, pattern.pattern.startswith("(?P<new>")):
+                if match := pattern.fullmatch(composed, start):
+                    yield match["old"].strip(" ,;–-"), match["new"].strip(" ,;–-")
+
+
+def _list_starts(text: str, is_new_first: bool) -> list[int]:
+    """Where the contrast may begin: at each word, but a new value that comes first begins with the text."""
+    return [0] if is_new_first else [0, *(match.end() for match in _GAP.finditer(text))]
+
+
+@lru_cache(maxsize=16)
+def _compile_contrasts(language: Language) -> tuple[re.Pattern[str], ...]:
+    return tuple(_compile_contrast(template) for template in language.words["contrasts"])
+
+
+def _compile_contrast(template: str) -> re.Pattern[str]:
+    """A pattern of "not {old}, {new}": a comma must be there where the template has one, and may be elsewhere."""
+    parts = (_SLOTS.get(part) or re.escape(part) for part in template.replace(",", " ,").split(" "))
+    pattern = r"\s*,?\s+".join(parts).replace(r"\s*,?\s+,\s*,?\s+", r"\s*[,;–-]\s*")
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def is_shift(text: str, situation: ReadingSituation) -> bool:
+    """True for "a day later", which counts from the earlier value and not from now."""
+    languages = list(_list_languages(situation))
+    return any(
+        language.is_in("shifts", token.text) for language in languages for token in language.read_tokens(text).tokens
+    )
+
+
+def find_shift(text: str, situation: ReadingSituation) -> Parts | None:
+    """The duration of "an hour later" and nothing else, negative for "earlier"; null for other texts."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed)
+        for offset in tokens.offsets:
+            for end, parts in match_durations(tokens.text, offset, language):
+                word, _, rest = tokens.text[end:].partition(" ")
+                around = [*tokens.text[:offset].split(), *rest.split()]
+                if language.is_in("shifts", word) and all(item in _list_words(language) for item in around):
+                    sign = -1 if language.is_in("shifts_back", word) else 1
+                    return {unit: sign * number for unit, number in parts.items()}
+    return None
+
+
+def counts_persons(text: str, situation: ReadingSituation) -> bool:
+    """True for "sorry, we're 5 now": people come before the number."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    return any(
+        language.before_persons.match_end(tokens.text, offset)
+        for language in _list_languages(situation)
+        for tokens in [language.read_tokens(composed)]
+        for token, offset in zip(tokens.tokens, tokens.offsets, strict=True)
+        if token.text.isdigit() or token.text in language.number_words
+    )
+
+
+def find_core(text: str, situation: ReadingSituation) -> str:
+    """The text without the small words at both ends: "3 hours" of "could you make it 3 hours instead?"."""
+    composed = unicodedata.normalize("NFC", text)
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed).tokens
+        own = [token for token in tokens if token.text not in _list_words(language)]
+        if own and len(own) < len(tokens):
+            return composed[own[0].start : own[-1].end]
+    return composed
+
+
+def find_bare_number(text: str, situation: ReadingSituation) -> str | None:
+    """The number that is all of a correction but its small words: "10" of "can we do 10 instead"; null for others."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed)
+        if any(next(match_parts(tokens.text, offset, language), None) for offset in tokens.offsets):
+            continue  # "Make it 8 in the morning"
+        words = [token.text for token in tokens.tokens]
+        others = [word for word in words if word not in _list_words(language)] or words[-1:]
+        if len(others) == 1 and (others[0].isdigit() or others[0] in language.number_words):
+            return others[0]
+    return None
+
+
+def concludes(text: str, situation: ReadingSituation) -> bool:
+    """True when a word says that what follows is the result: "the wedding is on the 18th, so by the 10th"."""
+    return any(
+        language.is_in("conclusions", token.text)
+        for language in _list_languages(situation)
+        for token in language.read_tokens(text).tokens
+    )
+
+
+def find_total(text: str, situation: ReadingSituation) -> str | None:
+    """The number of "so 2" or "makes 3"; null for other texts."""
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(unicodedata.normalize("NFC", text)[:MAX_LENGTH])
+        word = tokens.tokens[-1].text if tokens.tokens else ""
+        is_number = word.isdigit() or word in language.number_words
+        if is_number and _is_total(tokens.text[: -len(word) - 1], language):
+            return word
+    return None
+
+
+def _is_total(text: str, language: Language) -> bool:
+    """True for words that sum up and nothing else."""
+    start = 0
+    while start < len(text) and (size := language.totals.match_start(text, start)):
+        start += size
+    return 0 < start == len(text)
+
+
 def has_only_fillers(texts: Iterable[str], situation: ReadingSituation) -> bool:
     """True when these parts of a message add nothing to the values between them: "I'd like … please"."""
     parts = [unicodedata.normalize("NFC", text) for text in texts]
@@ -59,7 +229,7 @@ def _list_languages(situation: ReadingSituation) -> Iterator[Language]:
 
 def _corrects(text: str, language: Language) -> bool:
     tokens = language.read_tokens(text)
-    if _get_phrases(language, "corrections_first").match_start(tokens.text, 0):
+    if any(_get_phrases(language, name).match_start(tokens.text, 0) for name in ("corrections_first", "slips")):
         return True
     phrases = _get_phrases(language, "corrections")
     return any(phrases.match_start(tokens.text, offset) for offset in tokens.offsets)

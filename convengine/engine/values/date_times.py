@@ -23,6 +23,9 @@ from convengine.engine.values.tokens import TokenText
 #: Longest answer that is read as a date or a time, without what stands around it.
 MAX_LENGTH = 64
 _DAY = 24 * 60
+_HALF_DAY = 12 * 60
+#: The rank of a day without a time.
+_DAY_ONLY = 2
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,24 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         bounds = DateBounds(read_date_bound(spec.minimum, now.date()), read_date_bound(spec.maximum, now.date()))
     order = _find_date_order(situation.locale, language)
     takes_bare = situation.is_asked and spec.kind is Kind.DATE
-    return MomentContext(now, zone, DateContext(now.date(), bounds, order, takes_bare), situation.is_asked)
+    earlier = read_day(situation.earlier_days.get(spec.name))
+    days = DateContext(
+        now.date(),
+        bounds,
+        order,
+        takes_bare,
+        earlier=earlier if earlier and earlier >= now.date() else None,
+        held=read_day(situation.held_days.get(spec.name)),
+    )
+    return MomentContext(now, zone, days, situation.is_asked)
+
+
+def read_day(text: str | None) -> date | None:
+    """The day that a stored value begins with."""
+    try:
+        return date.fromisoformat((text or "")[:10])
+    except ValueError:
+        return None
 
 
 def _find_date_order(locale: str, language: Language) -> str:
@@ -186,6 +206,9 @@ def choose_moment(
         return max(refused, key=lambda pair: pair[0])[1] if refused else NOTHING
     # A day and a time say more than a day; but a day is asked back if the words may mean two.
     best = max(rank for rank, _ in values) if spec.kind is Kind.DATE_TIME else 0
+    if spec.kind is Kind.DATE and any(rank == _DAY_ONLY for rank, _ in values):
+        # "Fr 4.12" is a day where one is asked, and no time.
+        values = [pair for pair in values if pair[0] == _DAY_ONLY]
     listed = dict.fromkeys(
         value for rank, reading in values if rank >= best for value in (reading.candidates or (reading.value,))
     )
@@ -204,7 +227,7 @@ def read_match(spec: FieldSpec, moment: Moment, situation: ReadingSituation, con
     if spec.kind is Kind.DATE:
         return _read_date(spec, moment, context)
     if spec.kind is Kind.TIME:
-        return _read_time(spec, moment, context)
+        return _read_time(spec, moment, context, _read_known_part(situation.known_part)[1])
     return _read_date_time(spec, moment, situation, context)
 
 
@@ -226,7 +249,7 @@ def narrow_days(days: Days, bounds: DateBounds) -> Reading:
     return accept(allowed[0].isoformat()) if len(allowed) == 1 else offer([day.isoformat() for day in allowed])
 
 
-def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext) -> Reading:
+def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known: int | None) -> Reading:
     times = moment.times
     if times.refusal:
         return times.refusal
@@ -236,8 +259,13 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext) -> Readi
         minutes: tuple[int, ...] = (times.moment.hour * 60 + times.moment.minute,)
     elif times.minutes:
         minutes = tuple(dict.fromkeys(minute % _DAY for minute in times.minutes))
+    elif moment.part and not moment.date and known is not None:
+        both = Times((known, (known + _HALF_DAY) % _DAY))  # "Evening" after "07:00 or 19:00?"
+        minutes = narrow_times(both, moment.part.hours).minutes
     else:
         return refuse(Reason.TIME_MISSING) if moment.part and not moment.date else NOTHING
+    if not minutes:
+        return refuse(Reason.TIME_MISSING)
     first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)
     allowed = [minute for minute in minutes if _allows_time(minute, first, last)]
     if not allowed:
@@ -264,7 +292,12 @@ def _read_date_time(spec: FieldSpec, moment: Moment, situation: ReadingSituation
         days = moment.date.days
     elif known_day:
         days = (known_day,)
-    minutes = times.minutes or ((known_minute,) if known_minute is not None and not moment.part else ())
+    minutes = times.minutes
+    if not minutes and known_minute is not None and known_day:
+        both = Times((known_minute, (known_minute + _HALF_DAY) % _DAY))  # "Afternoon" after "03:00 or 15:00?"
+        minutes = narrow_times(both, moment.part.hours).minutes if moment.part else both.minutes
+    elif not minutes and known_minute is not None and not moment.part:
+        minutes = (known_minute,)
     if times.moment and not moment.date:
         starts = [times.moment]
     elif days and minutes:
@@ -325,8 +358,9 @@ def _format_minutes(minutes: int) -> str:
 
 
 def _read_known_part(text: str) -> tuple[date | None, int | None]:
+    day, _, clock = text.rpartition("T")
     try:
-        return date.fromisoformat(text), None
+        return date.fromisoformat(day or clock), read_time_bound(clock) if day else None
     except ValueError:
         return None, read_time_bound(text)
 

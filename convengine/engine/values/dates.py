@@ -4,7 +4,7 @@ Each function below gives the days that a phrase of `calendar.toml` may mean, or
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -18,12 +18,18 @@ from convengine.engine.values.calendar_math import (
     make_date,
 )
 from convengine.engine.values.language import Language
-from convengine.engine.values.reading import Reading, Reason, refuse
+from convengine.engine.values.reading import NOTHING, Reading, Reason, refuse
 
 Json = Any
 Slots = Mapping[str, Json]
+#: In so many weeks, a weekday is looked for within the bounds.
+_WEEKS = 3
+#: A day and month behind the day of the field before is this near.
+_NEAR = timedelta(days=180)
 #: The days that a phrase may mean, the most likely first; or why it means none.
 Days = tuple[date, ...] | Reading
+#: Of 2026 and 1926, a birthday in "3.1.26" is hardly longer ago than so many years.
+_LONGEST_LIFE = 95
 
 
 @dataclass(frozen=True)
@@ -36,19 +42,33 @@ class DateContext:
     order: str = ""
     #: A bare "12" may be a day of the month.
     takes_bare: bool = False
+    #: The day that the field before this one holds: the arrival of a departure. Today or later.
+    earlier: date | None = None
+    #: The day that the field holds already, and that the user changes.
+    held: date | None = None
 
     @property
     def past(self) -> bool:
         return self.bounds.lies_in_past(self.today)
 
     def choose(self, days: list[date]) -> tuple[date, ...]:
-        """The next of the days; the last one where the bounds say past; one within the bounds where that leaves one."""
+        """The next of the days within the bounds, behind the day of the field before; the last one where the bounds say
+        past.
+        """
         days = sorted(days)
-        coming = [day for day in days if day >= self.today] or days[-1:]
+        first = self.today if self.earlier is None or self.past else self.earlier + timedelta(days=1)
+        coming = [day for day in days if day >= first] or days[-1:]
         gone = [day for day in days if day <= self.today] or days[:1]
         likely = gone[-1] if self.past else coming[0]
+        if self.bounds.allows(likely):
+            return (likely,)
         allowed = [day for day in days if self.bounds.allows(day)]
-        return (allowed[0],) if len(allowed) == 1 and not self.bounds.allows(likely) else (likely,)
+        coming = [day for day in coming if self.bounds.allows(day)]
+        return (coming[0],) if coming and not self.past else (allowed[0],) if len(allowed) == 1 else (likely,)
+
+    def find_base(self) -> date:
+        """The day from which the next ones are counted: that of the field before, else today."""
+        return self.earlier if self.earlier and not self.past else self.today
 
 
 @dataclass(frozen=True)
@@ -66,6 +86,13 @@ class DateMatch:
     is_relative: bool = False
     #: "15." may be the beginning of "15.30".
     is_cut: bool = False
+    #: "Three years ago" names no day unless one is asked for.
+    is_rough: bool = False
+    #: The name of the phrase in `calendar.toml`.
+    means: str = ""
+    #: The weekday and the day of the month that it names.
+    weekday: int | None = None
+    day_number: int | None = None
 
 
 def match_dates(text: str, start: int, language: Language, context: DateContext) -> Iterator[DateMatch]:
@@ -77,8 +104,9 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
         is_bare = "bare" in phrase.constants
         if is_bare and not context.takes_bare:
             continue
+        slots = phrase.read(match)
         try:
-            days = _MEANINGS[phrase.means](phrase.read(match), context)
+            days = _MEANINGS[phrase.means](slots, context)
         except (OverflowError, ValueError):
             days = refuse(Reason.INVALID_DATE)
         words = match.group()
@@ -94,6 +122,10 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
             is_bare=is_bare,
             is_weak=is_weak,
             is_relative=phrase.means == "relative_day",
+            is_rough=phrase.means == "relative" and slots["unit"] in ("month", "year"),
+            means=phrase.means,
+            weekday=slots.get("weekday"),
+            day_number=_find_day_number(slots),
             is_cut=phrase.means == "day_only"
             and words.endswith(" . ")
             and text[match.end() : match.end() + 1].isdigit(),
@@ -107,23 +139,29 @@ def _read_relative_day(slots: Slots, context: DateContext) -> Days:
 def _read_weekday(slots: Slots, context: DateContext) -> Days:
     today, weekday = context.today, slots["weekday"]
     before, after = find_weekday_before(today, weekday), find_weekday_after(today, weekday)
+    if context.earlier and not context.past:
+        return context.choose([find_weekday_after(context.earlier, weekday)])
     if today.weekday() == weekday:
         return (today, before) if context.past else (today, after)
-    return context.choose([before, after])
+    return context.choose([before, after, *(after + timedelta(days=7 * week) for week in range(1, _WEEKS))])
 
 
 def _read_weekday_coming(slots: Slots, context: DateContext) -> Days:
-    return (find_weekday_after(context.today, slots["weekday"]),)
+    return (find_weekday_after(context.find_base(), slots["weekday"]),)
 
 
 def _read_weekday_this(slots: Slots, context: DateContext) -> Days:
     day = find_monday(context.today) + timedelta(days=slots["weekday"])
+    if context.earlier and context.earlier >= day:
+        return _read_weekday_coming(slots, context)
     return (day,) if day >= context.today or context.past else (day + timedelta(days=7),)
 
 
 def _read_weekday_next(slots: Slots, context: DateContext) -> Days:
     """ "Next Friday" on a Tuesday: this week's for some people, next week's for others."""
     day = find_weekday_after(context.today, slots["weekday"])
+    if context.earlier and context.earlier >= day:
+        return _read_weekday_coming(slots, context)
     # Tomorrow is hardly ever called so either: on a Sunday, "next Monday" may be the one after.
     is_near = find_monday(day) == find_monday(context.today) or day - context.today == timedelta(days=1)
     return (day, day + timedelta(days=7)) if is_near else (day,)
@@ -156,6 +194,13 @@ def _read_relative(slots: Slots, context: DateContext) -> Days:
     return (add_units(base, number, slots["unit"]),)
 
 
+def _read_after_earlier(slots: Slots, context: DateContext) -> Days:
+    """ "A week later", "7 nights": behind the day of the field before. Without one, "later" counts from today."""
+    if context.earlier is None and "later" not in slots:
+        return NOTHING
+    return (add_units(context.find_base(), slots["count"], slots["unit"]),)
+
+
 def _read_eight_days(slots: Slots, context: DateContext) -> Days:
     """ "In acht Tagen" is a week to many Germans, and eight days to the others."""
     base = context.today + timedelta(days=slots.get("relative_day", 0))
@@ -171,15 +216,28 @@ def _read_holiday(slots: Slots, context: DateContext) -> Days:
     return _place_day(slots, context, day, month)
 
 
+def _find_day_number(slots: Slots) -> int | None:
+    return next((slots[name] for name in ("day", "marked_day", "bare_day") if name in slots), None)
+
+
 def _read_day_only(slots: Slots, context: DateContext) -> Days:
-    number = next(slots[name] for name in ("day", "marked_day", "bare_day") if name in slots)
-    first = context.today.replace(day=1)
+    number = _find_day_number(slots) or 0
+    base = context.find_base()
+    first = base.replace(day=1)
     months = [add_units(first, offset, "month") for offset in range(-12, 13)]
     days = [day for month in months if (day := make_date(month.year, month.month, number))]
     if not days:
         return refuse(Reason.INVALID_DATE, day=number)
+    if "weekday" not in slots and context.held and context.held >= context.today:
+        # "Not the 3rd, the 5th": of the same month.
+        same = make_date(context.held.year, context.held.month, number)
+        if same and same >= context.today and context.bounds.allows(same) and (not context.earlier or same > base):
+            return (same,)
+    if "weekday" not in slots and context.earlier and context.earlier.day == number and not context.past:
+        # "From the 3rd to the 3rd" is the same day, or a month later.
+        return (context.earlier, context.choose(days)[0])
     if "weekday" in slots:
-        near = [day for day in days if abs((day - context.today).days) < 62]
+        near = [day for day in days if abs((day - base).days) < 62]
         fitting = [day for day in near if day.weekday() == slots["weekday"]]
         if not fitting:
             return _refuse_weekday(slots["weekday"], context.choose(days)[0])
@@ -263,6 +321,9 @@ def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days
     if not days or ("year" not in slots and "short_year" not in slots and (day, month) == (29, 2)):
         return refuse(Reason.INVALID_DATE, day=day, month=month, year=years[0] if len(years) == 1 else nearest)
     chosen = tuple(days) if "short_year" in slots else context.choose(days)
+    if context.earlier and len(chosen) == 1 and chosen[0] - context.earlier > _NEAR:
+        # "From 3 July to 10 June" is a mistake, not almost a year.
+        chosen = replace(context, earlier=None).choose(days)
     if weekday is None:
         return chosen
     fitting = tuple(candidate for candidate in chosen if candidate.weekday() == weekday)
@@ -274,7 +335,7 @@ def _list_years(slots: Slots, context: DateContext) -> list[int]:
         return [slots["year"]]
     if "short_year" in slots:
         return _expand_year(slots["short_year"], context)
-    return [context.today.year + offset for offset in (-1, 0, 1)]
+    return [context.today.year + offset for offset in (-1, 0, 1, *((2,) if context.earlier else ()))]
 
 
 def _expand_year(year: int, context: DateContext) -> list[int]:
@@ -284,7 +345,8 @@ def _expand_year(year: int, context: DateContext) -> list[int]:
     century = context.today.year // 100 * 100
     both = [century + year, century - 100 + year]
     if context.past:
-        return [candidate for candidate in both if candidate <= context.today.year]
+        past = [candidate for candidate in both if candidate <= context.today.year]
+        return [candidate for candidate in past if candidate >= context.today.year - _LONGEST_LIFE] or past
     return both[:1] if both[0] <= context.today.year + 20 else both[1:]
 
 
@@ -307,6 +369,7 @@ _MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
     "weekday_after_next": _read_weekday_after_next,
     "weekday_later": _read_weekday_later,
     "relative": _read_relative,
+    "after_earlier": _read_after_earlier,
     "eight_days": _read_eight_days,
     "day_of_month": _read_day_of_month,
     "day_only": _read_day_only,

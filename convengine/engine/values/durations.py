@@ -90,6 +90,8 @@ def _read_bound(bound: Json) -> int | None:
 def _read_amounts(slots: Mapping[str, Json]) -> Parts:
     parts: Parts = {}
     named = [(slots.get("amount", slots.get("number", 0)), slots.get("any_unit", slots.get("unit", "")))]
+    if slots.get("minute", 0) > 59:
+        return {}
     if "minute" in slots:
         named.append((slots["minute"], "minute"))
     if "any_unit_2" in slots:

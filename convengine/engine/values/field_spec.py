@@ -68,8 +68,12 @@ class FieldSpec:
     #: Two capital letters, for example DE.
     country: str = ""
     options: tuple[Option, ...] = ()
+    #: Its title as written; where it has none, its name.
+    title: str = ""
     #: The words of name, title and description: they say what a number counts.
     words: Words = ()
+    #: The words of its question: "how many" is followed by what a number counts.
+    question: Words = ()
     #: The field takes whole sentences (`x-long`).
     long: bool = False
     #: The form has another field of this kind, so that "from Friday to Sunday" gives both.
@@ -110,6 +114,7 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         currency=_text(declared, "x-currency").upper(),
         country=_text(declared, "x-country").upper(),
         options=options,
+        title=_text(declared, "title") or name,
         words=(
             *split_name(name),
             *split_words(_text(declared, "title")),
@@ -117,6 +122,7 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
             *split_words(_text(declared, "x-unit")),
             *(word for label in _list_texts(declared.get("x-labels")) for word in split_words(label)),
         ),
+        question=split_words(_text(declared, "x-ask")),
         long=declared.get("x-long") is True,
     )
 

@@ -4,12 +4,16 @@
 What may be something else is left out: a bare number is no day, and "at 3" is a time only at the end of a clause.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
+from convengine.engine.values.bounds import DateBounds
 from convengine.engine.values.choices import find_named_options
 from convengine.engine.values.contacts import (
     check_email,
@@ -19,28 +23,32 @@ from convengine.engine.values.contacts import (
     find_phones,
     find_postcodes,
 )
+from convengine.engine.values.date_ranges import find_date_range
 from convengine.engine.values.date_times import (
     Moment,
     MomentContext,
     list_calendar_starts,
     make_moment_context,
     match_moments,
+    narrow_days,
     read_match,
 )
 from convengine.engine.values.durations import match_durations, take_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.numbers import (
+    Amount,
     asks_for_limit,
     find_amount_starts,
     get_tables,
+    list_counted_words,
     list_field_units,
     match_amount,
     take_amount,
 )
 from convengine.engine.values.plain import find_pattern_words
 from convengine.engine.values.read import list_situations
-from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason
+from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, refuse
 from convengine.engine.values.tokens import TokenText
 
 Json = Any
@@ -53,12 +61,23 @@ _REPORTED = frozenset(
 )
 
 
+_DIGITS = tuple("0123456789")
+#: The town behind a post code: "Gartenweg 7, 80331 München".
+_TOWN = re.compile(r" [^\W\d_a-z][^\W\d_]{2,}")
 #: How many words a denial covers.
 _DENIAL_REACH = 4
 #: How many words a verb in the past covers.
 _SUBJECT_REACH = 6
+#: The priority of the days of a range.
+_OF_RANGE = -1
+#: Shortest word of a field's name that may stand before its number.
+_MIN_OWN_WORD = 5
+#: The priority of options.
+_OF_OPTION = 6
 #: The counter of people.
 _PERSON = "person"
+#: The unit of ages.
+_YEAR = "year"
 
 
 @dataclass(frozen=True)
@@ -97,26 +116,41 @@ def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituati
     for local in list_situations(situation):
         language = get_language(local.locale)
         tokens = language.read_tokens(composed)
+        if not tokens.tokens:
+            return []  # "-" and "…" have no words.
+        matches += _find_date_range(specs, composed, tokens, local, language)
         for spec in specs:
             if finder := _FINDERS.get(spec.kind):
                 matches += finder(spec, composed, tokens, local, language)
+        matches += _find_counted_options(specs, tokens, local, language, matches)
         if matches:
             break
     return _choose_spans(matches, specs)
+
+
+def is_passing_moment(text: str, situation: ReadingSituation) -> bool:
+    """True for "now", which is hardly a value beside other words."""
+    languages = [get_language(local.locale) for local in list_situations(situation)]
+    return any(language.is_in("passing_moments", language.read_tokens(text).text) for language in languages)
 
 
 def _choose_spans(matches: list[_Found], specs: Sequence[FieldSpec]) -> list[ValueSpan]:
     """The surest and longest of what overlaps; the same words may be a value of several fields."""
     order = {spec.name: index for index, spec in enumerate(specs)}
     chosen: list[tuple[int, int, dict[str, Reading]]] = []
+    settled: set[tuple[int, int]] = set()
     for item in sorted(
         matches, key=lambda value: (value.priority, value.start - value.end, value.start, order[value.name])
     ):
         same = next((span for span in chosen if span[:2] == (item.start, item.end)), None)
         if same:
-            same[2].setdefault(item.name, item.reading)
+            # The days of a range belong to one field each.
+            if same[:2] not in settled:
+                same[2].setdefault(item.name, item.reading)
         elif all(item.end <= start or end <= item.start for start, end, _ in chosen):
             chosen.append((item.start, item.end, {item.name: item.reading}))
+            if item.priority == _OF_RANGE:
+                settled.add((item.start, item.end))
     return [ValueSpan(*span) for span in sorted(chosen, key=lambda span: span[0])]
 
 
@@ -137,13 +171,43 @@ def _find_moments(
             continue
         moment, reading = best
         position = moment.end
+        # The day of "from 16 July 9am" begins the range, not its time.
+        is_behind_day = spec.kind is Kind.TIME and moment.date and moment.time and moment.time.start >= moment.date.end
+        begin = moment.time.start if is_behind_day and moment.time else start
         if _is_reported(reading, moment, tokens, context, language) and not (
             _is_limited(
-                tokens, start, moment.end, language, is_paired=spec.is_paired, is_start=_is_start(spec, language)
+                tokens,
+                begin,
+                moment.end,
+                language,
+                is_paired=spec.is_paired,
+                is_start=_is_start(spec, language),
+                own_words=frozenset(spec.words),
             )
             or _is_other_subject(tokens, start, language)
         ):
             yield _Found(*_find_part(spec, moment, tokens), spec.name, reading, 2)
+
+
+def _find_date_range(
+    specs: Sequence[FieldSpec], text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    """The days of "from the 4th to the 11th of July" for the two date fields, in their order."""
+    pair = [spec for spec in specs if spec.kind is Kind.DATE and spec.is_paired]
+    contexts = [make_moment_context(spec, replace(situation, earlier_days={}), language) for spec in pair]
+    if len(pair) != 2 or any(context.date.past for context in contexts):
+        return
+    days = find_date_range(text, tokens, language, replace(contexts[0].date, bounds=DateBounds()))
+    start = min(days.first_span[0], days.last_span[0]) if days else 0
+    if days is None:
+        return
+    if _is_denied_before(tokens, start, language) or _is_other_subject(tokens, start, language):
+        span = tokens.position(start, max(days.first_span[1], days.last_span[1]))
+        yield _Found(*span, pair[0].name, refuse(Reason.AMBIGUOUS), _OF_RANGE)
+        return
+    values = ((days.first, days.first_span), (days.last, days.last_span))
+    for spec, context, (day, span) in zip(pair, contexts, values, strict=True):
+        yield _Found(*tokens.position(*span), spec.name, narrow_days((day,), context.date.bounds), _OF_RANGE)
 
 
 def _match_longest_moment(
@@ -226,12 +290,22 @@ def _is_reported(
     """True for a reading that the caller should see. A past day in a report is not one: "it hurt yesterday"."""
     if reading.outcome is Outcome.REFUSED and reading.reason not in _REPORTED:
         return False
+    if moment.date and moment.date.is_rough and context.date.past:
+        return False
     days = moment.date.days if moment.date else ()
     days = days if isinstance(days, tuple) else ()
     if days and all(day < context.now.date() for day in days) and not context.date.past:
         return False
     is_now = days == (context.now.date(),) or (moment.time is not None and moment.time.times.moment == context.now)
     return not (is_now and _asks_question(tokens, language))
+
+
+def _is_one_clause(tokens: TokenText, start: int, end: int) -> bool:
+    """True for words without a sign between them, and with one behind them: not for "4 hours, 80 people"."""
+    first, last = tokens.offsets.index(start), [*tokens.offsets, len(tokens.text)].index(end)
+    listed = tokens.tokens[first:last]
+    is_joined = all(after.start - before.end <= 1 for before, after in pairwise(listed))
+    return is_joined and (last == len(tokens.tokens) or _ends_clause(tokens, end))
 
 
 def _asks_question(tokens: TokenText, language: Language) -> bool:
@@ -248,7 +322,9 @@ def _is_other_subject(tokens: TokenText, start: int, language: Language) -> bool
         if following.start - token.end > 1:
             return False
         if language.is_in("other_subject", token.text) and not language.is_in("occasions", following.text):
-            return True
+            # "For a birthday on 14 November" says when it is.
+            is_occasion = position > 0 and tokens.tokens[position - 1].text in get_tables(language).indefinite_articles
+            return not is_occasion
     return False
 
 
@@ -285,18 +361,29 @@ def _is_limited(
     *,
     is_paired: bool = False,
     is_start: bool = False,
+    own_words: frozenset[str] = frozenset(),
 ) -> bool:
     """True when the words beside a value make it a limit, a denial or a range. A pair of fields may share a range."""
     text = tokens.text
-    if _is_denied_before(tokens, start, language) or language.denials_after.match_start(text, end):
+    is_own = language.is_in("possessives", text[:start].rstrip().rpartition(" ")[2])
+    if _is_denied_before(tokens, start, language) or (not is_own and language.denials_after.match_start(text, end)):
         return True
     for position in (start, start - language.articles.match_end(text, start)):
         limit = language.limits_before.match_end(text, position)
+        if limit and not own_words.isdisjoint(text[position - limit : position].split()):
+            continue  # "By 20 May" where "Ready by" is asked for.
         if is_start and limit and language.is_in("start_leads", text[position - limit : position]):
             continue
         if limit and not (is_paired and language.is_in("range_words", text[position - limit : position])):
             return True
-    return not is_paired and _is_range(text, start, end, language)
+    return not is_paired and _is_range(text, start, end, language) and not _leads_to_day(text, end, language)
+
+
+def _leads_to_day(text: str, end: int, language: Language) -> bool:
+    """True for the time of "16 July 9am to 18 July", which begins no range of times."""
+    words = text[end:].split(" ")[1:3]
+    days = (language.slots["weekday"].values or {}, language.slots["month"].values or {})
+    return any(word in table for word in words for table in days)
 
 
 def _is_denied_before(tokens: TokenText, start: int, language: Language) -> bool:
@@ -363,7 +450,8 @@ def _find_postcodes(
     for start, end, reading in find_postcodes(text, find_country(spec, situation)):
         has_letters = any(char.isalpha() for char in str(reading.value))
         before = text[:start].lower().rstrip(" :=").removesuffix(" is").removesuffix(" ist").rstrip()
-        if has_letters or before.endswith(names):
+        is_before_town = _TOWN.match(text, end) is not None and text[:start].rstrip().endswith(",")
+        if has_letters or is_before_town or before.endswith(names):
             yield _Found(start, end, spec.name, reading, 4)
 
 
@@ -382,9 +470,11 @@ def _find_patterns(
 def _find_choices(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Iterator[_Found]:
+    if _asks_question(tokens, language):
+        return  # "How big is the hall"
     for start, end, reading in find_named_options(spec, tokens, language):
         if not _is_limited(tokens, start, end, language):
-            yield _Found(*tokens.position(start, end), spec.name, reading, 6)
+            yield _Found(*tokens.position(start, end), spec.name, reading, _OF_OPTION)
 
 
 def _find_amounts(
@@ -394,7 +484,9 @@ def _find_amounts(
     tables = get_tables(language)
     own = list_field_units(spec, tables)
     position = 0
-    for start in find_amount_starts(tokens, tables):
+    amounts: list[_Found] = []
+    starts = list(find_amount_starts(tokens, tables))
+    for start in starts:
         if start < position or _is_glued(text, tokens, start):
             continue
         amount = match_amount(tokens.text, start, tables, situation.locale, spec)
@@ -402,26 +494,104 @@ def _find_amounts(
             continue
         position = amount.end
         is_own = bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
-        counts = _PERSON in own and not amount.unit and _counts_persons(tokens, start, amount.end, language)
+        counts = not amount.unit and (
+            (_PERSON in own and _counts_persons(tokens, start, amount, language))
+            or (_YEAR in own and _says_age(tokens, start, amount, language))
+            or (_follows_own_word(tokens, start, spec) and _stands_alone(tokens, amount.end, language))
+        )
         is_limited = not asks_for_limit(spec.words) and _is_limited(tokens, start, amount.end, language)
         if not (is_own or counts) or is_limited:
             continue
         reading = take_amount(spec, amount, tables)
         if reading.outcome is not Outcome.REFUSED or reading.reason is Reason.OUT_OF_BOUNDS:
             # "For two" is no time of day.
-            yield _Found(*tokens.position(start, amount.end), spec.name, reading, 1 if counts else 5)
+            amounts.append(_Found(*tokens.position(start, amount.end), spec.name, reading, 1 if counts else 5))
+    # Of "two adults and a child, so 3", the sum counts and not its parts.
+    if starts and _sums_up(tokens, starts[-1], spec, situation, language):
+        total = _find_total(spec, tokens, starts[-1], situation, language)
+        amounts = [total] if total else []
+    yield from amounts
 
 
-def _counts_persons(tokens: TokenText, start: int, end: int, language: Language) -> bool:
-    """True for "a table for two tonight": a bare number after words that people come before."""
-    if not language.before_persons.match_end(tokens.text, start):
+def _find_total(
+    spec: FieldSpec, tokens: TokenText, start: int, situation: ReadingSituation, language: Language
+) -> _Found | None:
+    """The number that ends "the baby and me, so 2", for a field that counts."""
+    if spec.kind is not Kind.NUMBER or not list_counted_words(spec, language):
+        return None
+    before = tokens.text[:start].split(" ")
+    if not any(language.is_in("conjunctions", word) and not language.is_in("alternatives", word) for word in before):
+        return None  # "So 2" sums up nothing.
+    amount = match_amount(tokens.text, start, get_tables(language), situation.locale, spec)
+    reading = take_amount(spec, amount, get_tables(language)) if amount else NOTHING
+    return _Found(*tokens.position(start, len(tokens.text)), spec.name, reading, 1) if reading.has_value else None
+
+
+def _find_counted_options(
+    specs: Sequence[FieldSpec],
+    tokens: TokenText,
+    situation: ReadingSituation,
+    language: Language,
+    matches: Sequence[_Found],
+) -> Iterator[_Found]:
+    """The number before an option, "zwei Katzen", for the only number field that asks how many."""
+    counting = [spec for spec in specs if spec.kind is Kind.NUMBER and list_counted_words(spec, language)]
+    starts = {item.start for item in matches if item.priority == _OF_OPTION}
+    if len(counting) != 1 or not starts:
+        return
+    tables = get_tables(language)
+    for offset in find_amount_starts(tokens, tables):
+        amount = match_amount(tokens.text, offset, tables, situation.locale, counting[0])
+        index = tokens.offsets.index(amount.end) if amount and amount.end < len(tokens.text) else None
+        if amount and index is not None and not amount.unit and tokens.tokens[index].start in starts:
+            reading = take_amount(counting[0], amount, tables)
+            is_article = amount.values == (Decimal(1),) and not tokens.text[offset].isdigit()
+            if reading.has_value and not is_article:
+                yield _Found(*tokens.position(offset, amount.end), counting[0].name, reading, 5)
+
+
+def _sums_up(tokens: TokenText, start: int, spec: FieldSpec, situation: ReadingSituation, language: Language) -> bool:
+    """True for the bare number at the end behind a word that sums up."""
+    is_led = language.totals.match_end(tokens.text, start) > 0
+    if not is_led or language.before_persons.match_end(tokens.text, start):
         return False
+    amount = match_amount(tokens.text, start, get_tables(language), situation.locale, spec)
+    return amount is not None and not amount.unit and not amount.currencies and amount.end >= len(tokens.text)
+
+
+def _counts_persons(tokens: TokenText, start: int, amount: Amount, language: Language) -> bool:
+    """True for "4 of us", and "a table for two tonight": a bare number after words that people come before."""
+    end = amount.end
+    if language.after_persons.match_end(tokens.text, end):
+        return True
+    begin = tokens.offsets.index(start)
+    while begin and language.is_in("number_particles", tokens.tokens[begin - 1].text):
+        begin -= 1  # "Wir sind doch 3"
+    is_led = language.before_persons.match_end(tokens.text, tokens.offsets[begin]) > 0
+    is_group = language.before_persons.match_start(tokens.text, start) > 0  # "zu viert"
+    return (is_led or is_group) and _stands_alone(tokens, end, language)
+
+
+def _says_age(tokens: TokenText, start: int, amount: Amount, language: Language) -> bool:
+    """True for "I'm 42" and "my daughter is 8": a bare number after words that an age comes behind."""
+    return language.before_age.match_end(tokens.text, start) > 0 and _stands_alone(tokens, amount.end, language)
+
+
+def _follows_own_word(tokens: TokenText, start: int, spec: FieldSpec) -> bool:
+    """True for "skipper 40" where "Age of the skipper" is asked for."""
+    word = tokens.text[:start].rstrip().rpartition(" ")[2]
+    return len(word) >= _MIN_OWN_WORD and word in spec.words and not _ends_clause(tokens, start)
+
+
+def _stands_alone(tokens: TokenText, end: int, language: Language) -> bool:
+    """True when the number that ends here counts nothing that follows: "for two tonight", "I'm 42 and …"."""
     if end >= len(tokens.text) or _ends_clause(tokens, end):
         return True
     following = tokens.text[end:].split(" ", 1)[0]
-    return not following.isdigit() and (
-        following in language.calendar_starts or language.before_time.match_start(tokens.text, end) > 0
-    )
+    if following.isdigit():
+        return False
+    begins = following in language.calendar_starts or language.before_time.match_start(tokens.text, end) > 0
+    return begins or language.is_in("denial_stops", following)
 
 
 def _find_durations(
@@ -431,13 +601,18 @@ def _find_durations(
     for start in tokens.offsets:
         if start < position or _is_glued(text, tokens, start):
             continue
-        matches = list(match_durations(tokens.text, start, language))
+        matches = [
+            match
+            for match in match_durations(tokens.text, start, language)
+            if not tokens.text[: match[0] - 1].endswith(_DIGITS) or _is_one_clause(tokens, start, match[0])
+        ]
         if not matches:
             continue
         position, parts = max(matches, key=lambda match: match[0])
         following = tokens.text[position:].split(" ", 1)[0]
         before = tokens.text[:start].split(" ")[-2:-1]
-        if not any(language.is_in("before_duration_in_sentence", word) for word in (*before, following) if word):
+        is_led = any(language.is_in("before_duration_in_sentence", word) for word in (*before, following) if word)
+        if not is_led and not _is_own_clause(tokens, start, position, language):
             continue  # "Give me 5 minutes"
         if following in language.distances or tokens.text[:position].split(" ")[-2] in language.ambiguous:
             continue  # "Two weeks ago", "a second opinion"
@@ -445,6 +620,18 @@ def _find_durations(
             continue  # "What kind of a day"
         if not _is_limited(tokens, start, position, language) and not _is_other_subject(tokens, start, language):
             yield _Found(*tokens.position(start, position), spec.name, take_duration(spec, parts), 5)
+
+
+def _is_own_clause(tokens: TokenText, start: int, end: int, language: Language) -> bool:
+    """True for words between two signs, such as the last of "half a day, so 4 hours"."""
+    index = tokens.offsets.index(start)
+    while index and (
+        language.is_in("conclusions", tokens.tokens[index - 1].text)
+        or language.is_in("fillers", tokens.tokens[index - 1].text)
+    ):
+        index -= 1
+    is_begun = index > 0 and tokens.tokens[index].start - tokens.tokens[index - 1].end > 1
+    return is_begun and (end >= len(tokens.text) or _ends_clause(tokens, end))
 
 
 _Finder = Callable[[FieldSpec, str, TokenText, ReadingSituation, Language], Iterator[_Found]]

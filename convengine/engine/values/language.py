@@ -92,6 +92,19 @@ class Language:
         return PhraseSet(self.words["before_persons"])
 
     @cached_property
+    def totals(self) -> "PhraseSet":
+        """What stands before the sum of what was counted."""
+        return PhraseSet(self.words["totals"])
+
+    @cached_property
+    def before_age(self) -> "PhraseSet":
+        return PhraseSet(self.words["before_age"])
+
+    @cached_property
+    def after_persons(self) -> "PhraseSet":
+        return PhraseSet(self.words["after_persons"])
+
+    @cached_property
     def after(self) -> "PhraseSet":
         return PhraseSet(self.words["after"])
 
@@ -186,6 +199,29 @@ class Language:
     @cached_property
     def duration_phrases(self) -> tuple[Phrase, ...]:
         return tuple(self._list_phrases("duration"))
+
+    @cached_property
+    def stay_phrases(self) -> tuple[Phrase, ...]:
+        """Numbers of nights or weeks."""
+        return tuple(self._list_phrases("stay"))
+
+    @cached_property
+    def range_joints(self) -> "PhraseSet":
+        """What stands between the first and the last day: "bis zum"."""
+        return PhraseSet(self.calendar["range_joints"])
+
+    @cached_property
+    def range_leads(self) -> "PhraseSet":
+        """What stands before two days that a conjunction joins: "between"."""
+        return PhraseSet(self.calendar["range_leads"])
+
+    @cached_property
+    def range_conjunctions(self) -> "PhraseSet":
+        return PhraseSet(self.calendar["range_conjunctions"])
+
+    @cached_property
+    def start_leads(self) -> "PhraseSet":
+        return PhraseSet(self.words["start_leads"])
 
     def _list_phrases(self, table: str) -> Iterable[Phrase]:
         for entry in self.calendar[table]:

@@ -12,6 +12,11 @@ def is_name_field(spec: FieldSpec, language: Language) -> bool:
     return not names.isdisjoint(spec.words) and others.isdisjoint(spec.words)
 
 
+def asks_who(spec: FieldSpec, language: Language) -> bool:
+    """True when the field's question asks for somebody: "Who are the flowers for?"."""
+    return any(language.is_in("who_words", word) for word in spec.question)
+
+
 def has_sentence_word(text: str, language: Language) -> bool:
     """True when a text has a word that sentences have and names have not: "need", "brauche"."""
     return any(language.is_in("sentence_words", token.text) for token in language.read_tokens(text).tokens)

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from convengine.engine.text.words import Words
+from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import (
     Language,
@@ -19,17 +20,30 @@ from convengine.engine.values.language import (
 )
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.templates import fold_keys
-from convengine.engine.values.tokens import TokenText
+from convengine.engine.values.times import find_clock_end
+from convengine.engine.values.tokens import TokenText, fold_text
 
 Json = Any
 #: Longest number in tokens, and in digits.
 _MAX_WORDS = 12
 _MAX_DIGITS = 15
+#: How many words may stand between a number and what it counts: "3 very large parcels".
+_MAX_ADJECTIVES = 2
 #: Words that may follow any number of things or people.
 ALL_COUNTERS = "all"
+#: Shorter words are not looked for at the end of longer ones.
+_MIN_JOINED = 3
+#: The unit of ages.
+_YEAR = "year"
+#: The counter of things of any sort.
+_PIECE = "piece"
 _DIGITS = re.compile(
     r"(?:\d{1,3}(?: (?P<group>[.,]) \d{3}(?!\d))+|\d{1,3}(?: \d{3}(?!\d))+|\d+) (?:(?P<point>[.,]) (?P<fraction>\d+) )?"
 )
+#: Digits in a sentence that count nothing.
+_CODE = re.compile(r"0\d|\d{7}")
+#: How tokens write ä, ö and ü; the words of fields have a, o and u.
+_DIGRAPH = re.compile(r"(?<![aeqou])([aou])e")
 _ONE_SEPARATOR = re.compile(r"([1-9]\d{0,2}) ([.,]) (\d{3}) ")
 
 
@@ -43,8 +57,10 @@ class Amount:
     currencies: tuple[str, ...] = ()
     #: The unit after it, for example `week`; blank for none.
     unit: str = ""
-    #: A word of the field's name follows the number: "4 tickets".
+    #: A word of the field's name or question follows the number: "4 tickets".
     has_field_word: bool = False
+    #: The end of that word behind other words: "4 cheap tickets". Null if nothing stands between.
+    noun_end: int | None = None
 
 
 class NumberTables:
@@ -54,16 +70,26 @@ class NumberTables:
         numbers = language.numbers
         self.language = language
         self.amounts = {**language.number_words, **fold_keys(numbers["amounts"])}
+        self.amount_phrases = PhraseSet(self.amounts)
         self.times = fold_keys(numbers["times"])
         self.units = fold_keys({word: unit for unit, words in numbers["units"].items() for word in words})
         self.counters = fold_keys({word: group for group, words in numbers["counters"].items() for word in words})
         self.counter_words = PhraseSet(self.counters)
         self.cents = PhraseSet(numbers["cents"]["words"])
+        self.indefinite_articles = frozenset(fold_text(word) for word in numbers["articles"])
         self.not_sums = PhraseSet(numbers["fields"]["not_before_sums"])
         self.minus = PhraseSet([*numbers["minus"], "-"])
+        self.no_counts = PhraseSet(numbers["no_counts"])
         self.currencies = _list_currencies(numbers["currencies"])
         self.currency_words = PhraseSet(self.currencies)
         self.unit_words = PhraseSet(self.units)
+
+    def may_describe(self, word: str) -> bool:
+        """True for a word that may stand between a number and what it counts."""
+        language = self.language
+        is_calendar = word in (language.slots["weekday"].values or {}) or word in (language.slots["month"].values or {})
+        known = word in self.amounts or word in self.units or word in self.counters or word in self.currencies
+        return word.isalpha() and len(word) > 2 and not (known or is_calendar or language.is_in("fillers", word))
 
 
 @lru_cache(maxsize=16)
@@ -85,12 +111,128 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
     tables = get_tables(language)
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
         begin = start + language.before_time.match_start(tokens.text, start)
-        for first in {start: 0, begin: 0}:
+        limit = start + (_get_limits(language).match_start(tokens.text, start) if asks_for_limit(spec.words) else 0)
+        for first in {start: 0, begin: 0, limit: 0}:
             text = tokens.text[:end]
             amount = match_amount(text, first, tables, situation.locale, spec)
-            if amount and text[amount.end :] in ("", ". "):
+            if amount and (text[amount.end :] in ("", ". ") or amount.noun_end == len(text)):
+                counts = list_field_units(spec, tables) <= set(tables.counters.values())
+                if situation.is_asked and amount.unit == _PIECE and spec.kind is Kind.NUMBER and counts:
+                    amount = replace(amount, unit="")  # "30 Stück" counts whatever the question counts.
                 return NOTHING if _is_no_sum(spec, amount, text[:first], tables) else take_amount(spec, amount, tables)
     return NOTHING
+
+
+def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:
+    """The only number of a short text, if small words lead to it, and a sign or one thing in lower case follows it.
+
+    Of several numbers, the last one counts behind a word that sums them up: "two adults and a child, so 3".
+    """
+    language = get_language(situation.locale)
+    tables, tokens = get_tables(language), language.read_tokens(text)
+    starts = list(find_amount_starts(tokens, tables))
+    is_sum = bool(starts) and language.totals.match_end(tokens.text, starts[-1]) > 0
+    start = starts[-1] if is_sum else starts[0] if starts else 0
+    amount = match_amount(tokens.text, start, tables, situation.locale, spec) if starts else None
+    own = list_field_units(spec, tables)
+    if amount is None or (amount.unit and amount.unit not in own) or amount.currencies:
+        return NOTHING
+    words = [token.text for token in tokens.tokens]
+    if any(_is_plain_number(tokens.text[other:].split(" ", 1)[0], language) for other in starts if other >= amount.end):
+        return NOTHING  # "I'm 42 myself" has one number.
+    index = tokens.offsets.index(start)
+    last = [*tokens.offsets, len(tokens.text)].index(amount.end)
+    is_led = is_sum or all(word in _list_lead_words(language) for word in words[:index])
+    denies = any(language.is_in("denials", word) for word in (*words[:index], *words[last:]))
+    if index and _CODE.match(words[index]):
+        return NOTHING  # "Call me on 07700900123"
+    if index and last == len(words) and _has_sign(text, tokens, index) and len(words) <= _MAX_WORDS and not denies:
+        return take_amount(spec, amount, tables)  # "We'll bring friends, 6"
+    if not is_led or len(words) > _MAX_WORDS or denies:
+        return NOTHING
+    behind = tokens.tokens[last:]
+    sign = last
+    while sign < len(words) and language.is_in("fillers", words[sign]) and not _has_sign(text, tokens, sign):
+        sign += 1  # "Two please, me and my sister"
+    is_sign = _has_sign(text, tokens, sign) or (sign < len(words) and _begins_another_thought(words[sign], language))
+    is_plain = len(behind) <= 1 and all(token.text in _list_lead_words(language) for token in behind)
+    is_thing = len(behind) == 1 and text[behind[0].start].islower() and _is_counted(behind[0].text, amount, language)
+    # "11 with the conservatory"
+    includes = _get_inclusions(language).match_start(tokens.text, amount.end) > 0
+    return take_amount(spec, amount, tables) if is_sign or is_plain or is_thing or includes else NOTHING
+
+
+def find_only_ordinal(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:
+    """The only ordinal of an answer of small words and words of its question: "sie geht in die 7. Klasse"."""
+    language = get_language(situation.locale)
+    tokens = language.read_tokens(text)
+    words = [token.text for token in tokens.tokens]
+    matches = [
+        (index, match)
+        for index, offset in enumerate(tokens.offsets)
+        if (match := _get_ordinal(language).match(tokens.text, offset))
+    ]
+    if len(matches) != 1 or len(words) > _MAX_WORDS or list_counted_words(spec, language):
+        return NOTHING  # "The 3rd" is no answer to "How many guests?"
+    index, match = matches[0]
+    own = {*spec.words, *spec.question}
+    last = index + match.group().count(" ")
+    others = (*words[:index], *words[last:])
+    is_small = all(
+        word in _list_lead_words(language) or word in own or _DIGRAPH.sub(r"\1", word) in own for word in others
+    )
+    if not is_small or any(language.is_in("denials", word) for word in others):
+        return NOTHING
+    number = match.group().split(" ")[0]
+    value = int(number) if number.isdigit() else language.slots["ordinal"].read(f"{number} ")
+    return take_amount(spec, Amount((Decimal(value),), len(tokens.text)), get_tables(language))
+
+
+@lru_cache(maxsize=16)
+def _get_ordinal(language: Language) -> re.Pattern[str]:
+    return re.compile(language.slots["ordinal"].pattern)
+
+
+@lru_cache(maxsize=16)
+def _list_lead_words(language: Language) -> frozenset[str]:
+    """The small words of a sentence that may lead to its only number: "he just turned", "it's for me and I'm"."""
+    words = language.words
+    names = ("before", "before_name", "corrections", "before_age", "fillers", "conjunctions", "sentence_words")
+    return frozenset(word for name in names for phrase in words[name] for word in fold_text(phrase).split(" "))
+
+
+def _is_plain_number(word: str, language: Language) -> bool:
+    return word.isdigit() or word in language.number_words
+
+
+def _begins_another_thought(word: str, language: Language) -> bool:
+    """True for a word behind a number that begins something else: "nine and very lively", "9 last week"."""
+    return language.is_in("denial_stops", word) or (word in language.calendar_starts and not word.isdigit())
+
+
+@lru_cache(maxsize=16)
+def _get_limits(language: Language) -> PhraseSet:
+    """The words before a limit: "under 80"."""
+    return PhraseSet(language.words["limit_words"])
+
+
+@lru_cache(maxsize=16)
+def _get_inclusions(language: Language) -> PhraseSet:
+    """The words before something that is counted, too: "with the"."""
+    return PhraseSet(language.words["inclusions"])
+
+
+def _has_sign(text: str, tokens: TokenText, index: int) -> bool:
+    """True when a comma, a colon or a dash stands before the token at `index`."""
+    if not 0 < index < len(tokens.tokens):
+        return False
+    return text[tokens.tokens[index - 1].end : tokens.tokens[index].start].strip(" ") in (",", "-", "–", ":")
+
+
+def _is_counted(word: str, amount: Amount, language: Language) -> bool:
+    """True for "cockapoos", and after one for "cockapoo"."""
+    endings = tuple(language.words["plural_endings"])
+    return bool(endings) and word.isalpha() and (word.endswith(endings) or amount.values == (Decimal(1),))
 
 
 def _is_no_sum(spec: FieldSpec, amount: Amount, before: str, tables: NumberTables) -> bool:
@@ -104,6 +246,8 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
     """The number that begins at `start`, with its currency or unit."""
     position = start
     currencies: tuple[str, ...] = ()
+    if tables.no_counts.match_start(text, position):
+        return None
     if size := tables.currency_words.match_start(text, position):
         currencies = tables.currencies[text[position : position + size - 1]]
         position += size
@@ -118,7 +262,14 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
     )
     if minus:
         values = tuple(-value for value in values)
-    return _match_unit(text, Amount(values, position, currencies), tables, spec)
+    amount = _match_unit(text, Amount(values, position, currencies), tables, spec)
+    is_plain = not (amount.unit or amount.currencies or amount.has_field_word)
+    return None if is_plain and _is_clock(text, start, amount.end, tables.language) else amount
+
+
+def _is_clock(text: str, start: int, end: int, language: Language) -> bool:
+    """True when the number begins a time such as "8 pm" or "8:30"."""
+    return any(char.isalpha() or char == ":" for char in text[end : find_clock_end(text, start, language)])
 
 
 def _match_digits(text: str, start: int, language: Language, locale: str) -> tuple[tuple[Decimal, ...], int] | None:
@@ -205,10 +356,51 @@ def _match_unit(text: str, amount: Amount, tables: NumberTables, spec: FieldSpec
         group = tables.counters[text[position : position + size - 1]]
         unit = "" if group == ALL_COUNTERS else group
         return Amount(amount.values, position + size, amount.currencies, unit)
-    word = text[position:].split(" ", 1)[0]
-    if word and (word in spec.words or word.rstrip("s") in {own.rstrip("s") for own in spec.words if len(own) > 2}):
-        return Amount(amount.values, position + len(word) + 1, amount.currencies, has_field_word=True)
+    words = text[position:].split(" ")[: _MAX_ADJECTIVES + 1]
+    for index, word in enumerate(words):
+        if _names_what_is_counted(word, spec, tables.language):
+            end = position + sum(len(word) + 1 for word in words[: index + 1])
+            if index == 0 and not _joins_what_is_counted(word, spec, tables.language):
+                return Amount(amount.values, end, amount.currencies, has_field_word=True)
+            return Amount(amount.values, position, amount.currencies, has_field_word=True, noun_end=end)
+        if not tables.may_describe(word):
+            break
     return amount
+
+
+@lru_cache(maxsize=4096)
+def _names_what_is_counted(word: str, spec: FieldSpec, language: Language) -> bool:
+    """True for a word of the field's name, or of "how many …" in its question, in the singular or plural."""
+    if _YEAR in list_field_units(spec, get_tables(language)):
+        return False
+    word = _DIGRAPH.sub(r"\1", word) if word not in spec.words else word  # As words of fields are written.
+    if word in spec.words or word.rstrip("s") in {own.rstrip("s") for own in spec.words if len(own) > 2}:
+        return bool(word)
+    counted = {stem_words(own, language) for own in list_counted_words(spec, language)}
+    if len(word) > 2 and stem_words(word, language) in counted:
+        return True
+    return _joins_what_is_counted(word, spec, language)
+
+
+def _joins_what_is_counted(word: str, spec: FieldSpec, language: Language) -> bool:
+    """True for "Lastenräder" where a question counts "Räder"."""
+    if not language.words.get("joins_words"):
+        return False
+    words = (_DIGRAPH.sub(r"\1", word), word)
+    return any(
+        len(own) > _MIN_JOINED and any(own != written and written.endswith(own) for written in words)
+        for own in list_counted_words(spec, language)
+    )
+
+
+@lru_cache(maxsize=1024)
+def list_counted_words(spec: FieldSpec, language: Language) -> tuple[str, ...]:
+    """What the question of a field counts: "parcels" of "How many parcels are there?"."""
+    text = fold_text(" ".join(spec.question)) + " "
+    offsets = [0, *(index + 1 for index, char in enumerate(text) if char == " ")]
+    phrases = PhraseSet(language.words["count_questions"])
+    ends = [offset + size for offset in offsets if (size := phrases.match_start(text, offset))]
+    return tuple(word for end in ends if (word := text[end:].split(" ", 1)[0]))
 
 
 _FRACTION = re.compile(r"(\d\d) (?!\d)")
@@ -265,15 +457,18 @@ def _is_money_field(spec: FieldSpec, tables: NumberTables) -> bool:
 
 
 def list_field_units(spec: FieldSpec, tables: NumberTables) -> frozenset[str]:
-    """The units that the name, the title and the description of a field mention."""
+    """The units that the name, the title and the description of a field mention, or that its question counts."""
     fields = tables.language.numbers["fields"]
     by_name = {
         unit
         for unit, words in fields.items()
         if unit not in ("money", "not_before_sums") and not set(words).isdisjoint(spec.words)
     }
-    units = {tables.units[word] for word in spec.words if word in tables.units and len(word) > 1}
-    counters = {tables.counters[word] for word in spec.words if word in tables.counters}
+    own = (*spec.words, *list_counted_words(spec, tables.language))
+    units = {tables.units[word] for word in own if word in tables.units and len(word) > 1}
+    counters = {tables.counters[word] for word in own if word in tables.counters}
+    if _YEAR in by_name:
+        counters = set()  # The age of the youngest player counts no players.
     return frozenset((units | counters | by_name) - {ALL_COUNTERS})
 
 
@@ -310,6 +505,6 @@ def to_json(value: Decimal) -> int | float:
 def find_amount_starts(tokens: TokenText, tables: NumberTables) -> Iterator[int]:
     """Where a number may begin."""
     for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
-        is_number = token.text.isdigit() or token.text in tables.amounts
+        is_number = token.text.isdigit() or tables.amount_phrases.match_start(tokens.text, offset) > 0
         if is_number or tables.currency_words.match_start(tokens.text, offset):
             yield offset

@@ -12,6 +12,7 @@ from convengine.engine.values.durations import parse_duration, read_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.numbers import read_amount
+from convengine.engine.values.offered import OFFERED_KINDS, choose_offered, read_alternatives
 from convengine.engine.values.plain import read_pattern, read_text
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation
 from convengine.engine.values.second_reader import read_with_dateparser
@@ -38,11 +39,26 @@ def read_value(spec: FieldSpec, text: str, situation: ReadingSituation) -> Readi
     best = NOTHING
     for local in list_situations(situation):
         language = get_language(local.locale)
-        reading = _READERS[spec.kind](spec, composed, language.read_tokens(composed), local, language)
+        reading = _read_in_language(spec, composed, local, language)
         if reading.has_value:
             return reading
         best = max(best, reading, key=lambda value: _RANKS[value.outcome])
     return best
+
+
+def _read_in_language(spec: FieldSpec, text: str, situation: ReadingSituation, language: Language) -> Reading:
+    """What the reader of the kind reads; one of the values that were offered; or two, of which one is meant."""
+    plain = replace(situation, listed_options=()) if spec.kind in OFFERED_KINDS else situation
+
+    def read(part: str) -> Reading:
+        return _READERS[spec.kind](spec, part, language.read_tokens(part), plain, language)
+
+    if situation.listed_options and plain is not situation:
+        chosen = choose_offered(spec, language.read_tokens(text), situation, language, read)
+        if chosen.has_value:
+            return chosen
+    reading = read(text)
+    return read_alternatives(spec, text, language, read) if reading is NOTHING and situation.is_asked else reading
 
 
 def list_situations(situation: ReadingSituation) -> Iterator[ReadingSituation]:

@@ -115,3 +115,7 @@ class ReadingSituation:
     is_asked: bool = True
     #: What an earlier answer for a date-time gave: `YYYY-MM-DD` after TIME_MISSING, `HH:MM` after DATE_MISSING.
     known_part: str = ""
+    #: By the name of a date field: the day that it holds already (`YYYY-MM-DD`).
+    held_days: Mapping[str, str] = field(default_factory=dict)
+    #: By the name of a date field: the day of the date field before it, which is over by then: arrival, departure.
+    earlier_days: Mapping[str, str] = field(default_factory=dict)

@@ -14,6 +14,8 @@ Json = Any
 Slots = Mapping[str, Json]
 _DAY = 24 * 60
 _HALF = 12 * 60
+#: The hours of "am" and "pm".
+_HALVES = ((0, 12), (12, 24))
 #: From this hour on, a time of a clock with 24 hours is meant as it is written.
 _FIRST_WRITTEN = 7
 
@@ -59,7 +61,8 @@ class PartMatch:
 def match_times(text: str, start: int, language: Language, now: datetime, *, takes_bare: bool) -> Iterator[TimeMatch]:
     """Every phrase for a time that begins at `start`, with a part of the day before or after it."""
     for part in (None, *match_parts(text, start, language, is_first=True)):
-        begin = part.end if part else start
+        # "In the morning, say 11"
+        begin = part.end + language.before.match_start(text, part.end) if part else start
         lead = _skip_lead(text, begin, language)
         for clock in _match_clocks(
             text, lead, language, now, takes_bare=takes_bare or lead > begin or part is not None
@@ -75,6 +78,16 @@ def match_times(text: str, start: int, language: Language, now: datetime, *, tak
             yield match
             for later in match_parts(text, match.end, language):
                 yield _narrow_match(match, later.end, later)
+
+
+def find_clock_end(text: str, start: int, language: Language) -> int:
+    """Where the longest time that says that it is one ends, such as "8 pm" or "8:30"; `start` without one."""
+    ends = [start]
+    for clock in _match_clocks(text, start, language, datetime.min, takes_bare=True):
+        if clock.is_marked:
+            ends.append(clock.end)
+        ends += [part.end for part in match_parts(text, clock.end, language) if part.hours in _HALVES]
+    return max(ends)
 
 
 _STORED = re.compile(r"([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?")
@@ -140,7 +153,9 @@ def _read_clock(slots: Slots, now: datetime) -> Times:
         return Times((_HALF + minute,), unlikely=(minute,))
     times = _list_times(hour, minute, is_exact=slots["has_zero"] or slots.get("is_exact", False))
     return (
-        replace(times, written=times.minutes[0]) if slots.get("is_written") and _FIRST_WRITTEN <= hour < 12 else times
+        replace(times, written=times.minutes[0])
+        if slots.get("is_written") and slots.get("first_written", _FIRST_WRITTEN) <= hour < 12
+        else times
     )
 
 

@@ -69,7 +69,8 @@ def _read_sign(sign: str, matches: list[re.Match[str]], index: int) -> str:
     if sign == "-":
         if digit_after and glued_after and not glued_before:
             return sign
-        return sign if digit_before and digit_after else ""
+        # "4.-11.7." is a range, not 4.11.7.
+        return sign if digit_after and (digit_before or (before is not None and before.group() == ".")) else ""
     if unicodedata.category(sign) == "So":
         return ""
     return sign

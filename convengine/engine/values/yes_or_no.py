@@ -3,16 +3,20 @@
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, accept
-from convengine.engine.values.tokens import TokenText
+from convengine.engine.values.tokens import TokenText, fold_text
 
 #: Longest text that is a yes or a no, in characters of its tokens.
 MAX_LENGTH = 200
 #: Longest message that may begin with a yes or no and say more, in words.
 _MAX_WORDS = 12
+#: How many words before a phrase may deny it.
+_DENIAL_REACH = 3
+_CLAUSE = re.compile(r"\s*[,.;!–]\s*(?=\S)|\s-\s")
 _SIGN = re.compile(r"[,.;:!–-]")
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 
@@ -21,10 +25,93 @@ def read_yes_or_no(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Reading:
     """Read yes or no: one phrase of the tables, several that agree, or one that begins the asked field's answer."""
-    value = _read(text, tokens, language)
+    value = _read(text, tokens, language, is_field=True)
+    if value is None and situation.is_asked and len(tokens.tokens) > 1:
+        # "Nein, lieber vor Ort" is a no; "nein, lieber Dienstag" corrects a day.
+        names_day = any(_names_day(token.text, language) for token in tokens.tokens)
+        plain = tokens if names_day else _drop_phrases(tokens, _get_word_list(language, "soft_changes"))
+        value = _read_start(text, plain, language)
     if value is None and situation.is_asked:
-        value = _read_start(text, tokens, language)
+        value = _read_around(text, tokens, language)
+    if value is None and situation.is_asked:
+        value = _read_opposite(spec, tokens, language)
+    if value and (_doubts(tokens, language) or _ends_with_no(text, language)):
+        value = None
     return NOTHING if value is None else accept(value)
+
+
+def _doubts(tokens: TokenText, language: Language) -> bool:
+    """True for "I am not sure": what somebody doubts is no yes. A doubtful no stays a no, which does nothing."""
+    doubts = _get_phrases(language, "doubts")
+    return any(doubts.match_start(tokens.text, offset) for offset in tokens.offsets)
+
+
+def _ends_with_no(text: str, language: Language) -> bool:
+    """True for "ok, we don't need it": the last clause is a no."""
+    last = _CLAUSE.split(text)[-1]
+    return last != text and _read(last, language.read_tokens(last), language, is_field=True) is False
+
+
+def _read_around(text: str, tokens: TokenText, language: Language) -> bool | None:
+    """The yes or no in a clause of its own at the beginning or the end: "yes 1 racket please", "he needs one, yes"."""
+    if not 1 < len(tokens.tokens) <= _MAX_WORDS or text.rstrip().endswith("?"):
+        return None
+    words = [token.text for token in tokens.tokens]
+    denies = any(language.is_in("denials", word) and not language.is_in("leading_no", word) for word in words)
+    parts = _CLAUSE.split(text)
+    if len(parts) > 1 and _confirms_in_first_clause(parts[0], words, language):
+        return True
+    end = _drop_phrases(language.read_tokens(parts[-1]), _get_word_list(language, "conclusions"))
+    last = _read(parts[-1], end, language, is_field=True) if len(parts) > 1 else None
+    if last is not None and not (last and denies):
+        opposite = (
+            _get_phrases(language, "plain_answers").phrases
+            & _get_phrases(language, "first_no" if last else "first_yes").phrases
+        )
+        is_plain = end.text.strip() in _get_phrases(language, "plain_answers").phrases
+        # "No nuts please, yes": what concludes decides.
+        return last if is_plain or opposite.isdisjoint(words) else None
+    is_last_yes = (
+        words[-1] in _get_phrases(language, "plain_answers").phrases & _get_phrases(language, "first_yes").phrases
+    )
+    if is_last_yes and not denies and not any(language.is_in("changes", word) for word in words):
+        return True  # "Take it all away yeah"
+    # A "no" before a number may correct the last answer.
+    first = _get_phrases(language, "plain_answers").match_start(tokens.text, 0)
+    is_yes = bool(first) and _get_phrases(language, "first_yes").match_start(tokens.text, 0) > 0
+    changes = any(language.is_in("changes", word) for word in words)
+    counts = any(
+        word[0].isdigit() and not language.is_in("before_time_in_sentence", before)  # Not for "yes at 3".
+        for before, word in pairwise(words)
+    )
+    return True if is_yes and not denies and not changes and counts else None
+
+
+def _confirms_in_first_clause(clause: str, words: list[str], language: Language) -> bool:
+    """True for "ja, vierter Stock ohne Aufzug": a plain yes as a clause of its own, and nothing that takes it back."""
+    plain = _get_phrases(language, "plain_answers").phrases & _get_phrases(language, "first_yes").phrases
+    opposite = _get_phrases(language, "plain_answers").phrases & _get_phrases(language, "first_no").phrases
+    if language.read_tokens(clause).text.strip() not in plain or not opposite.isdisjoint(words):
+        return False
+    return not any(language.is_in("changes", word) for word in words)
+
+
+def _read_opposite(spec: FieldSpec, tokens: TokenText, language: Language) -> bool | None:
+    """No for the opposite of what the field asks: "just outside" where the inside is meant."""
+    own = {fold_text(word) for word in (*spec.words, *spec.question)}
+    words = [token.text for token in tokens.tokens]
+    small = ("fillers", "soft_changes", "before", "after")
+    content = [word for word in words if not any(language.is_in(table, word) for table in small)]
+    for pair in language.words["opposites"]:
+        first, second = (frozenset(fold_text(word) for word in side) for side in pair)
+        for wanted, other in ((first, second), (second, first)):
+            if content and other.issuperset(content) and not wanted.isdisjoint(own) and other.isdisjoint(own):
+                return False
+    return None
+
+
+def _names_day(word: str, language: Language) -> bool:
+    return any(word in (language.slots[slot].values or {}) for slot in ("weekday", "month", "relative_day"))
 
 
 def says_yes_or_no(text: str, locale: str) -> bool | None:
@@ -33,36 +120,62 @@ def says_yes_or_no(text: str, locale: str) -> bool | None:
     return _read(text, language.read_tokens(text), language)
 
 
-def begins_with_yes(text: str, locale: str) -> bool:
-    """True for a short text that begins with a yes and changes nothing: "yes, book it for me"."""
+def read_opening(text: str, locale: str) -> bool | None:
+    """The yes or no that begins a short text, if the rest only adds to it: "yes lovely", "no that's all"; else null."""
     language = get_language(locale)
-    tokens = language.read_tokens(text)
-    denies = any(language.is_in("denials", token.text) for token in tokens.tokens)
-    return not denies and _read_start(text, tokens, language) is True
+    tokens = _drop_phrases(language.read_tokens(text), _get_phrases(language, "harmless"))
+    words = [token.text for token in tokens.tokens]
+    if any(language.is_in("reservations", word) or word in language.number_words for word in words):
+        return None
+    value = _read_start(text, tokens, language)
+    if value and any(language.is_in("denials", word) for word in words):
+        return None
+    return value
+
+
+def _drop_phrases(tokens: TokenText, phrases: PhraseSet) -> TokenText:
+    """The tokens without these phrases."""
+    remaining, end = [], 0
+    for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
+        if offset >= end and (size := phrases.match_start(tokens.text, offset)):
+            end = offset + size
+        if offset >= end:
+            remaining.append(token)
+    return TokenText(remaining)
 
 
 def _read_start(text: str, tokens: TokenText, language: Language) -> bool | None:
     """Yes or no when a short text begins with it and names nothing else: "no, I pay myself"."""
     words = [token.text for token in tokens.tokens]
-    if not 1 < len(words) <= _MAX_WORDS or text.rstrip().endswith("?"):
+    if not 0 < len(words) <= _MAX_WORDS or text.rstrip().endswith("?"):
         return None
     if any(word[0].isdigit() or language.is_in("changes", word) for word in words):
         return None
-    size = {name: _get_phrases(language, name).match_start(tokens.text, 0) for name in ("first_yes", "first_no")}
-    value = bool(size["first_yes"])
-    others = language.words["yes_no"]["first_no" if value else "first_yes"]
-    if value == bool(size["first_no"]) or any(word in others for word in words):
+    start, after = 0, _get_phrases(language, "after")
+    firsts = {value: _get_phrases(language, "first_yes" if value else "first_no") for value in (True, False)}
+    while not any(phrases.match_start(tokens.text, start) for phrases in firsts.values()):
+        if not (courtesy := after.match_start(tokens.text, start)):
+            return None
+        start += courtesy
+    size = {value: phrases.match_start(tokens.text, start) for value, phrases in firsts.items()}
+    value = bool(size[True])
+    if value == bool(size[False]) or any(word in firsts[not value].phrases for word in words):
         return None
-    return value if _begins_a_clause(text, tokens, max(size.values()), language) else None
+    if _get_phrases(language, "no_answers").match_start(tokens.text, start):
+        return None
+    is_plain = words[tokens.offsets.index(start)] in _get_phrases(language, "plain_answers").phrases
+    return value if is_plain or _begins_a_clause(text, tokens, start + size[value], language) else None
 
 
 def _begins_a_clause(text: str, tokens: TokenText, offset: int, language: Language) -> bool:
-    """True when what follows `offset` is a clause of its own, so that "no idea" is no "no"."""
+    """True when what follows `offset` is a clause of its own, or agrees, so that "ok Bob" is no "ok"."""
     if offset >= len(tokens.text):
         return True
     following = tokens.tokens[tokens.offsets.index(offset)]
     before = tokens.tokens[tokens.offsets.index(offset) - 1]
-    return bool(_SIGN.search(text[before.end : following.start])) or language.is_in("clause_starts", following.text)
+    if _SIGN.search(text[before.end : following.start]) or language.is_in("clause_starts", following.text):
+        return True
+    return any(_get_phrases(language, name).match_start(tokens.text, offset) for name in ("yes", "after"))
 
 
 def find_inclusion(text_before: str, situation: ReadingSituation) -> tuple[bool, int] | None:
@@ -70,15 +183,39 @@ def find_inclusion(text_before: str, situation: ReadingSituation) -> tuple[bool,
     for locale in (situation.locale, situation.fallback_locale):
         language = get_language(locale)
         tokens = language.read_tokens(text_before)
-        for value, name in ((True, "inclusions"), (False, "exclusions")):
-            if tokens.tokens and (size := _get_word_list(language, name).match_end(tokens.text, len(tokens.text))):
-                start = tokens.position(len(tokens.text) - size, len(tokens.text))[0]
-                return value, len(text_before) - start
+        sizes = {
+            value: _get_word_list(language, name).match_end(tokens.text, len(tokens.text)) if tokens.tokens else 0
+            for value, name in ((True, "inclusions"), (False, "exclusions"))
+        }
+        value = sizes[True] > sizes[False]
+        if size := sizes[value]:
+            start, end = tokens.position(len(tokens.text) - size, len(tokens.text))
+            if text_before[end:].strip():
+                continue  # "No, with Kitchen & Co."
+            before = tokens.text[: len(tokens.text) - size].split(" ")[:-1]
+            if any(language.is_in("denials", word) for word in before[-_DENIAL_REACH:]) or (
+                before and language.is_in("question_verbs", before[-1])
+            ):
+                return None
+            return value, len(text_before) - start
     return None
 
 
-def _read(text: str, tokens: TokenText, language: Language) -> bool | None:
-    values = {True: _get_phrases(language, "yes"), False: _get_phrases(language, "no")}
+def find_addition(text_behind: str, situation: ReadingSituation) -> int:
+    """The length of the words behind the name of a thing that add it, "… too", "… as well"; 0 for none."""
+    for locale in (situation.locale, situation.fallback_locale):
+        language = get_language(locale)
+        tokens = language.read_tokens(text_behind)
+        size = _get_word_list(language, "additions").match_start(tokens.text, 0) if tokens.tokens else 0
+        if size and not text_behind[: tokens.tokens[0].start].strip():
+            return tokens.position(0, size)[1]
+    return 0
+
+
+def _read(text: str, tokens: TokenText, language: Language, *, is_field: bool = False) -> bool | None:
+    """Yes or no when the whole text says so. `is_field`: in answer to a field, vaguer than a confirmation may be."""
+    yes = _get_phrases(language, "yes", "field_yes") if is_field else _get_phrases(language, "yes")
+    values = {True: yes, False: _get_phrases(language, "no")}
     plain = unicodedata.normalize("NFC", text.strip())
     for value, phrases in values.items():
         if plain and not plain[0].isalnum() and plain[0] in phrases.phrases:
@@ -86,12 +223,12 @@ def _read(text: str, tokens: TokenText, language: Language) -> bool | None:
     if not tokens.tokens or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
         return None
     start, end = 0, len(tokens.text)
-    after = _get_phrases(language, "after")
+    after = _get_phrases(language, "after", "hedges") if is_field else _get_phrases(language, "after")
     for value, phrases in values.items():
         if _covers(tokens.text, start, end, phrases, after):
             return value
     short = _STRETCHED.sub(r"\1", text)  # "nooo"
-    return _read(short, language.read_tokens(short), language) if short != text else None
+    return _read(short, language.read_tokens(short), language, is_field=is_field) if short != text else None
 
 
 def _covers(text: str, start: int, end: int, phrases: PhraseSet, after: PhraseSet) -> bool:
@@ -113,5 +250,5 @@ def _get_word_list(language: Language, name: str) -> PhraseSet:
 
 
 @lru_cache(maxsize=64)
-def _get_phrases(language: Language, name: str) -> PhraseSet:
-    return PhraseSet(language.words["yes_no"][name])
+def _get_phrases(language: Language, *names: str) -> PhraseSet:
+    return PhraseSet(phrase for name in names for phrase in language.words["yes_no"][name])

@@ -10,11 +10,18 @@ from typing import Any
 
 from convengine.engine.forms.convert import VALUE_VIOLATES_SCHEMA
 from convengine.engine.forms.extract import unlabelled
-from convengine.engine.forms.extract.answer import has_whole_pattern, read_answer
-from convengine.engine.forms.extract.candidate import Candidate
+from convengine.engine.forms.extract.answer import has_whole_pattern, read_answer, read_count
+from convengine.engine.forms.extract.candidate import LABEL, Candidate
+from convengine.engine.forms.extract.day_order import drop_other_events, order_days
 from convengine.engine.forms.extract.directions import read_by_direction
 from convengine.engine.forms.extract.labels import find_mentions, read_by_label
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
+from convengine.engine.forms.extract.place_names import (
+    asks_for_place,
+    asks_for_text,
+    drop_places,
+    read_listed_street,
+)
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
 from convengine.engine.forms.extract.sentence_values import (
@@ -22,16 +29,18 @@ from convengine.engine.forms.extract.sentence_values import (
     merge_sentence_values,
     read_beside_values,
     read_introduced_name,
+    read_listed_name,
     read_sentence_values,
 )
 from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
-from convengine.engine.values import Kind, ReadingSituation, Reason, read_value
+from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, read_value
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
 _DAYS = (Kind.DATE, Kind.DATE_TIME)
+_CALENDAR = (*_DAYS, Kind.TIME, Kind.DURATION)
 
 
 @dataclass(frozen=True)
@@ -81,22 +90,57 @@ def extract(
     """
     if blank(message) or form.problem:
         return Extraction()
-    reading = Reading(message or "")
+    specs = [field.spec for field in form.leaves]
+    is_first = missing is not None and not asked_paths and len(missing) == len(form.leaves)
+    reading = Reading(blank_unmeant_options(specs, message or "", situation), is_first=is_first)
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
-    resolution = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked_paths)
+    asked_field = form.field(next(iter(asked_paths))) if len(asked_paths) == 1 else None
+    is_place_asked = asks_for_place(asked_field, situation.locale)
+    candidates = drop_places(
+        reading, list(_list_candidates(reading, form, fields, missing)), is_place_asked=is_place_asked
+    )
+    candidates = drop_other_events(reading, candidates, asked_paths)
+    resolution = resolve_candidates(reading, candidates, asked_paths)
     open_fields = [field for field in fields if field.path in missing]
     values = read_sentence_values(reading, form, open_fields, situation, preferred_paths or [asked_paths])
-    resolution = merge_sentence_values(reading, keep_filled_fields(reading, resolution, open_fields), values)
+    values = drop_places(reading, drop_other_events(reading, values, asked_paths), is_place_asked=is_place_asked)
+    filled = keep_filled_fields(
+        reading, resolution, open_fields, situation, is_text_asked=asks_for_text(asked_field, situation.locale)
+    )
+    resolution = merge_sentence_values(reading, filled, values)
     claims = [*resolution.chosen, *resolution.doubtful]
     unread = [field for field in open_fields if all(claim.field is not field for claim in claims)]
     name = read_introduced_name(reading, unread, situation, claims)
+    if name is None:
+        name = read_listed_name(reading, unread, asked_paths, situation, claims)
     claims += [name] if name else []
     if not resolution.negated.issuperset(asked_paths):
         others = [path for path in missing if path not in asked_paths]
         claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation)
+    if not asks_for_text(asked_field, situation.locale):
+        unread = [field for field in open_fields if all(claim.field.path != field.path for claim in claims)]
+        street = read_listed_street(reading, unread, claims)
+        claims += [street] if street else []
+    claims = [_read_label_words(form, claim, situation) for claim in claims]
+    claims = order_days(reading, form, claims, situation, resolution.doubtful)
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
     return _validate_candidates(reading, form, chosen, resolution.doubtful)
+
+
+def _read_label_words(form: Form, claim: Candidate, situation: ReadingSituation) -> Candidate:
+    """The candidate with its words as people say them, if they are no value as written: "change the time to 4"."""
+    spec = claim.field.spec
+    if claim.by != LABEL or spec.kind not in _CALENDAR or not isinstance(claim.value, str):
+        return claim
+    if claim.problem is None and not form.breaks(claim.field, claim.value):
+        return claim
+    value = read_value(spec, claim.value, situation)
+    if value.has_value:
+        return replace(claim, value=value.value, problem=None)
+    data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
+    reason = value.reason.value if value.reason else AMBIGUOUS if value.candidates else claim.problem
+    return replace(claim, problem=reason, data=data) if reason else claim
 
 
 def _check_bounds(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
@@ -152,11 +196,22 @@ def _add_whole_answer(
     field = form.field(next(iter(asked_paths))) if len(asked_paths) == 1 else None
     if field is None:
         return candidates
-    has_claim = any(claim.field.path == field.path for claim in candidates)
+    own = [claim for claim in candidates if claim.field.path == field.path]
+    # Of two fields of a kind, the one that has a value already does not take the words of the asked one.
+    candidates = [
+        claim
+        for claim in candidates
+        if claim in own
+        or claim.field.path in others
+        or not any(claim.start == mine.start and claim.end == mine.end for mine in own)
+    ]
+    has_claim = bool(own)
     alone = all(claim.field.path == field.path for claim in candidates)
     if has_claim and (field.spec.kind is Kind.TEXT or not alone):
         return candidates
     answer = read_answer(reading, field, situation)
+    if answer is None and not candidates:
+        answer = read_count(reading, field, situation)
     if has_claim:
         # The whole answer, if it is one, says more than the part that another reader found.
         if answer is None or answer.problem or answer.end - answer.start < len(reading.text):
@@ -174,7 +229,11 @@ def _add_whole_answer(
         return [*candidates, beside] if beside else candidates
     if answer is None or (answer.problem and _names_other_field(reading, form, field)):
         return candidates
-    if not all(claim.yields for claim in touched):
+    if field.spec.kind is Kind.YES_NO and touched:
+        return [*candidates, answer]  # "Yes, for all 4 of us"
+    # "Just the 1" is no day where a number is asked for, and "3h" no time where a duration is.
+    weaker = {Kind.NUMBER: Kind.DATE, Kind.DURATION: Kind.TIME}.get(field.spec.kind)
+    if not all(claim.yields or claim.field.spec.kind is weaker for claim in touched):
         return candidates
     return [*(claim for claim in candidates if claim not in touched), answer]
 

@@ -2,8 +2,9 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 
-from convengine.engine.forms.asking import is_phrase
+from convengine.engine.forms.asking import is_phrase, says_nothing
 from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.candidate import ANSWER, Candidate
 from convengine.engine.forms.extract.directions import leads_from, leads_to
@@ -32,17 +33,33 @@ from convengine.engine.forms.extract.typed_values import identifies, takes_money
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.spellings import find_choice
 from convengine.engine.text.words import fold, split_list, split_words
-from convengine.engine.values import Kind, Outcome, ReadingSituation, read_value, says_yes_or_no
+from convengine.engine.values import (
+    Kind,
+    Outcome,
+    ReadingSituation,
+    denies,
+    find_core,
+    find_retraction,
+    is_correction,
+    read_value,
+    says_yes_or_no,
+)
+from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.names import is_name_field
+from convengine.engine.values.numbers import find_only_count, find_only_ordinal
 from convengine.engine.values.reading import NOTHING
+from convengine.engine.values.unmeant_options import speaks_to_somebody
 
 #: Longest text that is reported as a rejected value.
 _ATTEMPT = 60
 #: What somebody types who answers with a number or a code: "4839", "AB-12".
 _NUMBER = re.compile(r"#?[A-Za-z]{0,4}[ -]?\d[\w./-]*")
-#: Behind an amount: what it is for.
-_PURPOSE = re.compile(r"\s+(?:for|because|since|as|so|für|weil|denn|damit)\b", re.IGNORECASE)
 #: Shorter texts may say nothing: "hm", "not sure".
 _SENTENCE_WORDS = 3
+#: A small word without a sign behind it, which may begin a note.
+_SPOKEN_LEAD = re.compile(r"\s*(?:well|so|just|please|from|in|at|on|to|use|take|make)\s+")
+#: A text of so many words is a sentence.
+_LONG_NOTE = 5
 #: Characters that may end a message.
 _CLOSING = " \n.,;:!)…–-"
 #: Maximum number of words in a name, an id or an address.
@@ -61,7 +78,10 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if takes_money(field) and PERSON.fullmatch(reading.text, 0, start):
         return None
     core = reading.quote(start, end)
-    texts = dict.fromkeys((reading.original.strip(), core, core.lstrip("#"), _cut_purpose(core, field)))
+    plain = _cut_correction(core, situation)
+    if (meant := _read_meant(reading, field, situation)) is not None:
+        return Candidate(field, 0, len(reading.text), meant, ANSWER)
+    texts = dict.fromkeys((reading.original.strip(), core, core.lstrip("#"), _cut_purpose(core, field), plain))
     readings = [(text, read_value(field.spec, text, situation)) for text in texts if text]
     for _, value in readings:
         if value.outcome is Outcome.VALUE:
@@ -70,10 +90,41 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     is_attempt = value.reason and len(text) <= _ATTEMPT
     if field.spec.kind is Kind.PATTERN and not _NUMBER.fullmatch(core):
         return None
-    if not is_attempt or is_phrase(text, "greetings", "thanks", "leave", "skip"):
+    if not is_attempt or says_nothing(text) or is_phrase(text, "greetings", "thanks", "leave"):
         return None
     data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
     return Candidate(field, 0, len(reading.text), text, ANSWER, str(value.reason), data=data)
+
+
+def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> object:
+    """The second of two values in "78, ach nein 87"; null where only one of them is a value."""
+    if field.spec.kind in (Kind.YES_NO, Kind.CHOICE):
+        return None
+    parts = find_retraction(reading.original, situation) or ()
+    values = [read_value(field.spec, part, situation) for part in parts]
+    return values[1].value if len(values) == 2 and all(value.has_value for value in values) else None
+
+
+def _cut_correction(text: str, situation: ReadingSituation) -> str:
+    """The value of "oh, 80 I meant"; blank without words of a correction, and for a denial."""
+    if not is_correction(text, situation) or denies(text, situation):
+        return ""
+    return find_core(text, situation)
+
+
+def read_count(reading: Reading, field: Field, situation: ReadingSituation) -> Candidate | None:
+    """The only number of the message with what it counts: "one cockapoo", "2, a lab and a poodle"."""
+    if (
+        field.spec.kind is not Kind.NUMBER
+        or takes_money(field)
+        or ASKS.match(reading.text)
+        or reading.text.rstrip().endswith("?")
+    ):
+        return None
+    value = find_only_count(field.spec, reading.original, situation)
+    if not value.has_value:
+        value = find_only_ordinal(field.spec, reading.original, situation)
+    return Candidate(field, 0, len(reading.text), value.value, ANSWER) if value.has_value else None
 
 
 def is_amount(field: Field) -> bool:
@@ -82,8 +133,15 @@ def is_amount(field: Field) -> bool:
 
 def _cut_purpose(text: str, field: Field) -> str:
     """The amount of "5000 for a new car"; blank for other fields."""
-    match = _PURPOSE.search(text)
+    match = re.search(rf"\s+{_compile_words('purposes')}", text, re.IGNORECASE)
     return text[: match.start()] if match and is_amount(field) else ""
+
+
+@cache
+def _compile_words(table: str) -> str:
+    """A pattern of the words of a table in all languages, as a whole word."""
+    words = {phrase for code in list_languages() for phrase in get_language(code).words[table]}
+    return rf"(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})\b"
 
 
 def has_whole_pattern(field: Field) -> bool:
@@ -96,7 +154,7 @@ def _read_free_text(
 ) -> Candidate | None:
     """The text of the user; null for a question, a denial, thanks or a wish to leave, and for a sentence as a name."""
     whole = reading.original.strip()
-    if is_phrase(whole, "skip", "thanks", "leave") or fold(whole) in NO:
+    if says_nothing(whole) or is_phrase(whole, "thanks", "leave") or fold(whole) in NO:
         return None
     locales = (situation.locale, situation.fallback_locale)
     if not field.spec.long and any(says_yes_or_no(whole, locale) is not None for locale in locales):
@@ -113,7 +171,14 @@ def _read_free_text(
         return None
     if about_itself and DENIES.match(text):
         return None
-    value = read_value(replace(field.spec, kind=Kind.TEXT), reading.quote(start, end), situation)
+    spoken = reading.quote(start, end)
+    if is_name_field(field.spec, get_language(situation.locale)):
+        if not any(char.isalpha() for char in spoken):
+            return None
+        if speaks_to_somebody(whole, situation):
+            return None
+        spoken = _drop_repeated_name(spoken)
+    value = read_value(replace(field.spec, kind=Kind.TEXT), spoken, situation)
     if value.outcome is Outcome.REFUSED and value.reason:
         return Candidate(field, start, end, reading.quote(start, end), ANSWER, value.reason.value, data=value.data)
     if value.outcome is not Outcome.VALUE:
@@ -123,9 +188,25 @@ def _read_free_text(
     if (is_name or about_itself or identifies(field)) and not is_plausible_text(words, field):
         return None
     folded_words = fold(words).split()
+    is_note = not (is_name or about_itself or identifies(field))
+    if is_note and _SPOKEN_LEAD.fullmatch(reading.text, 0, start):
+        return Candidate(field, 0, end, reading.quote(0, end).strip(), ANSWER)  # "Well done Sam"
+    if is_note and (len(folded_words) >= _LONG_NOTE or (not field.required and len(folded_words) > 1)):
+        # A note stays as typed: "a projector please", "I'm a bit nervous about drops".
+        end = len(reading.text.rstrip(_CLOSING))
+        if re.match(rf"\s*{_compile_words('sentence_starts')}", reading.text):
+            return Candidate(field, 0, end, reading.quote(0, end).strip(), ANSWER)
+        words = reading.quote(start + max(0, reading.quote(start, end).find(words)), end)
     if not folded_words or all(word in YES or word in NO for word in folded_words):
         return None
     return None if _leads_to_other_subject(reading, field, start, end) else Candidate(field, start, end, words, ANSWER)
+
+
+def _drop_repeated_name(words: str) -> str:
+    """The full name of "Tom, Tom Baker" and of "Koch mein Name, Inge Koch"."""
+    first, comma, last = words.rpartition(",")
+    first_words = fold(first).split()
+    return last.strip() if comma and first_words and first_words[0] in fold(last).split() else words
 
 
 def _leads_to_other_subject(reading: Reading, field: Field, start: int, end: int) -> bool:

@@ -3,39 +3,78 @@
 The kind of the value chooses the field when none is named. `extract` reads the values.
 """
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from convengine.engine.forms.extract import Extracted, Extraction, extract
+from convengine.engine.forms.asking import sort_fields
+from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
+from convengine.engine.forms.extract.answer import is_plausible_text
 from convengine.engine.forms.extract.candidate import VALUE
+from convengine.engine.forms.extract.day_order import is_day_field, is_of_other_event
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions
 from convengine.engine.forms.form import Field, Form
+from convengine.engine.text.words import FILLERS, fold
 from convengine.engine.values import (
+    FieldSpec,
     Kind,
     ReadingSituation,
     blank_leading_no,
+    blank_unmeant_options,
+    counts_persons,
+    find_bare_number,
+    find_contrasts,
+    find_core,
+    find_shift,
+    find_total,
     find_values,
     has_only_fillers,
     is_correction,
+    is_indifferent,
+    is_passing_moment,
+    is_shift,
+    is_slip,
     read_value,
     strip_correction,
 )
-from convengine.engine.values.reading import Reason
+from convengine.engine.values.calendar_math import shift_moment
+from convengine.engine.values.language import get_language
+from convengine.engine.values.names import is_name_field
+from convengine.engine.values.numbers import find_only_count
+from convengine.engine.values.reading import NOTHING, Reason
 
 Json = Any
 #: A value of one of these kinds says which field it is for, also without words of a correction.
-_TELLING = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.CHOICE, Kind.EMAIL, Kind.PHONE, Kind.YES_NO)
+_TELLING = (
+    Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.CHOICE, Kind.EMAIL, Kind.PHONE, Kind.YES_NO, Kind.NUMBER, Kind.MONEY,
+)  # fmt: skip
+#: Kinds whose readers know their own values from those of other fields.
+_ANSWERED = (Kind.DURATION, Kind.MONEY, Kind.NUMBER, Kind.TIME, Kind.POSTCODE, Kind.IBAN, Kind.PATTERN)
 _NOT_READ = (Kind.TEXT, Kind.YES_NO)
+#: A number with a unit of these kinds counts nothing: "3 pm", "3 Stunden".
+_MEASURED = (Kind.TIME, Kind.DATE, Kind.DURATION)
 #: Which part of a stored date and time a new half is completed with.
 _HALVES = {Reason.DATE_MISSING.value: slice(0, 10), Reason.TIME_MISSING.value: slice(11, 16)}
-_HALF_DAY = 12 * 60
+#: Between the clauses of a message.
+_CLAUSE_SIGN = re.compile(r"[,;:!?]\s+|\.\s+|\s[–-]\s")
+#: "The street is Rosenstraße 12b", folded.
+_NAMED_TEXT = re.compile(
+    r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*(?:\s(?:is|ist|lautet|heisst)\s|[:=])\s*"
+    r"(?:(?:actually|now|eigentlich|jetzt|doch|richtig)\s+)*(?P<value>\S.*)"
+)
+_HALF_DAY, _HOUR = 12 * 60, 60
 #: Longest message that is a value and nothing else, and longest that only names a field, in characters.
 _MAX_BARE = 80
 _MAX_NAMING = 60
+#: Word tables whose words name no field, also where its title has them: "Inside too".
+_SMALL_WORDS = ("fillers", "additions")
+#: Longest name in words, and how alike (0 to 100) a corrected name is to the earlier one.
+_MAX_NAME_WORDS = 4
+_MIN_LIKENESS = 70.0
 
 
 def read_correction(
@@ -46,17 +85,47 @@ def read_correction(
     *,
     asked_path: str | None = None,
     is_expected: bool = False,
+    is_retry: bool = False,
 ) -> Extraction | None:
     """What a message changes, with all other values in it; null if it corrects nothing.
 
-    `held`: the values by path. `is_expected`: the last answer asked what to change.
+    `held`: the values by path. `is_expected`: the last answer asked what to change. `is_retry`: it repeated the
+    question, so that "sorry, 7" answers it.
     """
     if not held or form.problem:
         return None
-    if not (is_expected or is_correction(text, situation)) and not _is_bare(form, text, held, situation, asked_path):
+    if contrast := _read_contrast(form, text, held, situation):
+        return contrast
+    if named := _read_named_text(form, text, held, situation, asked_path):
+        return named
+    text = blank_unmeant_options([field.spec for field in form.leaves], text, situation, with_denials=True)
+    if shift := _read_shift(form, text, held, situation, asked_path):
+        return shift
+    if asked_path and is_indifferent(text, situation):
         return None
-    preferred = [[asked_path] if asked_path else [], list(held)]
+    earlier = _list_earlier_fields(form, held, asked_path)
+    if total := _read_total(form, text, held, situation, asked_path, earlier):
+        return total
+    if moment := _read_new_moment(form, text, held, situation, asked_path):
+        return moment
+    if not (is_expected or is_correction(text, situation)) and (
+        _answers(form, text, situation, asked_path) or not _is_bare(form, text, held, situation, asked_path)
+    ):
+        return None
+    if is_shift(text, situation):
+        return None
+    slips = not is_retry and is_slip(text, situation)
+    if slips and (slip := _read_slip(form, text, held, situation, earlier)):
+        return slip
+    if number := find_bare_number(text, situation):
+        times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
+        counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
+        return _read_bare_number(form, number, (0, len(text)), counted, situation, asked_path, earlier)
+    asked_group = [[asked_path]] if asked_path else []
+    nearest = [[field.path] for field in earlier] if asked_path else []
+    preferred = [*nearest, *asked_group] if slips else [*asked_group, *nearest, list(held)]
     extraction = extract(form, text, situation=situation, preferred_paths=preferred)
+    extraction = _strip_corrections(form, extraction, situation)
     if _changes(extraction, held):
         return _complete_moments(form, text, extraction, held, situation)
     plain = blank_leading_no(text, situation)
@@ -64,7 +133,305 @@ def read_correction(
         extraction = extract(form, plain, situation=situation, preferred_paths=preferred)
         if _changes(extraction, held) and not _chooses(form, extraction, held):
             return _complete_moments(form, plain, extraction, held, situation)
-    return _read_whole_correction(form, text, held, situation, asked_path)
+    if orderly := _read_in_order(form, text, held, situation):
+        return orderly
+    whole = _read_whole_correction(form, text, held, situation, asked_path)
+    return whole or _read_name_correction(form, text, held, situation, asked_path)
+
+
+def _read_named_text(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The new text of a field that its title or a word of it names: "the street is Rosenstraße 12b"."""
+    reading = Reading(strip_correction(text, situation))
+    match = _NAMED_TEXT.fullmatch(reading.text.rstrip(" .!"))
+    if match is None or "?" in text:
+        return None
+    name = match["name"]
+    fields = [field for field in form.leaves if name in field.spec.words]
+    if len(fields) != 1 or fields[0].path not in held or fields[0].path == asked_path:
+        return None
+    field, words = fields[0], reading.quote(*match.span("value"))
+    if not _is_like_held(field, words, held[field.path], situation) or form.breaks(field, words):
+        return None
+    start = text.rindex(words)
+    return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
+
+
+def _read_new_moment(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """A message that gives the missing time and another day beside it: "we'd collect it on 18 June at 5pm"."""
+    days, times = ([field for field in form.leaves if field.spec.kind is kind] for kind in (Kind.DATE, Kind.TIME))
+    if len(days) != 1 or len(times) != 1 or days[0].path not in held or times[0].path in held or "?" in text:
+        return None
+    day, time = days[0], times[0]
+    if asked_path == day.path or not isinstance(held[day.path], str):
+        return None
+    spans = find_values([day.spec, time.spec], text, situation)
+    paths = [next(iter(span.readings)) for span in spans if len(span.readings) == 1]
+    if sorted(paths) != sorted([day.path, time.path]) or len(spans) != 2:
+        return None
+    beside = text[spans[0].end : spans[1].start]
+    reading, values = Reading(text), {path: span.readings[path] for path, span in zip(paths, spans, strict=True)}
+    new = values[day.path]
+    start = spans[paths.index(day.path)].start
+    is_beside = len(beside.split()) <= 1 and not any(sign in beside for sign in ".,;")
+    if not is_beside or not new.has_value or new.value == held[day.path] or form.breaks(day, new.value):
+        return None
+    if is_of_other_event(reading, day, start) or reading.is_denied(start, start):
+        return None
+    extraction = extract(form, text, situation=situation)
+    changed = {item.field: item.value for item in extraction.extracted}
+    return extraction if changed.get(day.path) == new.value and time.path in changed else None
+
+
+def _is_like_held(field: Field, words: str, held: Json, situation: ReadingSituation) -> bool:
+    """True for a text of the same shape as the one that a field holds: a name, or words with a number."""
+    if field.spec.kind is not Kind.TEXT or field.spec.long or words == held or not is_plausible_text(words, field):
+        return False
+    if _is_retyped_text(field, words, held, situation):
+        return True
+    texts = (words, str(held))
+    is_numbered = all(any(char.isdigit() for char in text) and any(map(str.isalpha, text)) for text in texts)
+    return is_numbered and len(words.split()) <= _MAX_NAME_WORDS + 1
+
+
+def _read_total(
+    form: Form,
+    text: str,
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    asked_path: str | None,
+    earlier: Sequence[Field],
+) -> Extraction | None:
+    """The number of "so 2" for the count that was answered last, where the asked field takes no number."""
+    asked_field, number = form.field(asked_path) if asked_path else None, find_total(text, situation)
+    last = next(iter(earlier), None)
+    if number is None or asked_field is None or last is None or last.spec.kind is not Kind.NUMBER:
+        return None
+    if asked_field.spec.kind not in (Kind.YES_NO, Kind.CHOICE, Kind.TEXT):
+        return None
+    value = read_value(last.spec, number, situation).value
+    if value is None or value == held[last.path] or form.breaks(last, value):
+        return None
+    return Extraction((Extracted(last.path, value, (0, len(text)), VALUE),))
+
+
+def _list_earlier_fields(form: Form, held: Mapping[str, Json], asked_path: str | None) -> list[Field]:
+    """The fields that hold a value before the asked one, the last one first; without an asked field, all of them."""
+    fields = sort_fields(form, form.leaves)
+    end = next((index for index, field in enumerate(fields) if field.path == asked_path), len(fields))
+    return [field for field in reversed(fields[:end]) if field.path in held]
+
+
+def _read_slip(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, earlier: Sequence[Field]
+) -> Extraction | None:
+    """The value of "sorry typo, 29" for the last field before the asked one that takes it; a text only for the last."""
+    rest = strip_correction(text, situation).strip(" .,!")
+    core = find_core(text, situation)
+    if find_mentions(Reading(rest), form.leaves):
+        return None
+    local = replace(situation, is_asked=False, earlier_days={}, listed_options=())
+    for index, field in enumerate(earlier):
+        # The last field was asked for just now, so that a bare "4" may be its time.
+        own = replace(local, is_asked=index == 0)
+        read = partial(_read_held, field, held=held[field.path], situation=own)
+        value = None if field.spec.kind in _NOT_READ else read(rest)
+        value = read(core) if value is None and field.spec.kind not in _NOT_READ else value
+        if value is None and index == 0 and field.spec.kind is Kind.NUMBER:
+            value = find_only_count(field.spec, rest, own).value  # "Hang on, 11 with the conservatory"
+        if value is not None and not form.breaks(field, value):
+            is_new = value != held[field.path]
+            return Extraction((Extracted(field.path, value, (0, len(text)), VALUE),)) if is_new else None
+    last = next(iter(earlier), None)
+    if last is None or rest == text or not _is_retyped_text(last, rest, held[last.path], situation):
+        return None
+    return None if form.breaks(last, rest) else Extraction((Extracted(last.path, rest, (0, len(text)), VALUE),))
+
+
+def _read_held(field: Field, words: str, held: Json, situation: ReadingSituation) -> Json:
+    """The value of the words for a field that holds one; of two halves of the day, the nearer one. Null for none."""
+    known = held[:10] if field.spec.kind is Kind.DATE_TIME and isinstance(held, str) else ""
+    reading = read_value(field.spec, words, replace(situation, known_part=known))
+    if reading.has_value or field.spec.kind not in (Kind.TIME, Kind.DATE_TIME):
+        return reading.value if reading.has_value else None
+    return min(reading.candidates, key=partial(_measure, held), default=None)
+
+
+def _is_retyped_text(field: Field, words: str, held: Json, situation: ReadingSituation) -> bool:
+    """True for a text that may be the last answer without its typing error."""
+    from rapidfuzz import fuzz
+
+    if field.spec.kind is not Kind.TEXT or words == held or len(words.split()) > _MAX_NAME_WORDS + 1:
+        return False
+    is_alike = fuzz.ratio(fold(words), fold(str(held))) >= _MIN_LIKENESS
+    if is_name_field(field.spec, get_language(situation.locale)):
+        # "No wait, Rosa", not "sorry, one moment".
+        is_written_as_name = words[:1].isupper() and words.rsplit(maxsplit=1)[-1][0].isupper()
+        is_name = is_plausible_text(words, field) and words.replace(" ", "").replace("-", "").isalpha()
+        return is_name and (is_alike or is_written_as_name)
+    return is_alike
+
+
+def find_possible_fields(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> list[str]:
+    """The fields that may get the only value of a message, where nothing says which: "make it 5 July"."""
+    return list(_list_possible_values(form, text, held, situation))
+
+
+def _list_possible_values(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation
+) -> dict[str, Json]:
+    """The new value of each field that the only value in the message may be for."""
+    fields = [field for field in form.leaves if field.path in held and field.spec.kind is not Kind.CHOICE]
+    spans = find_values(list_specs(form, fields), text, replace(situation, earlier_days={}))
+    readings = spans[0].readings if len(spans) == 1 else {}
+    return {path: item.value for path, item in readings.items() if item.has_value and item.value != held[path]}
+
+
+def _read_in_order(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
+    """The only value of a message for the only date with which the dates of the form stay in order."""
+    values = _list_possible_values(form, text, held, situation)
+    order = [field.path for field in sort_fields(form, filter(is_day_field, form.leaves)) if field.path in held]
+    if len(values) < 2 or not set(values) <= set(order):
+        return None
+    days = {path: [str({**held, path: value}[item])[:10] for item in order] for path, value in values.items()}
+    paths = [path for path in values if days[path] == sorted(days[path])]
+    if len(paths) != 1:
+        return None
+    return Extraction((Extracted(paths[0], values[paths[0]], (0, len(text)), VALUE),))
+
+
+def _strip_corrections(form: Form, extraction: Extraction, situation: ReadingSituation) -> Extraction:
+    """The extraction with texts as meant: "Dan Pryce" of "my name is actually Dan Pryce"."""
+    texts = {field.path for field in form.leaves if field.spec.kind is Kind.TEXT and not field.spec.long}
+    extracted = [
+        replace(item, value=strip_correction(item.value, situation)) if item.field in texts else item
+        for item in extraction.extracted
+    ]
+    return replace(extraction, extracted=tuple(extracted))
+
+
+def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
+    """The new value of "not 2 dogs, 3" for the only field that holds the earlier one."""
+    changes: dict[str, Json] = {}
+    for old, new in find_contrasts(text, situation):
+        for field in form.leaves:
+            if field.path in held and field.path not in changes:
+                value = _replace_value(field, held[field.path], old, strip_correction(new, situation), situation)
+                if value is not None and value != held[field.path] and not form.breaks(field, value):
+                    changes[field.path] = value
+    # "Not 2 but 3" may be a day of the month, and hardly is one.
+    counts = [path for path in changes if (counted := form.field(path)) and counted.spec.kind is Kind.NUMBER]
+    paths = counts if len(changes) > 1 else list(changes)
+    if len(paths) != 1:
+        return None
+    return Extraction((Extracted(paths[0], changes[paths[0]], (0, len(text)), VALUE),))
+
+
+def _replace_value(field: Field, held: Json, old: str, new: str, situation: ReadingSituation) -> Json:
+    """The new value of a field that holds the old one; null for others. Of a name, one word may be replaced."""
+    if field.spec.kind is Kind.TEXT:
+        words, old_words, new_words = str(held).split(), old.split(), new.split()
+        is_name = is_name_field(field.spec, get_language(situation.locale))
+        if not is_name or not new_words or len(new_words) > _MAX_NAME_WORDS:
+            return None
+        if fold(old) == fold(str(held)):
+            return new
+        folded = [fold(word) for word in words]
+        if len(old_words) == len(new_words) == 1 and folded.count(fold(old)) == 1:
+            words[folded.index(fold(old))] = new
+            return " ".join(words)
+        return None
+    if not _is_held(field, old, held, situation):
+        return None
+    value = _read_counted(field, new, old, situation)
+    if value is None and field.spec.kind is Kind.TIME:
+        return min(read_value(field.spec, new, situation).candidates, key=partial(_measure, held), default=None)
+    return value
+
+
+def _read_bare_number(
+    form: Form,
+    number: str,
+    span: tuple[int, int],
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    asked_path: str | None,
+    earlier: Sequence[Field],
+) -> Extraction | None:
+    """The number of "make it 11" for the only field that takes it: of a time and a count, for the time if it is nearer.
+
+    Else for the field that was answered last, `earlier`. Nothing if the asked field takes it.
+    """
+    asked_field = form.field(asked_path) if asked_path else None
+    if asked_field is not None and asked_field.spec.kind is not Kind.TEXT:
+        answer = read_value(asked_field.spec, number, situation)
+        if answer.has_value or answer.candidates:
+            return None
+    changes: list[tuple[float, Extracted]] = []
+    for field in form.leaves:
+        value = _read_number(field, number, held[field.path], situation) if field.path in held else None
+        if value is None or value == held[field.path] or form.breaks(field, value):
+            continue
+        is_time = field.spec.kind in (Kind.TIME, Kind.DATE_TIME)
+        distance = _measure(held[field.path], value) / _HOUR if is_time else abs(value - held[field.path])
+        changes.append((distance, Extracted(field.path, value, span, VALUE)))
+    times = [change for change in changes if isinstance(change[1].value, str)]
+    if len(changes) > 1 and (len(times) != 1 or min(changes, key=lambda change: change[0]) is not times[0]):
+        last = earlier[0].path if asked_path and earlier else ""
+        return next((Extraction((change,)) for _, change in changes if change.field == last), None)
+    return Extraction(((times or changes)[0][1],)) if changes else None
+
+
+def _read_number(field: Field, number: str, held: Json, situation: ReadingSituation) -> Json:
+    """The value of a bare number for a field that holds another one; null if it takes none."""
+    if field.spec.kind in (Kind.NUMBER, Kind.MONEY):
+        return read_value(field.spec, number, situation).value
+    if field.spec.kind not in (Kind.TIME, Kind.DATE_TIME) or not isinstance(held, str):
+        return None
+    return _read_held(field, number, held, situation)
+
+
+def _read_shift(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The value that is "an hour later" than that of the only field that holds such a moment."""
+    parts = find_shift(text, situation)
+    asked_field = form.field(asked_path) if asked_path else None
+    if parts is None or (asked_field is not None and asked_field.spec.kind in (*_MEASURED, Kind.DATE_TIME)):
+        return None
+    kind = Kind.TIME if set(parts) <= {"hour", "minute"} else Kind.DATE
+    fields = [field for field in form.leaves if field.path in held and field.spec.kind in (kind, Kind.DATE_TIME)]
+    if len(fields) != 1:
+        return None
+    path = fields[0].path
+    value = shift_moment(str(held[path]), parts)
+    reading = read_value(fields[0].spec, value, replace(situation, earlier_days={})) if value else NOTHING
+    if reading.has_value:
+        return Extraction((Extracted(path, reading.value, (0, len(text)), VALUE),))
+    return Extraction(rejected=(Rejected(path, text, reading.reason.value, reading.data),)) if reading.reason else None
+
+
+def _read_name_correction(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The name in "I meant John Smith", if it is like the only name that the form holds."""
+    from rapidfuzz import fuzz
+
+    rest = strip_correction(text, situation).strip(" .!")
+    language = get_language(situation.locale)
+    names = [field for field in form.leaves if is_name_field(field.spec, language) and field.spec.kind is Kind.TEXT]
+    if rest == text or len(names) != 1 or names[0].path not in held or asked_path == names[0].path:
+        return None
+    field, words = names[0], rest.split()
+    is_name = 0 < len(words) <= _MAX_NAME_WORDS and is_plausible_text(rest, field) and rest.replace(" ", "").isalpha()
+    is_alike = fuzz.ratio(fold(rest), fold(str(held[field.path]))) >= _MIN_LIKENESS
+    if not is_name or not is_alike or rest == held[field.path] or form.breaks(field, rest):
+        return None
+    start = text.index(rest)
+    return Extraction((Extracted(field.path, rest, (start, start + len(rest)), VALUE),))
 
 
 def find_fields_to_ask_again(
@@ -74,12 +441,48 @@ def find_fields_to_ask_again(
     if len(text) > _MAX_NAMING or not (is_expected or is_correction(text, situation)):
         return []
     reading = Reading(text)
-    mentions = find_mentions(reading, [field for field in form.leaves if field.path in held])
-    return [
+    fields = [field for field in form.leaves if field.path in held]
+    mentions = find_mentions(reading, fields)
+    paths = [
         name.field.path
         for name in mentions
         if not reading.is_question(name.start) and not reading.is_denied(name.start, name.start)
     ]
+    return paths if mentions else _find_by_title_word(reading, fields, situation)
+
+
+def read_named_field(
+    form: Form, text: str, paths: Sequence[str], held: Mapping[str, Json], situation: ReadingSituation
+) -> Extraction | None:
+    """The value behind the clause that names the only field: "the budget is wrong, 350"."""
+    field = form.field(paths[0]) if len(paths) == 1 else None
+    if field is None or field.spec.kind is Kind.YES_NO:
+        return None
+    for sign in _CLAUSE_SIGN.finditer(text):
+        words = strip_correction(text[sign.end() :], situation)
+        if field.spec.kind is Kind.TEXT:
+            words = words.strip(" .!")
+            if _is_like_held(field, words, held.get(field.path), situation) and not form.breaks(field, words):
+                return Extraction((Extracted(field.path, words, (sign.end(), len(text)), VALUE),))
+            continue
+        value = read_value(field.spec, words, situation)
+        if value.has_value and value.value != held.get(field.path) and not form.breaks(field, value.value):
+            return Extraction((Extracted(field.path, value.value, (sign.end(), len(text)), VALUE),))
+    return None
+
+
+def _find_by_title_word(reading: Reading, fields: Sequence[Field], situation: ReadingSituation) -> list[str]:
+    """The only field with a word of the message in its title, "the house number", or of the kind that it names."""
+    language = get_language(situation.locale)
+    words = [
+        word
+        for word in reading.words(0, len(reading.text))
+        if len(word) > 2 and word not in FILLERS and not any(language.is_in(table, word) for table in _SMALL_WORDS)
+    ]
+    kinds = language.words["kind_names"]
+    by_title = [field.path for field in fields if not set(field.spec.words).isdisjoint(words)]
+    by_kind = [field.path for field in fields if not set(kinds.get(field.spec.kind.value, ())).isdisjoint(words)]
+    return next((paths for paths in (by_title, by_kind) if len(paths) == 1), [])
 
 
 def _complete_moments(
@@ -114,11 +517,36 @@ def _measure(held: str, value: str) -> int:
     return abs(first - second)
 
 
+def _is_held(field: Field, old: str, held: Json, situation: ReadingSituation) -> bool:
+    """True when the words are the value that the field holds."""
+    if field.spec.kind in _NOT_READ:
+        return False
+    if _read_counted(field, old, old, situation) == held:
+        return True
+    return held in read_value(field.spec, old, replace(situation, held_days={}, earlier_days={})).candidates
+
+
+def _read_counted(field: Field, words: str, others: str, situation: ReadingSituation) -> Json:
+    """The value of the words; of a number, also before a noun that only the other value or nothing may contradict."""
+    value = read_value(field.spec, words, situation)
+    if value.has_value or field.spec.kind is not Kind.NUMBER:
+        return value.value if value.has_value else None
+    number, _, noun = words.partition(" ")
+    others_noun = others.partition(" ")[2]
+    if not noun or " " in noun or (others_noun and others_noun.casefold() != noun.casefold()):
+        return None
+    if any(read_value(FieldSpec(field.path, kind), words, situation).has_value for kind in _MEASURED):
+        return None
+    return read_value(field.spec, number, situation).value
+
+
 def _read_whole_correction(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
     """The rest of "nein, der 5." as the value of the only field that takes it."""
     rest = strip_correction(text, situation)
+    if rest == text or not _reads_any(form, rest, held, situation):
+        rest = find_core(text, situation)
     if not rest or rest == text:
         return None
     unread = _NOT_READ if blank_leading_no(text, situation) == text else (*_NOT_READ, Kind.CHOICE)
@@ -136,6 +564,12 @@ def _read_whole_correction(
         return None
     start = text.index(rest)
     return Extraction((Extracted(field.path, reading.value, (start, start + len(rest)), VALUE),))
+
+
+def _reads_any(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> bool:
+    """True when the whole text is a value of a field that holds one."""
+    fields = (field for field in form.leaves if field.path in held and field.spec.kind not in _NOT_READ)
+    return any(read_value(field.spec, text, replace(situation, is_asked=False)).has_value for field in fields)
 
 
 def _changes(extraction: Extraction, held: Mapping[str, Json]) -> bool:
@@ -164,7 +598,9 @@ def _is_bare(
         return False
     reading = Reading(text)
     spans = [
-        (span.start, span.end, tuple(span.readings)) for span in find_values(list_specs(form, fields), text, situation)
+        (span.start, span.end, tuple(span.readings))
+        for span in find_values(list_specs(form, fields), text, situation)
+        if not is_passing_moment(text[span.start : span.end], situation)
     ]
     inclusions = read_inclusions(reading, [field for field in fields if field.spec.kind is Kind.YES_NO], situation)
     spans += [(*reading.span(item.start, item.end), (item.field.path,)) for item in inclusions]
@@ -174,6 +610,12 @@ def _is_bare(
     ends = [0, *(end for _, end, _ in spans)]
     starts = [*(start for start, _, _ in spans), len(text)]
     return has_only_fillers((text[end:start] for end, start in zip(ends, starts, strict=True)), situation)
+
+
+def _answers(form: Form, text: str, situation: ReadingSituation, asked_path: str | None) -> bool:
+    """True when the whole message is a value of the asked field: "1h" where a duration is asked for is no time."""
+    field = form.field(asked_path) if asked_path else None
+    return field is not None and field.spec.kind in _ANSWERED and read_value(field.spec, text, situation).has_value
 
 
 def _is_telling(field: Field, is_text_asked: bool) -> bool:

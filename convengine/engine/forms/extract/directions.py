@@ -43,16 +43,12 @@ def _list_pairs(fields: Sequence[Field]) -> Iterator[tuple[Field, Field]]:
 
 def leads_from(field: Field) -> bool:
     """True for a source field: source, origin, old."""
-    return _has_direction(field, _FROM)
+    return not _FROM.isdisjoint(field.label_words)
 
 
 def leads_to(field: Field) -> bool:
     """True for a target field: target, destination, new."""
-    return _has_direction(field, _TO)
-
-
-def _has_direction(field: Field, direction: frozenset[str]) -> bool:
-    return any(word in direction for label in field.labels for word in (*label, "".join(label)))
+    return not _TO.isdisjoint(field.label_words)
 
 
 def _read_behind(reading: Reading, field: Field, word: re.Pattern[str]) -> Iterator[Candidate]:

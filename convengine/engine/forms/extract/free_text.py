@@ -99,7 +99,17 @@ def find_end_after_name(reading: Reading, start: int) -> int | None:
             end = token.start() + len(word)
         elif word not in _PARTICLES or end is None:
             break
-    return end
+    return end if end is None else _find_end_of_pair(reading, end)
+
+
+def _find_end_of_pair(reading: Reading, end: int) -> int:
+    """The end of "Anna and Tim", if the second name ends the sentence."""
+    joint = _AND.match(reading.text, end)
+    stop = _STOP.search(reading.text, end)
+    last = stop.start() if stop else len(reading.text.rstrip())
+    words = list(_TOKEN.finditer(reading.text, joint.end(), last)) if joint else []
+    names = all(_is_name(reading, match.start(), match.group()) for match in words)
+    return words[-1].end() if 0 < len(words) <= 2 and names and words[-1].end() == last else end
 
 
 def find_id_end(reading: Reading, start: int) -> int | None:

@@ -20,6 +20,7 @@ from convengine.engine.forms.extract.typed_values import is_numeric, is_typed, r
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.spellings import list_spellings
 from convengine.engine.text.words import Words
+from convengine.engine.values.language import get_language, list_languages
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,10 @@ def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None
 
 
 def _find_changed_to(reading: Reading, name: FieldMention) -> re.Match[str] | None:
-    """The "to" of "change the NAME to …", which works like a colon."""
-    return CHANGED_TO.match(reading.text, name.end) if CHANGES.search(reading.before(name.start)) else None
+    """The "to" of "change the NAME to …" and of "NAME auf … ändern", which works like a colon."""
+    _, end = reading.clause(name.start)
+    changes = CHANGES.search(reading.before(name.start)) or CHANGES.search(reading.text, name.end, end)
+    return CHANGED_TO.match(reading.text, name.end) if changes else None
 
 
 def find_number_end(reading: Reading, start: int, end: int) -> int:
@@ -129,6 +132,8 @@ def _list_callings(field: Field, fields: Sequence[Field]) -> Iterator[tuple[Word
     taken = {label for other in fields for label in other.labels}
     for label in field.labels:
         yield label, False
+        if is_numeric(field) and "in" in label[1:-1] and (name := label[: label.index("in", 1)]) not in taken:
+            yield name, False  # "Fläche in Quadratmetern"
         if len(label) > 1 and label[:-1] not in taken:
             if label[-1] in GENERIC and not is_typed(field):
                 yield label[:-1], True
@@ -138,7 +143,11 @@ def _list_callings(field: Field, fields: Sequence[Field]) -> Iterator[tuple[Word
 
 @lru_cache(maxsize=4096)
 def _compile_label(label: Words) -> re.Pattern[str]:
-    return re.compile(r"(?<![\w'@/.#])(?<!\w-)" + r"[\s_-]*".join(map(re.escape, label)) + r"(?!\w)(?!-\w)")
+    endings = "|".join(
+        sorted({ending for code in list_languages() for ending in get_language(code).words["field_endings"]})
+    )
+    name = r"[\s_-]*".join(map(re.escape, label))
+    return re.compile(rf"(?<![\w'@/.#])(?<!\w-){name}(?:{endings})?(?!\w)(?!-\w)")
 
 
 def _is_longer(mention: FieldMention, other: FieldMention) -> bool:

@@ -37,6 +37,8 @@ DENIED = re.compile(
     r"\s*(?:(?:is|was|are|were|'s)\s+(?:definitely\s+|certainly\s+)?(?:not|wrong|incorrect|false|out|no\s+longer)|"
     r"(?:is|was|are|wo|does|did)n'?t|no\s+longer|[:=]\s*no)\b"
 )
+#: Before something that the user has.
+OWNS = re.compile(r"\b(?:my|our|meine?|unsere?)\s+$")
 #: "A, no, B": B is meant.
 CORRECTS = re.compile(
     r"\b(?:no\s*[,.!…–-]|no\s+(?:no|wait|sorry|actually|i\s+mean|make|it)\b|"
@@ -61,9 +63,10 @@ TO_CORRECTION = re.compile(
 ASKS = re.compile(
     r"\s*(?:(?:and|but|so)\s+)?"
     + compile_alternatives(
-        """what, why, who, whose, which, how much, how many, how long, how far, how do, how can, how is, where is
-        where are, where do, where can, when is, when do, when can, when will, is there, are there, do you, does
-        whats, hows, wheres, whos, how's"""
+        """what, why, who, whose, which, how much, how many, how long, how far, how big, how small, how heavy
+        how old, how often, how soon, how late, how do, how can, how is, where is, where are, where do, where can
+        when is, when do, when can, when will, is there, are there, do you, does, whats, hows, wheres, whos
+        how's"""
     )
     + r"\b"
 )
@@ -71,9 +74,21 @@ ASKS = re.compile(
 STATES = re.compile(
     r"\s*(?:(?:and|but|so|hi|hello|hallo|also)\s+)*(?:i|i'm|i've|i'd|we|we're|my|our|ich|wir|meine?|unsere?)\b"
 )
+#: A question that names what somebody wants, when it begins a form: "do you make cheesecakes?"
+OFFERS = re.compile(
+    r".*\b(?:(?:do|can)\s+you\s+(?:do|have|offer|make|sell|rent|sell)|have\s+you\s+got"
+    r"|(?:machen|haben|bieten|verkaufen|vermieten)\s+sie|(?:macht|habt|verkauft|vermietet)\s+ihr|gibt\s+es)\b",
+    re.DOTALL,
+)
 #: A question that is a request.
 REQUESTS = re.compile(
-    r".*\b(?:can|could|may|might|would|will|shall|should)\s+(?:you|i|we)\b|\s*(?:how|what)\s+about\b|.*\bplease\b",
+    r".*\b(?:can|could|may|might|would|will|shall|should)\s+(?:you|i|we)\b|"
+    r".*\b(?:kann|kannst|k[oö]nnen|k[oö]nnt|k[oö]nnte|k[oö]nnten|w[uü]rden|d[uü]rfte)\s+(?:ich|du|sie|wir|ihr|man)\b|"
+    r".*\b(?:geht|ginge|klappt|w[aä]re)\s+(?:das|es)\b|.*\b(?:ist|is)\s+(?:das|that|it)\s+(?:m[oö]glich|possible)\b|"
+    r".*\b(?:is|ist)\s+(?:it|es)\s+(?:already\s+|schon\s+)?(?:too\s+late|zu\s+sp[aä]t|ok|okay|in\s+ordnung)\b|"
+    r"\s*(?:how|what)\s+about\b|.*\bplease\b|"
+    r".*\b(?:is|are|ist|sind|habt|haben)\b.*\b(?:available|free|frei|verf[uü]gbar|zu\s+haben)\b|"
+    r".*\b(?:are|is|do|have|gibt|habt|haben|sind)\b.*\b(?:places?|spaces?|spots?|slots?|left|pl[aä]tze?|termine?)\b",
     re.DOTALL,
 )
 
@@ -154,17 +169,18 @@ NO = split_list("no n nope nah not false off never")
 #: Between a field name and its value.
 EXPLICIT = re.compile(r"\s*(?:[:=]|->|→)\s*|\s+[–-]\s+")
 #: "change the NAME to …": the verb before the name, and the word after it.
-CHANGES = re.compile(r"\b(?:change|set|update|correct|replace)\b")
-CHANGED_TO = re.compile(r"\s+(?:in)?to\s+(?=\S)")
+CHANGES = re.compile(r"\b(?:change|set|update|correct|replace|[aä]nder[ent]?|[aä]ndern|setzen?|korrigieren?)\b")
+CHANGED_TO = re.compile(r"\s+(?:(?:in)?to|(?:(?:bitte|doch|mal|lieber)\s+)*(?:auf|in|zu))\s+(?=\S)")
 #: The same for values that can be recognised by their kind …
 SOFT = re.compile(
     r"(?:'s)?(?: +(?:is|was|are|be|will|would|should|must|shall|of|to|as|at|on|for|equals|number|nr|code|"
     r"i|we|need|want|like|have|about|around|approximately|approx|roughly|only|just|now|exactly|currently|it|the|a|"
-    r"actually|it's|i'd|please)\b\.?)* +#?"
+    r"actually|it's|i'd|please|"
+    r"ist|sind|lautet|ware|soll|sollte|sein|wird|etwa|ungefahr|circa|ca|rund|am|um|auf|fur|ab)\b\.?)* +#?"
 )
 #: … and for free text.
 NAMING = re.compile(
-    r"(?:'s)?(?P<verb>(?: +(?:is|was|are|equals|number|no|nr|code|id|to|as|should be|will be)\b\.?)*) +#?"
+    r"(?:'s)?(?P<verb>(?: +(?:is|was|are|equals|number|no|nr|code|id|to|as|should be|will be|ist|lautet)\b\.?)*) +#?"
 )
 #: Last words of a name that only say that it is a number or a code.
 GENERIC = split_list("id ids number no nr num code ref reference key")
@@ -176,8 +192,8 @@ DESCRIBES = VAGUE | split_list(
     down dropped easy empty enough exhausted expensive far fast faulty fine free frustrated full furious give
     given glad gone great had happy hard has have hello here hi high horrible how huge hungry if ill impatient
     important impossible incorrect invalid just lagging large like little locked lonely long lost low mad may
-    might mine missing misspelled mistyped much must nearby need needs nervous nice noisy noted obsolete
-    obvious optional or outdated over perfect personal pissed please pleased possible private public puzzled
+    might mine missing misspelled misspelt mistyped spelled spelt much must nearby need needs nervous nice noisy noted
+    obsolete obvious optional or outdated over perfect personal pissed please pleased possible private public puzzled
     quite ready really required right sad satisfied scared secret shocked short should sick silent slow small
     so soon sorry still stolen strange stressed stuck stupid sufficient surprised tell terrible thanks there
     thirsty thx tiny tired told too true unavailable unclear unhappy unsure unusual up upset useless valid

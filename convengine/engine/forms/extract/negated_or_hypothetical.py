@@ -6,7 +6,15 @@ The words of the same clause decide. "now" and "new" end the past.
 import re
 
 from convengine.engine.forms.extract.directions import leads_from, leads_to
-from convengine.engine.forms.extract.language import DENIES, DENIES_NEXT, GENERIC, PROSE, UNITS, compile_alternatives
+from convengine.engine.forms.extract.language import (
+    DENIES,
+    DENIES_NEXT,
+    GENERIC,
+    OWNS,
+    PROSE,
+    UNITS,
+    compile_alternatives,
+)
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.typed_values import identifies, is_numeric, list_units, singularize
 from convengine.engine.forms.form import Field
@@ -173,7 +181,8 @@ _PAST_BEHIND = re.compile(
 #: A value with an adjective of time: "my old flat in …", "the former one is …".
 _BETWEEN = r"(?:\s+(?!(?:new|now|and|to|into|but|or|with)\b)[\w'-]+){0,4}[\s:=]*$"
 _CALLED = {
-    kind: re.compile(rf"\b(?:{'|'.join(sorted(words))})\b{_BETWEEN}")
+    # "An old upright" is described, and not of another time.
+    kind: re.compile(rf"(?<!\ba )(?<!\ban )\b(?:{'|'.join(sorted(words))})\b{_BETWEEN}")
     for kind, words in (("old", _OLD), ("current", _CURRENT), ("new", _NEW))
 }
 _IS_CALLED = {
@@ -289,7 +298,11 @@ def _is_lower_bound(field: Field, before: str) -> bool:
 
 
 def _is_excluded(reading: Reading, begins: int, end: int) -> bool:
-    return _ALL_BUT.search(reading.before(begins)) is not None or _OUT_OF_QUESTION.match(reading.text, end) is not None
+    before = reading.before(begins)
+    if _ALL_BUT.search(before):
+        return True
+    # "My dress is too tight" tells what is wrong with it.
+    return _OUT_OF_QUESTION.match(reading.text, end) is not None and not OWNS.search(before)
 
 
 def _is_in_past(reading: Reading, field: Field, begins: int, start: int, end: int) -> bool:

@@ -6,7 +6,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from convengine.engine.forms.extract.language import ASKS, DENIED, DENIES, DENIES_NEXT, REACH, REQUESTS, STATES
+from convengine.engine.forms.extract.language import (
+    ASKS,
+    DENIED,
+    DENIES,
+    DENIES_NEXT,
+    OFFERS,
+    OWNS,
+    REACH,
+    REQUESTS,
+    STATES,
+)
 from convengine.engine.rules.patterns import MAX_INPUT
 from convengine.engine.text.formats import FORMATS, is_evident_phone
 
@@ -33,7 +43,9 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 class Reading:
     """One message. `text` is folded: lower case, no accents, plain apostrophes, blanks for tabs; line breaks stay."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, is_first: bool = False) -> None:
+        #: The message begins a form, so that "do you make …?" asks for it.
+        self._is_first = is_first
         self.original = message[:MAX_INPUT]
         folded = [(part, index) for index, char in enumerate(self.original) for part in _fold_char(char)]
         self.text = "".join(part for part, _ in folded)
@@ -128,7 +140,8 @@ class Reading:
         """True when the clause denies the span: "not Dallas", "I don't live in Dallas", "Dallas is wrong"."""
         if DENIES.search(self.reach(start)) or DENIES_NEXT.search(self.before(start)):
             return True
-        return DENIED.match(self.text, end) is not None
+        # "My tablet doesn't charge" denies no tablet.
+        return DENIED.match(self.text, end) is not None and not OWNS.search(self.text[:start])
 
     def reach(self, position: int) -> str:
         """The last words before a position that a denial can cover."""
@@ -145,6 +158,8 @@ class Reading:
         """True inside a question that is not a request: "is Dallas possible?", "what is 5 in euro?"."""
         first, last = self.sentence(position)
         sentence = self.text[first:last]
+        if self._is_first and OFFERS.match(sentence):
+            return False
         question = sentence.rstrip().endswith("?") or ASKS.match(sentence) is not None
         return question and REQUESTS.match(sentence) is None and not self._is_statement(position, last)
 

@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from convengine.engine.forms.asking import sort_fields
 from convengine.engine.forms.extract.answer import is_plausible_text
 from convengine.engine.forms.extract.candidate import (
     ANSWER,
@@ -33,18 +34,23 @@ from convengine.engine.values import (
     Outcome,
     ReadingSituation,
     ValueSpan,
+    concludes,
     find_values,
     has_only_fillers,
     is_correction,
+    is_indifferent,
+    is_passing_moment,
     read_value,
 )
 from convengine.engine.values import Reading as ValueReading
-from convengine.engine.values.language import get_language
-from convengine.engine.values.names import find_introduction, is_name_field
+from convengine.engine.values.choices import stem_words
+from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.names import find_introduction, has_sentence_word, is_name_field
 from convengine.engine.values.numbers import asks_for_limit
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reason
-from convengine.engine.values.yes_or_no import find_inclusion
+from convengine.engine.values.tokens import fold_text
+from convengine.engine.values.yes_or_no import find_addition, find_inclusion
 
 Json = Any
 #: Kinds that are not looked for: free text, and what the other readers know completely.
@@ -61,6 +67,10 @@ _IN_PAIRS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
 _FROM = re.compile(r"\b(?:from|starting|ab|von|vom)\s+(?:on\s+|the\s+)*$")
 _UNTIL = re.compile(r"\b(?:to|until|till|til|through|bis)\s+(?:on\s+|the\s+|zum\s+)*$")
 _SEPARATED = re.compile(r"(?:[,;.\n]|\b(?:and|und))\s*(?:\w+\s+){0,2}$")
+#: How many words a name between other values has, and what each looks like.
+_FEWEST_NAMES, _MOST_NAMES, _SHORTEST_NAME = 2, 4, 3
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
+_LAST_WORD = re.compile(r"\s+(\w+)\s*$")
 _EDGES = " \t\r\n.,;:!?…–-"
 
 
@@ -77,16 +87,24 @@ def read_sentence_values(
     """
     if not any(char.isalnum() for char in reading.original):
         return []
-    typed = [field for field in fields if field.spec.kind not in _NOT_SOUGHT]
+    typed = sort_fields(form, (field for field in fields if field.spec.kind not in _NOT_SOUGHT))
     spans = find_values(list_specs(form, typed), reading.original, situation) if typed else []
+    spans = [span for span in spans if not _passes(reading, span, situation)]
     candidates = [
-        *_assign_spans(reading, spans, typed, preferred_paths),
+        *_assign_spans(reading, spans, typed, situation, preferred_paths),
         *read_inclusions(reading, [field for field in fields if field.spec.kind is Kind.YES_NO], situation),
     ]
     candidates.sort(key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
     values = [_choose_value(reading, list(listed), situation) for _, listed in by_field]
     return sorted(values, key=lambda value: value.start)
+
+
+def _passes(reading: Reading, span: ValueSpan, situation: ReadingSituation) -> bool:
+    """True for the "now" of "actually we're more like 95 now"."""
+    text = unicodedata.normalize("NFC", reading.original)
+    around = [text[: span.start], text[span.end :]]
+    return is_passing_moment(text[span.start : span.end], situation) and not has_only_fillers(around, situation)
 
 
 def list_specs(form: Form, fields: Sequence[Field]) -> list[FieldSpec]:
@@ -102,14 +120,21 @@ def list_specs(form: Form, fields: Sequence[Field]) -> list[FieldSpec]:
 def read_inclusions(reading: Reading, fields: Sequence[Field], situation: ReadingSituation) -> Iterator[Candidate]:
     """Yes and no by the name of the field: "with breakfast", "ohne Frühstück"."""
     for mention in find_mentions(reading, fields) if fields else ():
-        inclusion = find_inclusion(reading.before(mention.start), situation)
-        if inclusion and not reading.is_question(mention.start):
+        if reading.is_question(mention.start):
+            continue
+        if inclusion := find_inclusion(reading.before(mention.start), situation):
             includes, size = inclusion
             yield Candidate(mention.field, mention.start - size, mention.end, includes, VALUE)
+        elif size := find_addition(reading.text[mention.end :], situation):
+            yield Candidate(mention.field, mention.start, mention.end + size, True, VALUE)
 
 
 def _assign_spans(
-    reading: Reading, spans: Sequence[ValueSpan], fields: Sequence[Field], preferred_paths: Sequence[Collection[str]]
+    reading: Reading,
+    spans: Sequence[ValueSpan],
+    fields: Sequence[Field],
+    situation: ReadingSituation,
+    preferred_paths: Sequence[Collection[str]],
 ) -> Iterator[Candidate]:
     """A candidate for each span. A span of several fields belongs to the named, the preferred or the next one."""
     by_path = {field.path: field for field in fields}
@@ -124,6 +149,7 @@ def _assign_spans(
     last = 0
     for number, span in enumerate(spans):
         start, end = _to_text_span(reading, span)
+        is_day = all(by_path[path].spec.kind is Kind.DATE for path in span.readings)
         is_choice = all(by_path[path].spec.kind is Kind.CHOICE for path in span.readings)
         if _is_general(reading, start, end, is_choice):
             continue
@@ -134,7 +160,16 @@ def _assign_spans(
             before = [name for name in mentions if max(last, clause[0]) <= name.start < start]
             after = [name for name in mentions if end <= name.start < min(following, clause[1])]
             named = [name.field.path for name in (*reversed(before), *after) if name.field.path in paths]
+            if not named and len({name.field.path for name in mentions}) == 1:
+                # "The return is wrong, it should be 4 June"
+                named = [name.field.path for name in mentions if name.end <= start and name.field.path in paths]
             named = named or _find_by_direction(reading, start, [by_path[path] for path in paths])
+            named = named or _find_by_own_words(
+                reading,
+                (max(last, clause[0]), start, end, min(following, clause[1])),
+                [by_path[path] for path in paths],
+                situation,
+            )
             free = [path for path in paths if path not in settled]
             groups = ([path for path in free if path in group] for group in preferred_paths)
             wanted = next((group for group in groups if group), [])
@@ -144,15 +179,59 @@ def _assign_spans(
                 path = next(in_order[paths])
             elif len(wanted) == 1:
                 path = wanted[0]
+            elif (
+                len(future := [path for path in free if not _is_of_past(by_path[path])]) == 1 and not wanted and is_day
+            ):
+                path = future[0]  # "On Thursday" is no birthday.
+            elif not wanted and _are_two_days(free, paths, by_path):
+                # "A van tomorrow" and "Lovely, on 1 September then": the first day of a stay comes first.
+                path = None if _UNTIL.search(reading.before(start)) else free[0]
         last = end
         if path is not None and not _is_bounded(reading, by_path[path], start, end):
             settled.add(path)
             yield _make_candidate(reading, by_path[path], start, end, span.readings[path])
 
 
+def _is_of_past(field: Field) -> bool:
+    """True for a day that is over, such as a birthday."""
+    return isinstance(field.spec.maximum, str) and field.spec.maximum.strip() == "today"
+
+
+def _are_two_days(free: Sequence[str], paths: Sequence[str], by_path: Mapping[str, Field]) -> bool:
+    """True when a span may be either of two days or moments that are both open."""
+    kinds = {by_path[path].spec.kind for path in paths}
+    return len(free) == len(paths) == 2 and kinds in ({Kind.DATE}, {Kind.DATE_TIME})
+
+
+def _find_by_own_words(
+    reading: Reading, clause: tuple[int, int, int, int], fields: Sequence[Field], situation: ReadingSituation
+) -> list[str]:
+    """The field with the most words of the clause that no other one has in its name or question: "bringing it back".
+
+    `clause`: where the clause and the value in it begin, and where the value and the clause end.
+    """
+    begin, start, end, stop = clause
+    language = get_language(situation.locale)
+    stems = {
+        stem_words(fold_text(word), language)
+        for word in (*reading.words(begin, start), *reading.words(end, stop))
+        if not language.is_in("fillers", fold_text(word))
+    }
+    own = [
+        {stem_words(fold_text(word), language) for word in (*field.spec.words, *field.spec.question)}
+        for field in fields
+    ]
+    counts = [len(words & stems - set().union(*own[:index], *own[index + 1 :])) for index, words in enumerate(own)]
+    return [fields[counts.index(max(counts))].path] if max(counts) and counts.count(max(counts)) == 1 else []
+
+
 def _find_by_direction(reading: Reading, start: int, fields: Sequence[Field]) -> list[str]:
     """The field that begins or ends something, behind "from" or "until"; none if it is not one of them."""
     before = reading.before(start)
+    if len(fields) == 2 and all(field.spec.kind in _IN_PAIRS for field in fields):
+        # Of two days, the first field of the form begins, whatever it is called: arrival, departure, collection.
+        ends = (pattern.search(before) for pattern in (_FROM, _UNTIL))
+        return [field.path for field, is_end in zip(fields, ends, strict=True) if is_end]
     for pattern, leads in ((_FROM, leads_from), (_UNTIL, leads_to)):
         paths = [field.path for field in fields if leads(field)]
         if pattern.search(before) and len(paths) == 1:
@@ -199,7 +278,8 @@ def _choose_value(reading: Reading, candidates: list[Candidate], situation: Read
     """The last of several values if it corrects the others: "Friday, no, Saturday"."""
     last = candidates[-1]
     others = [candidate for candidate in candidates if candidate.value != last.value]
-    if not others or all(is_correction(reading.quote(other.end, last.start), situation) for other in others):
+    gaps = [reading.quote(other.end, last.start) for other in others]
+    if not others or all(is_correction(gap, situation) or concludes(gap, situation) for gap in gaps):
         return last
     valid = [candidate.value for candidate in candidates if candidate.problem is None]
     if len(valid) == 1:
@@ -209,16 +289,31 @@ def _choose_value(reading: Reading, candidates: list[Candidate], situation: Read
 
 
 def keep_filled_fields(
-    reading: Reading, resolution: ResolvedCandidates, open_fields: Sequence[Field]
+    reading: Reading,
+    resolution: ResolvedCandidates,
+    open_fields: Sequence[Field],
+    situation: ReadingSituation,
+    *,
+    is_text_asked: bool = False,
 ) -> ResolvedCandidates:
-    """The candidates without those that would change another field, although nothing names it and more is said."""
+    """The candidates without those that would change another field, although nothing names it and more is said.
+
+    `is_text_asked`: an option that is the whole message is the text then.
+    """
     paths = {field.path for field in open_fields}
+    is_any = is_indifferent(reading.original, situation)
 
     def keep(candidates: Collection[Candidate]) -> tuple[Candidate, ...]:
         return tuple(
             item
             for item in candidates
-            if item.by in _NAMING or item.field.path in paths or _is_whole_message(reading, item)
+            if item.by in _NAMING
+            or item.field.path in paths
+            or (
+                not is_any
+                and not (is_text_asked and item.field.spec.kind is Kind.CHOICE)
+                and _is_whole_message(reading, item)
+            )
         )
 
     return replace(resolution, chosen=keep(resolution.chosen), doubtful=keep(resolution.doubtful))
@@ -300,6 +395,8 @@ def read_beside_values(
 
 
 def _read_part(reading: Reading, field: Field, situation: ReadingSituation, start: int, end: int) -> Candidate | None:
+    if field.spec.kind is Kind.TEXT:
+        end = _cut_dangling_words(reading, start, end)
     value = read_value(field.spec, reading.quote(start, end), situation)
     if value.outcome is not Outcome.VALUE:
         return None
@@ -308,6 +405,16 @@ def _read_part(reading: Reading, field: Field, situation: ReadingSituation, star
     if field.spec.kind is Kind.TEXT and (says_nothing or not is_plausible_text(words, field)):
         return None
     return Candidate(field, start, end, value.value, ANSWER)
+
+
+def _cut_dangling_words(reading: Reading, start: int, end: int) -> int:
+    """The end of a text before another value without its last small words: "from the station to"."""
+    languages = [get_language(code) for code in list_languages()]
+    while match := _LAST_WORD.search(reading.text, start, end):
+        if not any(language.is_in("dangling", fold_text(match.group(1))) for language in languages):
+            break
+        end = match.start()
+    return end
 
 
 def read_introduced_name(
@@ -324,6 +431,76 @@ def read_introduced_name(
                 first, _ = reading.span(start, end)
                 return _read_part(reading, names[0], local, reading.to_text_position(first + behind), end)
     return None
+
+
+def read_listed_name(
+    reading: Reading,
+    fields: Sequence[Field],
+    asked_paths: Collection[str],
+    situation: ReadingSituation,
+    values: Sequence[Candidate],
+) -> Candidate | None:
+    """The name between other values, for the only one of these fields that is a name: "Ann Bell, ann@example.org".
+
+    It is a part of its own beside an e-mail address or a phone number, or the only other part beside two values. The
+    only part is the answer where another text is asked for, and beside two values it may be any other required text:
+    "King's Cross at 10 for 3 people".
+    """
+    language = get_language(situation.locale)
+    texts = [field for field in fields if field.spec.kind is Kind.TEXT]
+    names = [field for field in texts if is_name_field(field.spec, language) and field.path not in asked_paths]
+    if len(names) != 1 or not values or "?" in reading.text:
+        return None
+    parts = list(_list_remaining_parts(reading, values))
+    contacts = [value for value in values if value.field.spec.kind in (Kind.EMAIL, Kind.PHONE)]
+    labels = {fold_text(word) for field in (*fields, *(value.field for value in values)) for word in field.spec.words}
+    listed = [
+        part
+        for part in parts
+        if _is_written_as_name(reading, *part, contacts, situation) and labels.isdisjoint(reading.words(*part))
+    ]
+    others = [reading.quote(*part) for part in parts if part not in listed]
+    if len(listed) != 1:
+        return None
+    is_only_part = has_only_fillers(others, situation)
+    if is_only_part and any(field.path in asked_paths for field in texts):
+        return None
+    is_among_values = len(values) > 1 and not any(field.required and field not in names for field in texts)
+    if not any(_is_beside(reading, listed[0], contact) for contact in contacts) and not (
+        is_only_part and is_among_values
+    ):
+        return None
+    return _read_part(reading, names[0], situation, *listed[0])
+
+
+def _is_written_as_name(
+    reading: Reading, start: int, end: int, contacts: Sequence[Candidate], situation: ReadingSituation
+) -> bool:
+    """True for two to four words with capitals, and for small words that an e-mail address repeats."""
+    words = reading.quote(start, end).split()
+    if not _FEWEST_NAMES <= len(words) <= _MOST_NAMES or not all(_NAME.fullmatch(word) for word in words):
+        return False
+    language = get_language(situation.locale)
+    plain = [fold_text(word.rstrip(".")) for word in words]
+    if has_sentence_word(" ".join(words), language) or any(
+        language.is_in(table, word)
+        for word in plain
+        for table in ("fillers", "denials", "additions", "courtesy_after", "no_name_words")
+    ):
+        return False
+    if all(word[0].isupper() for word in (words[0], words[-1])):
+        return True
+    addresses = "".join(str(contact.value).casefold() for contact in contacts if contact.field.spec.kind is Kind.EMAIL)
+    return any(len(word) >= _SHORTEST_NAME and word in addresses for word in plain)
+
+
+def _is_beside(reading: Reading, part: tuple[int, int], value: Candidate) -> bool:
+    """True when only signs and small words stand between a part and a value."""
+    first, last = (part[1], value.begins) if part[1] <= value.begins else (value.end, part[0])
+    return first <= last and all(
+        any(get_language(code).is_in("dangling", word) for code in list_languages())
+        for word in reading.words(first, last)
+    )
 
 
 def _list_remaining_parts(reading: Reading, values: Sequence[Candidate]) -> Iterator[tuple[int, int]]:

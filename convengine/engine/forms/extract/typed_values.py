@@ -16,6 +16,8 @@ from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.numbers import Number, number_at, to_json_number
 from convengine.engine.text.words import FILLERS, Words, occurs_in, split_list
+from convengine.engine.values.choices import list_title_words
+from convengine.engine.values.tokens import fold_text
 
 _NUMERIC = frozenset({"integer", "number"})
 _LETTERS = re.compile(r"[a-z]+(?![\w'])")
@@ -188,7 +190,12 @@ def read_choice(reading: Reading, field: Field, position: int) -> TypedValue | N
 def find_choices(reading: Reading, field: Field) -> list[tuple[re.Match[str], Spelling]]:
     """Every choice in the text."""
     by_text, pattern = _compile_choices(list_spellings(field))
-    return [(match, by_text[read_choice_key(match)]) for match in pattern.finditer(reading.text)] if pattern else []
+    title = list_title_words(field.spec)
+    return [
+        (match, by_text[read_choice_key(match)])
+        for match in (pattern.finditer(reading.text) if pattern else ())
+        if not title or fold_text(reading.quote(*match.span())) not in title
+    ]
 
 
 def read_choice_key(match: re.Match[str]) -> str:

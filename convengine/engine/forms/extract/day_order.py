@@ -1,0 +1,132 @@
+"""Dates of one form that follow each other: the arrival, then the departure."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from convengine.engine.forms.asking import sort_fields
+from convengine.engine.forms.extract.candidate import LABEL, Candidate
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.form import Field, Form
+from convengine.engine.text.words import split_words
+from convengine.engine.values import Kind, ReadingSituation, Reason, read_value
+from convengine.engine.values.language import get_language, list_languages
+
+_DAYS = (Kind.DATE, Kind.DATE_TIME)
+#: Shorter words say nothing about an event.
+_SHORT = 4
+
+
+def is_day_field(field: Field) -> bool:
+    """True for a date, with or without a time."""
+    return field.spec.kind in _DAYS
+
+
+def find_earlier_days(form: Form, held: Mapping[str, str]) -> dict[str, str]:
+    """For each date field behind one that holds a day: that day. `held`: the days by path."""
+    earlier: dict[str, str] = {}
+    last = ""
+    for field in sort_fields(form, filter(is_day_field, form.leaves)):
+        if last:
+            earlier[field.path] = last
+        last = held.get(field.path, last)
+    return earlier
+
+
+def order_days(
+    reading: Reading,
+    form: Form,
+    claims: Sequence[Candidate],
+    situation: ReadingSituation,
+    doubtful: Collection[Candidate] = (),
+) -> list[Candidate]:
+    """The candidates, with the days of one message in the order of the form: of "the 28th, back on the 3rd", the 3rd is
+    one of the next month. `doubtful`: those that replace no day that is held.
+    """
+    days = {claim.field.path: claim.value[:10] for claim in claims if _has_day(claim) and claim not in doubtful}
+    earlier = find_earlier_days(form, {**situation.held_days, **days})
+    ordered = [_move_behind(reading, claim, earlier.get(claim.field.path, ""), days, situation) for claim in claims]
+    held = {**situation.held_days, **days}
+    starts = {path: held.get(start, "") for path, start in _find_start_fields(form).items()}
+    return [_refuse_before_start(reading, claim, starts) for claim in ordered]
+
+
+def _find_start_fields(form: Form) -> dict[str, str]:
+    """For each date that must not be before another one, that one, by path: `x-after`, or what their names say."""
+    fields = sort_fields(form, filter(is_day_field, form.leaves))
+    starts = {field.path: str(field.declared["x-after"]) for field in fields if field.declared.get("x-after")}
+    end = _find_end_field(form)
+    return starts if end is None else {end.path: fields[0].path, **starts}
+
+
+def _find_end_field(form: Form) -> Field | None:
+    """The second of the form's two dates, if their names say that something begins and ends: arrival and departure."""
+    fields = sort_fields(form, filter(is_day_field, form.leaves))
+    is_pair = len(fields) == 2 and all(
+        not _list_words(table).isdisjoint(field.spec.words)
+        for field, table in zip(fields, ("start_fields", "end_fields"), strict=False)
+    )
+    return fields[1] if is_pair else None
+
+
+@lru_cache(maxsize=2)
+def _list_words(table: str) -> frozenset[str]:
+    """The words of a table in all languages, as the names of fields have them."""
+    phrases = (phrase for code in list_languages() for phrase in get_language(code).words[table])
+    return frozenset(word for phrase in phrases for word in split_words(phrase))
+
+
+def _refuse_before_start(reading: Reading, claim: Candidate, starts: Mapping[str, str]) -> Candidate:
+    """The candidate, refused if its day is before the one on which it begins."""
+    start = starts.get(claim.field.path, "")
+    if not start or not _has_day(claim) or claim.value[:10] >= start:
+        return claim
+    words = reading.quote(claim.start, claim.end)
+    return replace(claim, value=words, problem=Reason.OUT_OF_BOUNDS.value, data={"min": start})
+
+
+def _move_behind(
+    reading: Reading, claim: Candidate, earlier: str, days: Mapping[str, str], situation: ReadingSituation
+) -> Candidate:
+    is_new = earlier and earlier in days.values() and _has_day(claim)
+    if not is_new or claim.value[:10] > earlier or earlier < situation.now.date().isoformat():
+        return claim
+    path, held = claim.field.path, {key: day for key, day in situation.held_days.items() if key != claim.field.path}
+    local = replace(situation, is_asked=False, earlier_days={path: earlier}, held_days=held)
+    value = read_value(claim.field.spec, reading.quote(claim.start, claim.end), local)
+    return replace(claim, value=value.value) if value.has_value else claim
+
+
+def _has_day(claim: Candidate) -> bool:
+    return is_day_field(claim.field) and claim.problem is None and isinstance(claim.value, str)
+
+
+def drop_other_events(
+    reading: Reading, candidates: Sequence[Candidate], asked_paths: Collection[str]
+) -> list[Candidate]:
+    """The candidates without days of other events that nobody asked for: "the wedding is in three weeks"."""
+    return [
+        candidate
+        for candidate in candidates
+        if not is_day_field(candidate.field)
+        or candidate.field.path in asked_paths
+        or candidate.by == LABEL
+        or not is_of_other_event(reading, candidate.field, candidate.start)
+    ]
+
+
+def is_of_other_event(reading: Reading, field: Field, start: int) -> bool:
+    """True when the words before a day say that another event is then, which the field does not ask for."""
+    match = _compile_events().search(reading.before(start))
+    own = (*field.spec.words, *field.spec.question)
+    return match is not None and not any(
+        word.startswith(event) for event in match["event"].split() if len(event) > _SHORT for word in own
+    )
+
+
+@lru_cache(maxsize=1)
+def _compile_events() -> re.Pattern[str]:
+    words = {phrase for code in list_languages() for phrase in get_language(code).words["other_events"]}
+    phrases = "|".join(sorted((re.escape(Reading(phrase).text) for phrase in words), key=len, reverse=True))
+    return re.compile(rf"\b(?P<event>{phrases})(?:\s+\w+){{0,2}}\s*$")
