@@ -1,26 +1,44 @@
 """Tables of the record, append-only: of every turn, of its readers and of feedback (tables 6.3, 6.4; R58, R84)."""
 
 from audit.models.access import CeAccessLog
-from audit.models.chain import CeChainBase, CeChainCut, CeChainLink
+from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence
+from audit.models.chain import CeChainBase, CeChainCut
+from audit.models.chained import CeChainDay
+from audit.models.count import CeCountProgress, CeTurnCount, CeTurnDayCount
 from audit.models.erasure import CeErasure
 from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
+from audit.models.inbox import CeInboxGroup
+from audit.models.ledger import CeLedger
 from audit.models.replay_job import CeReplayJob
 from audit.models.sealed import AppendOnly
-from audit.models.trail import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.models.trail import CeAudit, CeLlmCallLog, CeRunningEvent, CeTurnIndex
+from audit.models.what_if import CeWhatIf, CeWhatIfTurn
 
 __all__ = [
     "AppendOnly",
     "CeAccessLog",
+    "CeAlert",
+    "CeAlertMessage",
+    "CeAlertRule",
+    "CeAlertSilence",
     "CeAudit",
     "CeChainBase",
     "CeChainCut",
-    "CeChainLink",
+    "CeChainDay",
+    "CeCountProgress",
     "CeErasure",
+    "CeInboxGroup",
+    "CeLedger",
     "CeLlmCallLog",
     "CeMcpUserFeedback",
     "CeReplayJob",
+    "CeRunningEvent",
     "CeSavedSearch",
-    "CeTurnRow",
+    "CeTurnCount",
+    "CeTurnDayCount",
+    "CeTurnIndex",
     "CeTurnText",
+    "CeWhatIf",
+    "CeWhatIfTurn",
 ]

@@ -1,13 +1,22 @@
 """The access log."""
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from django.db import models
 from django.utils import timezone
 
+from audit.models.chained import ChainedRow
 from audit.models.sealed import AppendOnly
+from convengine.server.database.unreadable import format_minute
 
 
-class CeAccessLog(AppendOnly):
+class CeAccessLog(ChainedRow, AppendOnly):
     """One access of a user to the record."""
+
+    SEALED: ClassVar[Sequence[str]] = (
+        *("created_at", "reader", "kind", "conversation_id", "turn_no", "search", "address", "path"),
+    )
 
     class Kind(models.TextChoices):
         """What was opened."""
@@ -23,9 +32,11 @@ class CeAccessLog(AppendOnly):
         AS_IT_WAS = "AS_IT_WAS", "A row as it was"
         STREAM = "STREAM", "Live stream"
         REPLAY = "REPLAY", "Replay"
+        WHAT_IF = "WHAT_IF", "What if"
         SCENARIO = "SCENARIO", "Scenario file"
         EXPORT = "EXPORT", "Export"
         PRINT = "PRINT", "Printable page"
+        EVIDENCE = "EVIDENCE", "Evidence file"
 
     access_id = models.BigAutoField("id", primary_key=True)
     created_at = models.DateTimeField("time", default=timezone.now)
@@ -47,4 +58,4 @@ class CeAccessLog(AppendOnly):
         ]
 
     def __str__(self) -> str:
-        return f"{self.reader}, {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.reader}, {format_minute(self.created_at)}"

@@ -9,33 +9,6 @@ from audit.models.proof import SignedModel
 from audit.models.sealed import AppendOnly
 
 
-class CeChainLink(AppendOnly):
-    """The seal of events and model calls outside of turns, or after a turn's record.
-
-    Those of a conversation are a chain of their own.
-    """
-
-    link_id = models.BigAutoField(primary_key=True)
-    conversation_id = models.UUIDField("conversation")
-    number = models.IntegerField(help_text="1, 2, 3 … within the conversation.")
-    created_at = models.DateTimeField("created", default=timezone.now)
-    turn_id = models.UUIDField(null=True, help_text="The turn to which something was added. Empty outside of turns.")
-    turn_no = models.IntegerField("turn", null=True, help_text="The number of this turn.")
-    first_seq = models.IntegerField("first event", help_text="The first sealed event. The seal contains the last one.")
-    chain = models.BinaryField(help_text="The seal.")
-
-    class Meta:
-        db_table = "ce_chain_link"
-        verbose_name = "seal of additions"
-        verbose_name_plural = "seals of additions"
-        constraints = [
-            models.UniqueConstraint(fields=["conversation_id", "number"], name="ce_chain_link_number"),
-        ]
-
-    def __str__(self) -> str:
-        return f"addition {self.number} of {self.conversation_id}"
-
-
 class CeChainCut(SignedModel, AppendOnly):
     """Data that was removed from the record by rule: by age, by kind, or by an erasure.
 
@@ -45,9 +18,8 @@ class CeChainCut(SignedModel, AppendOnly):
     class Kind(models.TextChoices):
         """What was removed."""
 
-        BEGIN = "BEGIN", "Turns before this had no seals"
         TURNS = "TURNS", "Turn records and sessions"
-        EVENTS = "EVENTS", "Events and deciding rows"
+        EVENTS = "EVENTS", "Events, deciding rows and recordings"
         STEPS = "STEPS", "Events of steps"
         PROMPTS = "PROMPTS", "Prompts and answers of models"
         CALLS = "CALLS", "Model calls"
@@ -56,7 +28,7 @@ class CeChainCut(SignedModel, AppendOnly):
     kind = models.TextField(help_text="The kind of removed data.")
     before = models.DateTimeField(help_text="Older data was removed.")
     looked_to = models.BigIntegerField(
-        "last checked event", default=0, help_text="The last event that was checked, if that matters."
+        "last checked turn", default=0, help_text="The last row that was checked, if that matters."
     )
     created_at = models.DateTimeField("created", default=timezone.now)
 

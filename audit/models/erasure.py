@@ -16,7 +16,7 @@ class CeErasure(SignedModel, AppendOnly):
     by = models.TextField(help_text="Who erased it.")
     reason = models.TextField(help_text="The reason for the erasure.")
     last_turn_no = models.IntegerField("last turn", help_text="Turns up to this one were erased.")
-    last_link = models.IntegerField("last addition", help_text="Additions up to this one were erased.")
+    last_addition = models.BigIntegerField(default=0, help_text="Additions up to this row were erased.")
     counts = models.JSONField("erased rows", default=dict, help_text="Number of erased rows by table.")
 
     class Meta:
@@ -29,4 +29,4 @@ class CeErasure(SignedModel, AppendOnly):
         return f"Erasure of conversation {self.conversation_id}"
 
     def claim(self) -> str:
-        return f"{self.conversation_id} {self.last_turn_no} {self.last_link} {self.by}\n{self.reason}"
+        return f"{self.conversation_id} {self.last_turn_no} {self.last_addition} {self.by}\n{self.reason}"

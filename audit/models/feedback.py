@@ -1,14 +1,26 @@
 """Feedback on answers (tables 7.1)."""
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from audit.models.chained import ChainedRow
 from convengine.server.sessions.models import CeConversation
 
 
-class CeMcpUserFeedback(models.Model):
+class CeMcpUserFeedback(ChainedRow):
     """A thumb, a comment, a correction: of one person, on one turn. A second one replaces the first, which is kept."""
+
+    #: Not `replaced_at`, which the next feedback of the same person sets.
+    SEALED: ClassVar[Sequence[str]] = (
+        *("created_at", "conversation_id", "feedback_type", "message_id", "turn_id", "turn_no", "author"),
+        *("intent_code", "state_code", "user_query", "assistant_response", "mcp_tool_code", "comment", "correction"),
+        *("table_name", "row_pk", "config_version"),
+    )
+    SEALED_JSON: ClassVar[Sequence[str]] = ("metadata_json",)
 
     class Type(models.TextChoices):
         """The direction of the thumb."""

@@ -1,74 +1,93 @@
-"""Events, deciding rows and model calls of turns (tables 6.3, 6.4; R58, R84)."""
+"""Tables and views of what turns leave beside their rows (tables 6.3, 6.4; R58, R122)."""
 
 from django.db import models
 from django.utils import timezone
 
-from audit.models.sealed import AppendOnly
-from convengine.engine.stages import COMMON, stored_names
+from audit.models.sealed import AppendOnly, ReadOnlyView
 from convengine.engine.turn.labels import purpose_label
 
-_COMMON = tuple(sorted(name for stage in COMMON for name in stored_names(stage)))
-#: The stages in the index. The others occur in nearly every turn and are searched turn by turn.
-_UNCOMMON = ~models.Q(stage__in=_COMMON)
-#: Written exactly like the index.
-IN_INDEX = f"NOT (stage IN ({', '.join(repr(name) for name in _COMMON)}))"
+
+class CeTurnIndex(AppendOnly):
+    """What a turn can be found by: a configuration row that decided something in it, or a rare stage of its events.
+
+    Derived from the turn's row, and written with it.
+    """
+
+    #: The `kind` of a stage; of a configuration row it is its table.
+    STAGE = "STAGE"
+
+    id = models.BigAutoField(primary_key=True)
+    turn_id = models.UUIDField()
+    at = models.DateTimeField("time", default=timezone.now, help_text="When the turn began.")
+    kind = models.TextField("table", help_text="The table of the row that decided; STAGE for a stage.")
+    value = models.TextField("row", help_text="The key of the row, or the stage.")
+    role = models.TextField("decision", help_text="The decision: POLICY, CLASSIFIER, RULE, RESPONSE and others.")
+
+    class Meta:
+        db_table = "ce_turn_index"
+        verbose_name = "deciding row"
+        indexes = [
+            models.Index("kind", "value", models.F("at").desc(), name="ce_turn_index_value"),
+            models.Index(fields=["turn_id"], name="ce_turn_index_turn"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}"
 
 
-class CeAudit(AppendOnly):
-    """One event of a turn. On PostgreSQL partitioned by range of `audit_id` (R84)."""
+class CeRunningEvent(models.Model):
+    """Events of a running turn, for readers: until its commit, or until its record is written for it (R122)."""
 
-    audit_id = models.BigAutoField("id", primary_key=True)
-    # No foreign key, because each turn would pay for a check per event.
+    id = models.BigAutoField(primary_key=True)
+    conversation_id = models.UUIDField("conversation")
+    lease_token = models.UUIDField("lease", help_text="The lease of the turn that wrote them.")
+    turn_id = models.UUIDField()
+    turn_no = models.IntegerField("turn")
+    config_version = models.BigIntegerField("release")
+    created_at = models.DateTimeField("began", help_text="When the turn began.")
+    last_seq = models.IntegerField("last event", help_text="The number of the last event.")
+    events = models.TextField(help_text="A part of the turn's events, as a JSON list.")
+
+    class Meta:
+        db_table = "ce_running_event"
+        verbose_name = "events of a running turn"
+        verbose_name_plural = "events of running turns"
+        default_permissions = ()
+        indexes = [models.Index(fields=["conversation_id", "id"], name="ce_running_event_order")]
+
+    def __str__(self) -> str:
+        return f"Turn {self.turn_no}, up to event {self.last_seq}"
+
+
+class CeAudit(ReadOnlyView):
+    """One event: a view on the rows of turns, for people with SQL tools and the list of events.
+
+    `audit_id` is the row × 10,000 + the number of the event. The columns are those of the original's table.
+    """
+
+    audit_id = models.BigIntegerField("id", primary_key=True)
     conversation_id = models.UUIDField("conversation")
     stage = models.TextField()
     payload_json = models.JSONField("payload")
-    created_at = models.DateTimeField("time", default=timezone.now)
+    created_at = models.DateTimeField("time")
     turn_id = models.UUIDField(null=True)
     turn_no = models.IntegerField("turn", null=True)
     seq = models.IntegerField("number")
     config_version = models.BigIntegerField("release", null=True)
 
     class Meta:
+        managed = False
         db_table = "ce_audit"
         verbose_name = "audit event"
-        indexes = [
-            # None by conversation and time: the turns give the order of a conversation's events, and every index costs
-            # a write per event. Without `seq`: then the events of one turn are one entry, and readers sort its eighty
-            # events.
-            models.Index(fields=["conversation_id", "turn_no"], name="ce_audit_turn"),
-            models.Index(fields=["stage", "created_at"], name="ce_audit_stage", condition=_UNCOMMON),
-        ]
 
     def __str__(self) -> str:
         return f"Turn {self.turn_no}, event {self.seq}: {self.stage}"
 
 
-class CeTurnRow(AppendOnly):
-    """A configuration row that decided something in a turn; winners only (R58)."""
+class CeLlmCallLog(ReadOnlyView):
+    """One call to a model, including failed ones (tables 6.4): a view on the rows of turns."""
 
-    id = models.BigAutoField(primary_key=True)
-    turn_id = models.UUIDField()
-    created_at = models.DateTimeField("time", default=timezone.now)
-    table_name = models.TextField("table")
-    row_pk = models.TextField("row")
-    role = models.TextField("decision", help_text="The decision: POLICY, CLASSIFIER, RULE, RESPONSE and others.")
-
-    class Meta:
-        db_table = "ce_turn_row"
-        verbose_name = "deciding row"
-        indexes = [
-            models.Index("table_name", "row_pk", models.F("created_at").desc(), name="ce_turn_row_of_a_row"),
-            models.Index(fields=["turn_id"], name="ce_turn_row_of_a_turn"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.table_name} {self.row_pk}"
-
-
-class CeLlmCallLog(AppendOnly):
-    """One call to a model, including failed ones (tables 6.4)."""
-
-    llm_call_id = models.BigAutoField("id", primary_key=True)
+    llm_call_id = models.BigIntegerField("id", primary_key=True)
     conversation_id = models.UUIDField("conversation")
     intent_code = models.TextField("intent", default="UNKNOWN")
     state_code = models.TextField("state", default="UNKNOWN")
@@ -80,7 +99,7 @@ class CeLlmCallLog(AppendOnly):
     response_text = models.TextField("response", null=True)
     success = models.BooleanField(default=False)
     error_message = models.TextField("error", null=True)
-    created_at = models.DateTimeField("time", default=timezone.now)
+    created_at = models.DateTimeField("time")
     turn_id = models.UUIDField(null=True)
     turn_no = models.IntegerField("turn", null=True)
     purpose = models.TextField(null=True)
@@ -93,12 +112,9 @@ class CeLlmCallLog(AppendOnly):
     config_version = models.BigIntegerField("release", null=True)
 
     class Meta:
+        managed = False
         db_table = "ce_llm_call_log"
         verbose_name = "model call"
-        indexes = [
-            models.Index(fields=["conversation_id", "turn_no"], name="ce_llm_call_turn"),
-            models.Index(fields=["intent_code", "state_code"], name="ce_llm_call_scope"),
-        ]
 
     def __str__(self) -> str:
         return f"{purpose_label(self.purpose)} of turn {self.turn_no}"

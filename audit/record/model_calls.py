@@ -1,121 +1,46 @@
-"""Write model calls to the call log, in the turn's own commit (R60, pipeline-2 15.2; tables 6.4)."""
+"""The model calls of turns, in their documents: written, read, and their costs (R60, pipeline-2 15.2; tables 6.4)."""
 
 import uuid
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
-import structlog
-from django.db import DataError, transaction
-
-from audit.models import CeLlmCallLog
-from audit.record.prompt_retention import PromptRetention
-from audit.record.seal.pieces import encode_calls
+from audit.record.events import EVENT_COLUMNS, IDS_PER_ROW, read_document
+from audit.record.prompt_redaction import PromptRedaction
 from convengine.engine.text.compare import blank
-from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.ports import LlmAnswer, ModelCall
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.engine.turn.turn import Turn
-from convengine.server.database.sql import Statement, dialect, execute
+from convengine.server.sessions.models import CeConversationHistory
 
-log = structlog.get_logger(__name__)
+Json = Any
 
-#: Column: its type on PostgreSQL.
-_COLUMNS = {
-    "created_at": "timestamptz",
-    "intent_code": "text",
-    "state_code": "text",
-    "provider": "text",
-    "model": "text",
-    "temperature": "numeric",
-    "prompt_text": "text",
-    "user_context": "text",
-    "response_text": "text",
-    "success": "boolean",
-    "error_message": "text",
-    "purpose": "text",
-    "attempt": "int",
-    "latency_ms": "int",
-    "input_tokens": "int",
-    "output_tokens": "int",
-    "cost": "numeric",
-    "template_id": "bigint",
-}
-_INTO = f"""INSERT INTO ce_llm_call_log (conversation_id, turn_id, turn_no, config_version, {", ".join(_COLUMNS)})
-SELECT %s, %s, %s, %s, """
-_FROM_RECORDS = f"""{", ".join(_COLUMNS)}
-FROM jsonb_to_recordset(%s::jsonb) AS model_call({", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())})"""
-_FROM_JSON = ", ".join(f"json_extract(value, '$.{name}')" for name in _COLUMNS) + " FROM json_each(%s)"
+_PRECISION = Decimal("0.000000001")
 
 
-def has_waiting_calls(turn: Turn) -> bool:
-    """True when the turn has model calls that are not stored."""
-    return len(turn.model_calls) > turn.model_calls_stored
+def add_up_costs(costs: Iterable[float | None]) -> Decimal | None:
+    """The cost of some calls; null when none has a price."""
+    known = [Decimal(str(cost)).quantize(_PRECISION) for cost in costs if cost is not None]
+    return sum(known, Decimal(0)).quantize(_PRECISION) if known else None
 
 
-def insert_calls_stmt(turn: Turn) -> tuple[Statement, list[bytes]]:
-    """One statement for all unstored calls, and their pieces of the seal."""
-    return _insert_stmt(turn, turn.model_calls[turn.model_calls_stored :])
-
-
-def store_with_care(turn: Turn) -> list[bytes]:
-    """Store them one by one. A row that the database refuses is logged and never fails the turn."""
-    pieces = []
-    for call in turn.model_calls[turn.model_calls_stored :]:
-        write, piece = _insert_stmt(turn, [call])
-        try:
-            with transaction.atomic():
-                execute(write)
-            pieces += piece
-        except DataError as refused:
-            log.error("model call not logged", turn_id=turn.turn_id, purpose=call.request.purpose, error=str(refused))
-    return pieces
-
-
-def sum_cost(conversation_id: str) -> float:
-    """The cost of a conversation's logged calls."""
-    calls = CeLlmCallLog.objects.filter(conversation_id=conversation_id)
-    return float(sum(cost for cost in calls.values_list("cost", flat=True) if cost))
-
-
-def has_model_call(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
-    """True when the log has a call of the turn for one of these purposes."""
-    calls = CeLlmCallLog.objects.filter(conversation_id=conversation_id, turn_id=turn_id, purpose__in=purposes)
-    return calls.exists()
-
-
-def _insert_stmt(turn: Turn, calls: Sequence[ModelCall]) -> tuple[Statement, list[bytes]]:
-    sql_dialect, retention = dialect(), PromptRetention.of(turn.snapshot)
-    ids = {
-        "conversation_id": uuid.UUID(turn.request.conversation_id),
-        "turn_id": uuid.UUID(turn.turn_id),
-        "turn_no": turn.turn_no,
-        "config_version": turn.snapshot.config_version,
-    }
-    started = turn.ports.clock.now()
-    times = [started + timedelta(milliseconds=int(call.at_ms)) for call in calls]
-    rows = [_call_columns(call, retention) for call in calls]
-    text = dumps([{"created_at": sql_dialect.time_param(at), **row} for at, row in zip(times, rows, strict=True)])
-    timed_rows = zip(times, loads(text), strict=True)
-    params = [sql_dialect.uuid_param(value) if isinstance(value, uuid.UUID) else value for value in ids.values()]
-    write = Statement(_INTO + (_FROM_RECORDS if sql_dialect.vendor == "postgresql" else _FROM_JSON), [*params, text])
-    return write, encode_calls({**row, **ids, "created_at": at} for at, row in timed_rows)
-
-
-def _call_columns(call: ModelCall, retention: PromptRetention) -> dict[str, Any]:
+def call_columns(call: ModelCall, started: datetime, redaction: PromptRedaction) -> dict[str, Any]:
+    """The columns of a call, which the view `ce_llm_call_log` shows."""
     request, answer = call.request, call.answer
     prompt = "\n\n".join(text for text in (request.system, request.user) if not blank(text))
     return {
+        "created_at": (started + timedelta(milliseconds=int(call.at_ms))).isoformat(),
         "intent_code": call.intent or UNKNOWN,
         "state_code": call.state or UNKNOWN,
         "provider": answer.provider or UNKNOWN,
         "model": answer.model or request.model or UNKNOWN,
         "temperature": request.temperature,
-        "prompt_text": retention.text(prompt) or "[missing prompt]",
-        "user_context": "{}" if request.context_json in ("", "{}") else retention.text(request.context_json),
-        "response_text": retention.text(answer.text) if answer.text else None,
+        "prompt_text": redaction.text(prompt) or "[missing prompt]",
+        "user_context": "{}" if request.context_json in ("", "{}") else redaction.text(request.context_json),
+        "response_text": redaction.text(answer.text) if answer.text else None,
         "success": answer.error_code is None,
-        "error_message": _error_text(answer, retention),
+        "error_message": _error_text(answer, redaction),
         "purpose": request.purpose,
         "attempt": call.attempt,
         "latency_ms": answer.latency_ms,
@@ -126,9 +51,101 @@ def _call_columns(call: ModelCall, retention: PromptRetention) -> dict[str, Any]
     }
 
 
-def _error_text(answer: LlmAnswer, retention: PromptRetention) -> str | None:
+def _error_text(answer: LlmAnswer, redaction: PromptRedaction) -> str | None:
     if answer.error_code is None:
         return None
     # The error of an answer quotes it.
-    quotes = bool(answer.text) and not retention.texts
-    return answer.error_code if quotes else retention.mask(f"{answer.error_code}: {answer.error_message}")
+    quotes = bool(answer.text) and not redaction.texts
+    return answer.error_code if quotes else redaction.mask(f"{answer.error_code}: {answer.error_message}")
+
+
+def list_calls(entries: Iterable[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    """The model calls, by column of `ce_llm_call_log`, in order."""
+    return [call for entry in entries for call in entry.get("calls", ())]
+
+
+@dataclass
+class ModelCallRow:
+    """One call, with the columns of the view `ce_llm_call_log`."""
+
+    llm_call_id: int
+    conversation_id: uuid.UUID
+    turn_id: uuid.UUID | None
+    turn_no: int | None
+    config_version: int
+    created_at: datetime
+    intent_code: str
+    state_code: str
+    provider: str
+    model: str
+    temperature: float | None
+    prompt_text: str
+    user_context: str
+    response_text: str | None
+    success: bool
+    error_message: str | None
+    purpose: str
+    attempt: int
+    latency_ms: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: Decimal | None
+    template_id: int | None
+
+    @classmethod
+    def of(cls, row: CeConversationHistory, call: Mapping[str, Any]) -> "ModelCallRow":
+        """A call of a document, and the row that stores it."""
+        columns = {name: value for name, value in call.items() if name not in ("no", "created_at", "cost")}
+        return cls(
+            llm_call_id=row.pk * IDS_PER_ROW + int(call["no"]),
+            conversation_id=row.conversation_id,
+            turn_id=row.turn_id,
+            turn_no=row.turn_no,
+            config_version=row.config_version,
+            created_at=datetime.fromisoformat(call["created_at"]),
+            cost=None if call["cost"] is None else Decimal(str(call["cost"])),
+            **columns,
+        )
+
+
+def read_calls(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, list[ModelCallRow]]:
+    """The model calls of some turns, with those after their commits, in order. One query."""
+    by_turn: dict[int, list[ModelCallRow]] = {}
+    rows = CeConversationHistory._base_manager.filter(
+        conversation_id=conversation_id, turn_no__in=set(turn_nos), model_calls__gt=0
+    )
+    for row in rows.only(*EVENT_COLUMNS).order_by("history_id"):
+        for call in list_calls(read_document(row.events)):
+            by_turn.setdefault(row.turn_no or 0, []).append(ModelCallRow.of(row, call))
+    return by_turn
+
+
+def sum_cost(conversation_id: str) -> float:
+    """The cost of a conversation's model calls."""
+    key = uuid.UUID(str(conversation_id))
+    rows = (
+        manager.filter(conversation_id=key)
+        for manager in (CeConversationHistory.objects, CeConversationHistory.additions)
+    )
+    return float(sum(cost for of_kind in rows for cost in of_kind.values_list("cost", flat=True) if cost))
+
+
+def has_model_call(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
+    """True when a model was called for one of these purposes in a turn, or after it."""
+    key = uuid.UUID(str(turn_id))
+    rows = CeConversationHistory._base_manager.filter(turn_id=key, model_calls__gt=0)
+    texts = rows.values_list("events", flat=True)
+    return any(call["purpose"] in purposes for text in texts for call in list_calls(read_document(text)))
+
+
+def sum_call_costs(turns: Sequence[CeConversationHistory]) -> dict[uuid.UUID, Decimal]:
+    """The cost of each turn's model calls with a price, with those after its commit. One query."""
+    costs = {turn.turn_id: turn.cost for turn in turns if turn.cost is not None}
+    later = CeConversationHistory.additions.filter(
+        conversation_id__in={turn.conversation_id for turn in turns},
+        turn_id__in=[turn.turn_id for turn in turns],
+        cost__isnull=False,
+    )
+    for turn_id, cost in later.values_list("turn_id", "cost") if turns else ():
+        costs[turn_id] = costs.get(turn_id, Decimal(0)) + (cost or 0)
+    return costs

@@ -1,42 +1,35 @@
-"""Read events: always by keyset, never with a count of a large table (law 8)."""
+"""Read events: turn by turn from the rows of the record, by keyset, never with a count of a large table (law 8)."""
 
 import re
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
-from uuid import UUID
 
-from django.db import connection
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q
 
-from audit.models import CeAudit, CeLlmCallLog
-from audit.record.elision import follows, restore_elided_events
-from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
+from audit.models import CeTurnIndex
+from audit.record.events import EVENT_COLUMNS, Event, StoredEvent, expand_alone, read_events
+from audit.record.running import read_running_events
+from convengine.engine.stages import COMMON, STAGES, base_name
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.server.app_interfaces import RowUsage
-from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
-_FRAME = (STEP_ENTER, STEP_EXIT)
 #: The columns of a turn record in lists.
 _TURN_COLUMNS = (
     *("conversation_id", "turn_no", "turn_id", "created_at", "status", "source", "error_code", "error_message"),
-    *("intent_code", "state_code", "config_version", "duration_ms", "user_input", "assistant_output"),
-    *("context_epoch", "replayable", "audit_incomplete"),
+    *("intent_code", "state_code", "config_version", "duration_ms", "user_input", "assistant_output", "cost"),
+    *("context_epoch", "replayable", "audit_incomplete", "request_id"),
 )
-
-
-#: A turn writes its timing after its steps, and no turn lasts this long.
+#: No turn lasts this long.
 _SLACK = timedelta(hours=1)
-_WANTED = "is_wanted"
-#: Minimum starts, or ends, of steps in a turn, unless it was stopped or failed.
-_FRAMES = 20
+#: Turns per read, at first and at most.
+_FIRST_TURNS, _MOST_TURNS = 8, 100
 
 #: (turn, seq): the position of an event in its conversation.
 EventPosition = tuple[int, int]
@@ -51,7 +44,7 @@ class EventFilter:
     stages: Sequence[str] = ()
     since: datetime | None = None
     until: datetime | None = None
-    #: In the stored payload.
+    #: In the stored payload, in any case.
     text: str = ""
     #: Names of unwanted stages.
     without: Collection[str] = ()
@@ -62,75 +55,46 @@ class EventFilter:
         return bool(self.stages or self.since or self.until or self.text)
 
     @property
-    def stored(self) -> Q:
-        """The wanted rows."""
-        return self._in_turns & self._like
-
-    @property
-    def outside(self) -> Q:
-        """The wanted rows outside of turns."""
-        return Q(turn_no=None) & self._like if self.turn_no is None else Q(pk__in=[])
-
-    @property
-    def telling(self) -> Q:
-        """The rows from which wanted events without rows follow."""
-        if not self.names_frames:
-            return Q(pk__in=[])
-        timing_rows = self._in_turns & Q(stage=PIPELINE_TIMING)
+    def turns(self) -> Q:
+        """The turns that may have wanted events."""
+        wanted = Q() if self.turn_no is None else Q(turn_no=self.turn_no)
         if self.since:
-            timing_rows &= Q(created_at__gte=self.since)
-        if self.until:
-            # Of the many turns after that time, only the one that ran at it.
-            began = CeAudit.objects.filter(
-                conversation_id=OuterRef("conversation_id"), turn_no=OuterRef("turn_no"), created_at__lte=self.until
-            )
-            timing_rows &= Q(created_at__lte=self.until + _SLACK) & Q(Exists(began))
-        return timing_rows
-
-    @property
-    def names_frames(self) -> bool:
-        """True when starts and ends of steps are wanted."""
-        return not self.text and any(map(self._names, _FRAME))
-
-    def turns_of(self, size: int) -> int:
-        """How many turns to read first for this many events: nearly each has twenty without rows."""
-        return size // _FRAMES + 2 if self.names_frames else size + 1
-
-    def admits(self, frame: CeAudit) -> bool:
-        """Whether an event without a row is wanted."""
-        return (
-            not self.text
-            and self._names(frame.stage)
-            and (self.since is None or frame.created_at >= self.since)
-            and (self.until is None or frame.created_at <= self.until)
-        )
-
-    @property
-    def _like(self) -> Q:
-        wanted = _stage_condition(self.stages) if self.stages else Q()
-        if self.since:
-            wanted &= Q(created_at__gte=self.since)
+            wanted &= Q(created_at__gte=self.since - _SLACK)
         if self.until:
             wanted &= Q(created_at__lte=self.until)
-        if self.text:
-            wanted &= Q(payload_json__icontains=self.text)
-        return wanted & ~Q(stage__in=self.without) if self.without else wanted
+        if self.text and _is_stored_verbatim(self.text):
+            wanted &= Q(events__icontains=self.text)
+        if self.stages and all(stage in STAGES and stage not in COMMON for stage in self.stages):
+            of_turn = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
+            wanted &= Q(Exists(of_turn.filter(value__in=self.stages)))
+        return wanted
 
-    @property
-    def _in_turns(self) -> Q:
-        return Q(turn_no__isnull=False) if self.turn_no is None else Q(turn_no=self.turn_no)
+    def admits(self, event: StoredEvent) -> bool:
+        """True for a wanted event."""
+        return (
+            self._names(event.stage)
+            and event.stage not in self.without
+            and (self.since is None or event.created_at >= self.since)
+            and (self.until is None or event.created_at <= self.until)
+            and (not self.text or self.text.casefold() in dumps(event.payload_json).casefold())
+        )
 
     def _names(self, stage: str) -> bool:
-        return not self.stages or any(re.fullmatch(_wildcard_regex(name), stage, re.IGNORECASE) for name in self.stages)
+        return not self.stages or any(
+            re.fullmatch(_wildcard_regex(name), stage, re.IGNORECASE)
+            if "*" in name
+            else name in (stage, base_name(stage))
+            for name in self.stages
+        )
 
 
 class EventPage(NamedTuple):
     """A part of a conversation's events."""
 
     #: The wanted ones, in order.
-    rows: Sequence[CeAudit]
+    rows: Sequence[StoredEvent]
     #: All events of their turns from the first of each, to compute states.
-    whole: Sequence[CeAudit]
+    whole: Sequence[StoredEvent]
     #: There are more in the direction of reading.
     more: bool
 
@@ -142,17 +106,13 @@ def find_conversation(conversation_id: uuid.UUID, workspace_id: str) -> CeConver
 
 def read_page(conversation_id: uuid.UUID, wanted: EventFilter, after: EventPosition | None, size: int) -> EventPage:
     """Up to `size` wanted events after a position, or from the beginning."""
-    behind = Q() if after is None else _after_position(*after)
+    behind = Q() if after is None else Q(turn_no__gte=after[0])
     return _read_page(conversation_id, wanted, behind, lambda position: after is None or position > after, size)
 
 
 def read_page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: EventPosition, size: int) -> EventPage:
     """Up to `size` wanted events before a position, in order."""
-    turn_no, seq = before
-    # An event without a row comes before the row that it follows from.
-    front = (
-        Q(turn_no__lt=turn_no) | Q(turn_no=turn_no, seq__lt=seq) & wanted.stored | Q(turn_no=turn_no) & wanted.telling
-    )
+    front = Q(turn_no__lte=before[0])
     return _read_page(conversation_id, wanted, front, lambda position: position < before, size, newest_first=True)
 
 
@@ -166,74 +126,83 @@ def _read_page(
     newest_first: bool = False,
 ) -> EventPage:
     """Read whole turns until a page is full."""
-    order = ("-turn_no", "-seq") if newest_first else ("turn_no", "seq")
-    turns: list[list[tuple[CeAudit, bool]]] = []
-    count, most, more = 0, wanted.turns_of(size), True
+    turns: list[list[StoredEvent]] = []
+    count, most, more = 0, _FIRST_TURNS, True
+    running = group_by_turn(read_running_events(conversation_id, wanted.turn_no))
+
+    def is_wanted(event: StoredEvent) -> bool:
+        return fits(get_position(event)) and wanted.admits(event)
+
     while more and count <= size:
-        numbers, more = _turn_numbers(conversation_id, (wanted.stored | wanted.telling) & where, size, *order)
-        numbers, more = numbers[:most], more or len(numbers) > most
-        for turn in _read_marked_turns(conversation_id, numbers, wanted, order):
-            turns.append([(row, is_wanted and fits(get_position(row))) for row, is_wanted in turn])
-            count += sum(is_wanted for _, is_wanted in turns[-1])
-            if count > size:
-                break
+        numbers, more = _list_turn_numbers(conversation_id, wanted.turns & where, most, newest_first=newest_first)
+        by_turn = group_by_turn(read_turns(conversation_id, numbers)) if numbers else {}
+        if newest_first or not more:
+            # The running turn is the newest, and has no row yet.
+            by_turn, running = {**running, **by_turn}, {}
+        read = [by_turn[turn_no] for turn_no in sorted(by_turn, reverse=newest_first)]
+        count += sum(is_wanted(event) for turn in read for event in turn)
+        turns += read
         if more:
             # Whole turns were read: the rest begins after the last.
-            last = numbers[-1]
-            where, most = Q(turn_no__lt=last) if newest_first else Q(turn_no__gt=last), most * 2
-    in_order = [pair for turn in (reversed(turns) if newest_first else turns) for pair in turn]
-    rows = [row for row, is_wanted in in_order if is_wanted]
+            where = Q(turn_no__lt=numbers[-1]) if newest_first else Q(turn_no__gt=numbers[-1])
+            most = min(most * 2, _MOST_TURNS)
+    in_order = [event for turn in (reversed(turns) if newest_first else turns) for event in turn]
+    rows = list(filter(is_wanted, in_order))
     part = rows[-size:] if newest_first else rows[:size]
-    return EventPage(part, [row for row, _ in in_order], more or count > size)
+    return EventPage(part, in_order, more or len(rows) > size)
 
 
-def read_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[CeAudit]:
-    """All events of some turns, in order."""
-    return list(
-        restore_elided_events(
-            _select_events(conversation_id).filter(turn_no__in=set(turn_nos)).order_by("turn_no", "seq")
-        )
-    )
+def read_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[StoredEvent]:
+    """All events of some turns, in order: of their rows, of later additions to them, and of the running turn."""
+    numbers = set(turn_nos)
+    rows = CeConversationHistory._base_manager.filter(conversation_id=conversation_id, turn_no__in=numbers)
+    events = list(read_events(rows.only(*EVENT_COLUMNS)))
+    if not numbers <= {event.turn_no for event in events}:
+        events += [event for event in read_running_events(conversation_id) if event.turn_no in numbers]
+    return sorted(events, key=get_position)
 
 
-def _select_events(conversation_id: uuid.UUID) -> QuerySet[CeAudit]:
-    return CeAudit.objects.filter(conversation_id=conversation_id)
+def group_by_turn(events: Iterable[StoredEvent]) -> dict[int, list[StoredEvent]]:
+    """The events of each turn, from events in order."""
+    return {turn_no: list(of_turn) for turn_no, of_turn in groupby(events, attrgetter("turn_no"))}
 
 
-def _turn_numbers(conversation_id: uuid.UUID, wanted: Q, size: int, *order: str) -> tuple[list[int], bool]:
-    """The numbers of the turns of the first rows, and whether there are rows in more of them."""
-    turn_nos = list(
-        _select_events(conversation_id).filter(wanted).order_by(*order).values_list("turn_no", flat=True)[: size + 1]
-    )
-    return [number for number in dict.fromkeys(turn_nos) if number is not None], len(turn_nos) > size
+def read_outside_events(conversation_id: uuid.UUID, after: int = 0, limit: int | None = None) -> list[StoredEvent]:
+    """The events outside of turns of rows after `after`, oldest first; of at most `limit` rows."""
+    rows = CeConversationHistory.additions.filter(conversation_id=conversation_id, turn_no=None, history_id__gt=after)
+    return list(read_events(rows.defer(None).only(*EVENT_COLUMNS).order_by("history_id")[:limit]))
 
 
-def _read_marked_turns(
-    conversation_id: uuid.UUID, numbers: Sequence[int], wanted: EventFilter, order: Sequence[str]
-) -> Iterator[list[tuple[CeAudit, bool]]]:
-    """Turn by turn, all events of each in order, and whether they are wanted."""
-    is_wanted = ExpressionWrapper(wanted.stored, output_field=BooleanField())
-    events = (
-        _select_events(conversation_id).filter(turn_no__in=numbers).annotate(**{_WANTED: is_wanted}).order_by(*order)
-    )
-    for _, turn in groupby(events, attrgetter("turn_no")):
-        rows = restore_elided_events(sorted(turn, key=attrgetter("seq")))
-        yield [(row, wanted.admits(row) if follows(row) else bool(getattr(row, _WANTED))) for row in rows]
+def expand_outside(conversation_id: uuid.UUID, wanted: EventFilter) -> Iterator[Event]:
+    """The wanted events outside of turns, whole; none if one turn is wanted."""
+    if wanted.turn_no is None:
+        yield from expand_alone(filter(wanted.admits, read_outside_events(conversation_id)))
 
 
-def get_position(row: CeAudit) -> EventPosition:
+def _list_turn_numbers(
+    conversation_id: uuid.UUID, wanted: Q, most: int, *, newest_first: bool
+) -> tuple[list[int], bool]:
+    """The numbers of the next turns with their order, and whether there are more. The running turn is the newest."""
+    turns = CeConversationHistory.objects.filter(wanted, conversation_id=conversation_id)
+    ordered = turns.order_by("-turn_no" if newest_first else "turn_no").values_list("turn_no", flat=True)
+    numbers = [number for number in ordered[: most + 1] if number is not None]
+    return numbers[:most], len(numbers) > most
+
+
+def get_position(row: StoredEvent) -> EventPosition:
     """The position of an event in its conversation."""
     return row.turn_no or 0, row.seq
 
 
-def _after_position(turn_no: int, seq: int) -> Q:
-    return Q(turn_no__gt=turn_no) | Q(turn_no=turn_no, seq__gt=seq)
+def _is_stored_verbatim(text: str) -> bool:
+    """True for a text that JSON does not escape."""
+    return text.isprintable() and not set(text) & {'"', "\\"}
 
 
 def read_records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, CeConversationHistory]:
     """The turn records by turn number, without their recordings."""
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=set(turn_nos))
-    return {record.turn_no: record for record in turns.defer("recording", "trace_graph", "assistant_output")}
+    return {record.turn_no: record for record in turns.defer("assistant_output")}
 
 
 def read_turn_page(
@@ -254,9 +223,10 @@ def read_turn_page(
 
 
 def read_last_seq(conversation_id: str, turn_no: int | None) -> int:
-    """The number of the last event of a turn, or outside of turns; 0 when there is none."""
-    events = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-    return events.order_by("-seq").values_list("seq", flat=True).first() or 0
+    """The number of the last event of a turn and of its additions; 0 when there is none."""
+    key = uuid.UUID(str(conversation_id))
+    rows = CeConversationHistory._base_manager.filter(conversation_id=key, turn_no=turn_no)
+    return max(rows.values_list("last_seq", flat=True), default=0)
 
 
 def newest_turn_numbers(conversation_id: uuid.UUID, before: int | None, size: int) -> list[int]:
@@ -267,30 +237,8 @@ def newest_turn_numbers(conversation_id: uuid.UUID, before: int | None, size: in
     return sorted(turns.order_by("-turn_no").values_list("turn_no", flat=True)[:size])
 
 
-def _stage_condition(names: Sequence[str]) -> Q:
-    wanted = Q()
-    for name in names:
-        if "*" in name:
-            # The standard library's translation of stars is invalid in PostgreSQL.
-            wanted |= Q(stage__iregex=f"^{_wildcard_regex(name)}$")
-        else:
-            wanted |= Q(stage=name) | Q(stage__startswith=f"{name} (")
-    return wanted
-
-
 def _wildcard_regex(name: str) -> str:
     return ".*".join(re.escape(part) for part in name.split("*"))
-
-
-def sum_call_costs(turns: Sequence[CeConversationHistory]) -> dict[UUID, Decimal]:
-    """The cost of each turn's model calls with a price. One query."""
-    calls = CeLlmCallLog.objects.filter(
-        conversation_id__in={turn.conversation_id for turn in turns},
-        turn_no__in={turn.turn_no for turn in turns},
-        turn_id__in=[turn.turn_id for turn in turns],
-        cost__isnull=False,
-    )
-    return dict(calls.values_list("turn_id").annotate(Sum("cost")))
 
 
 def list_messages_not_understood(limit: int) -> list[str]:
@@ -300,34 +248,8 @@ def list_messages_not_understood(limit: int) -> list[str]:
     """
     turns = CeConversationHistory.objects.exclude(user_input=None).order_by("-history_id")
     without_intent = turns.filter(intent_code=UNKNOWN).values_list("history_id", "user_input")[:limit]
-    events = CeAudit.objects.filter(stage=NOT_UNDERSTOOD).order_by("-created_at").values_list("turn_id")[:limit]
+    of_stage = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value=NOT_UNDERSTOOD)
+    events = of_stage.order_by("-at").values_list("turn_id")[:limit]
     recorded = turns.filter(turn_id__in=[turn_id for (turn_id,) in events]).values_list("history_id", "user_input")
     newest = sorted({*without_intent, *recorded}, reverse=True)
     return list(dict.fromkeys(text.strip() for _, text in newest if text and text.strip()))[:limit]
-
-
-#: Counting ends here, because each counted entry must be read.
-MOST = 1000
-_SQL = """SELECT wanted.one, wanted.other,
-    (SELECT count(*) FROM (SELECT 1 FROM ce_turn_row WHERE table_name = wanted.one AND row_pk = wanted.other
-        AND created_at >= %s LIMIT %s) AS found),
-    (SELECT max(created_at) FROM ce_turn_row WHERE table_name = wanted.one AND row_pk = wanted.other)
-    FROM wanted"""
-
-
-def count_row_usage(rows: Sequence[tuple[str, str]], since: datetime) -> dict[tuple[str, str], RowUsage]:
-    """For rows by (table, primary key as text): how often each decided a turn since then; one query for all."""
-    if not rows:
-        return {}
-    sql_dialect = dialect()
-    values = ", ".join(["(%s, %s)"] * len(rows))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"WITH wanted(one, other) AS (VALUES {values}) {_SQL}",
-            [*(part for row in rows for part in row), sql_dialect.time_param(since), MOST],
-        )
-        usages = cursor.fetchall()
-    return {
-        (table, pk): RowUsage(count, sql_dialect.read_time(last) if last is not None else None)
-        for table, pk, count, last in usages
-    }

@@ -23,7 +23,7 @@ MAX_TEXT = 1_000_000
 
 
 @dataclass(frozen=True)
-class PromptRetention:
+class PromptRedaction:
     """The redaction rules of one release."""
 
     #: False: only length and digest of a text are stored.
@@ -34,12 +34,12 @@ class PromptRetention:
     patterns: tuple[Pattern, ...]
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> "PromptRetention":
+    def of(cls, snapshot: Snapshot) -> "PromptRedaction":
         """The rules of a snapshot, cached."""
         return snapshot.memo.get("model call log", lambda: cls._read(snapshot))
 
     @classmethod
-    def _read(cls, snapshot: Snapshot) -> "PromptRetention":
+    def _read(cls, snapshot: Snapshot) -> "PromptRedaction":
         rules = Redaction.of(snapshot)
         return cls(
             live_settings.read(snapshot, llm.LOG_PROMPTS).value,

@@ -1,0 +1,87 @@
+"""Tables of the reports: turns counted by hour and by day, without persons."""
+
+from typing import ClassVar
+
+from django.db import models
+
+
+def _once(name: str) -> list[models.BaseConstraint]:
+    fields = ["kind", "hour", "value", "intent_code", "config_version", "channel", "workspace_id"]
+    return [models.UniqueConstraint(fields=fields, name=name)]
+
+
+class _Count(models.Model):
+    """How many turns of a time had something: an outcome, a state, an error, a stage, a deciding row.
+
+    A job fills it from the records, never a turn. It stays when turns are erased or removed.
+    """
+
+    #: The `kind` of counts that are no table of a deciding row.
+    TURN, STATE, ERROR, STAGE, BEGUN, MODEL_CALLS = "TURN", "STATE", "ERROR", "STAGE", "BEGUN", "MODEL_CALLS"
+    HANDED_OVER, MODEL_FAILED, FEEDBACK = "HANDED_OVER", "MODEL_FAILED", "FEEDBACK"
+    #: Turns that brought a conversation into a state, and out of the one before.
+    ENTERED, EXITED = "ENTERED", "EXITED"
+    #: Begins the kinds of the steps of forms, such as FORM_ASKED; their value is `schema:field`.
+    FORM = "FORM_"
+
+    id = models.BigAutoField(primary_key=True)
+    hour = models.DateTimeField(help_text="The beginning of the time in which the turns began.")
+    workspace_id = models.TextField("workspace")
+    channel = models.TextField()
+    config_version = models.BigIntegerField("release")
+    intent_code = models.TextField("intent", help_text="The intent after the turn; of EXITED the one before.")
+    kind = models.TextField(help_text="What is counted: such as TURN, STATE or STAGE, or the table of a deciding row.")
+    value = models.TextField(help_text="The outcome, state, error code, stage or key of the row.")
+    turns = models.BigIntegerField(help_text="How many turns had it; of MODEL_CALLS, how many calls they made.")
+    amount = models.DecimalField(
+        max_digits=24, decimal_places=9, help_text="Of TURN their milliseconds; of MODEL_CALLS their cost."
+    )
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value} at {self.hour}"
+
+
+class CeTurnCount(_Count):
+    """The counts of hours."""
+
+    class Meta:
+        db_table = "ce_turn_count"
+        verbose_name = "count of turns"
+        verbose_name_plural = "counts of turns"
+        default_permissions = ()
+        constraints: ClassVar = _once("ce_turn_count_once")
+
+
+class CeTurnDayCount(_Count):
+    """The counts of days, in the time zone of the deployment; `hour` is the first hour of the day."""
+
+    class Meta:
+        db_table = "ce_turn_day_count"
+        verbose_name = "count of turns by day"
+        verbose_name_plural = "counts of turns by day"
+        default_permissions = ()
+        constraints: ClassVar = _once("ce_turn_day_count_once")
+
+
+class CeCountProgress(models.Model):
+    """Up to which record turns are counted, and up to which rating: one row each."""
+
+    #: The rows.
+    TURNS, FEEDBACK = 1, 2
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    counted = models.BigIntegerField(default=0, help_text="The last record that is counted.")
+    seen = models.BigIntegerField(default=0, help_text="The newest record when the job last looked.")
+    seen_at = models.DateTimeField(null=True, help_text="When that was.")
+
+    class Meta:
+        db_table = "ce_count_progress"
+        verbose_name = "progress of counting"
+        verbose_name_plural = "progress of counting"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"counted up to record {self.counted}"

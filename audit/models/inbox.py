@@ -1,0 +1,120 @@
+"""The inbox: what users wrote and the bot could not serve, in groups."""
+
+import re
+from collections.abc import Collection
+from hashlib import sha256
+from typing import Any
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils.crypto import salted_hmac
+
+
+class CeInboxGroup(models.Model):
+    """Messages that are alike, and what was decided about them. It names turns; their texts stay where they are."""
+
+    class Kind(models.TextChoices):
+        """What went wrong with the messages of a group."""
+
+        NOT_UNDERSTOOD = "NOT_UNDERSTOOD", "Not understood"
+        TWO_INTENTS = "TWO_INTENTS", "Two intents"
+        REFUSED_VALUE = "REFUSED_VALUE", "Refused values"
+        FORM_GIVEN_UP = "FORM_GIVEN_UP", "Forms given up"
+        HANDED_OVER = "HANDED_OVER", "Handed over"
+        NEGATIVE = "NEGATIVE", "Negative feedback"
+
+    class Status(models.TextChoices):
+        """What became of a group."""
+
+        OPEN = "OPEN", "Open"
+        UNDERSTOOD = "UNDERSTOOD", "Understood now"
+        DISMISSED = "DISMISSED", "Dismissed"
+
+    id = models.BigAutoField(primary_key=True)
+    workspace_id = models.TextField("workspace", default="default", help_text="The workspace of the messages.")
+    kind = models.CharField(
+        max_length=20, choices=Kind.choices, default=Kind.NOT_UNDERSTOOD, help_text="What went wrong."
+    )
+    fingerprint = models.CharField(
+        max_length=64, help_text="A keyed hash of what the messages have in common, by which the group is known again."
+    )
+    status = models.CharField(
+        max_length=10, choices=Status.choices, default=Status.OPEN, help_text="What became of the group."
+    )
+    leader = models.BigIntegerField(help_text="The turn whose message stands for the group.")
+    examples = models.JSONField(default=list, help_text="Turns with other wordings.")
+    messages = models.IntegerField(help_text="How many messages the group has.")
+    wordings = models.IntegerField(help_text="How many different ones.")
+    this_week = models.IntegerField(default=0, help_text="Messages of the last seven days.")
+    week_before = models.IntegerField(default=0, help_text="Messages of the seven days before.")
+    first_at = models.DateTimeField(help_text="When the first message came.")
+    last_at = models.DateTimeField(help_text="When the last message came.")
+    came_back = models.BooleanField(default=False, help_text="Messages came after the group was decided.")
+    intent_code = models.TextField("intent", default="", help_text="The intent of the form.")
+    field_name = models.TextField("field", default="", help_text="The field whose value was refused.")
+    detail = models.TextField(default="", help_text="Why the value was refused.")
+    table_name = models.TextField("table", default="", help_text="The table of the row that the messages met.")
+    row_pk = models.TextField("row", default="", help_text="The form or the answer that the messages met.")
+    assigned_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Who takes care of the group.",
+    )
+    note = models.TextField(blank=True, help_text="What people who share the work should know.")
+    decided_by = models.CharField(max_length=150, blank=True, help_text="Who dismissed it; blank for the job.")
+    decided_at = models.DateTimeField(null=True, help_text="When it was dismissed, or understood.")
+    decision = models.TextField(default="", help_text="The last decision of a person in words. It stays.")
+    decision_at = models.DateTimeField(null=True, help_text="When that was.")
+
+    class Meta:
+        db_table = "ce_inbox_group"
+        verbose_name = "group of messages"
+        verbose_name_plural = "groups of messages"
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "fingerprint"], name="ce_inbox_group_once"),
+        ]
+        indexes = [models.Index(fields=["status", "kind", "-messages", "id"], name="ce_inbox_group_order")]
+
+    def __str__(self) -> str:
+        return f"{self.messages} messages"
+
+    @property
+    def turns(self) -> list[int]:
+        """The turns that it names."""
+        return [turn for turn in (self.leader, *self.examples) if turn]
+
+    @classmethod
+    def forget_turns(cls, turns: Collection[int]) -> None:
+        """Remove erased turns from all groups; a group without other messages goes, with its note and fingerprint."""
+        erased = set(turns)
+        with transaction.atomic():
+            groups = list(cls.objects.select_for_update().only("leader", "examples", "messages").order_by("id"))
+            touched = [group for group in groups if erased.intersection(group.turns)]
+            remaining = [group for group in touched if group.messages > len(erased.intersection(group.turns))]
+            for group in remaining:
+                group.messages -= len(erased.intersection(group.turns))
+                # Until the job looks again, a group may stand there without a message.
+                group.leader, *group.examples = [turn for turn in group.turns if turn not in erased] or [0]
+            cls.objects.filter(pk__in=[group.pk for group in touched if group not in remaining]).delete()
+            cls.objects.bulk_update(remaining, ["leader", "examples", "messages"])
+
+    @classmethod
+    def forget_name(cls, participant: str) -> None:
+        """Remove the notes that name a participant: as a word, so that `7` keeps a note about 17 messages."""
+        name = re.compile(rf"(?<!\w){re.escape(participant)}(?!\w)", re.IGNORECASE)
+        notes = cls.objects.exclude(note="").values_list("pk", "note")
+        cls.objects.filter(pk__in=[key for key, note in notes if name.search(note)]).update(note="")
+
+
+def make_fingerprint(content: str, secret: Any = None) -> str:
+    """A keyed hash: nobody without the secret of the deployment can guess the words."""
+    return key_fingerprint(sha256(content.encode()).hexdigest(), secret)
+
+
+def key_fingerprint(digest: str, secret: Any = None) -> str:
+    """The fingerprint for the hash of a content."""
+    return salted_hmac("convengine inbox group", digest, secret=secret, algorithm="sha256").hexdigest()

@@ -1,0 +1,191 @@
+"""The events of a turn as one JSON list, which is stored verbatim in the turn's row (R122).
+
+An entry is `{seq, stage, step, ms, payload}`: the number, the stage, the running step, the milliseconds since the turn
+began, and the payload as readers are shown it. Where there is more, the entry also has
+
+- `session`: the whole session, at the first event; `changed`: what this event changed in it (`session_state`);
+- `rows`: the configuration rows that decided something after this event, as [table, key, role];
+- `calls`: the model calls after this event, with the columns of `ce_llm_call_log`.
+
+An entry without a stage holds rows and calls of a turn none of whose events is stored.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from audit.record import session_state
+from audit.record.document_parts import encode_document
+from audit.record.event_filter import AuditFilter, is_admitted, limiter
+from audit.record.events import StoredEvent, list_events, read_document
+from audit.record.model_calls import call_columns
+from audit.record.prompt_redaction import PromptRedaction
+from convengine.engine.pipeline.stages import AUDIT_EVENT_LOST, PIPELINE_TIMING
+from convengine.engine.redaction import Redaction
+from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.trail import AuditEvent
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+Entry = dict[str, Json]
+#: Keys of the record itself in payloads and changes; a redacted key may have the same name deeper.
+_STRUCTURE = frozenset({"set", "unset", "candidates", "operands", "key"})
+
+
+class Document(NamedTuple):
+    """The events of a turn, ready to be stored."""
+
+    text: str
+    entries: Sequence[Mapping[str, Json]]
+    #: The sealed bytes of each part.
+    parts: Sequence[bytes]
+    #: Events that could not be stored, and are marked.
+    lost_events: int = 0
+
+
+def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continued: bool = False) -> Document:
+    """The events of a turn after `after_seq`, filtered and masked.
+
+    A replay is not `limited`. A document that is `continued` does not begin with the whole session.
+    """
+    entries = _build_entries(turn, after_seq, limited=limited, continued=continued)
+    try:
+        (text, parts), lost_count = encode_document(entries), 0
+    except (RecursionError, ValueError):
+        entries, lost_count = _mark_lost(entries)
+        text, parts = encode_document(entries)
+    redaction = Redaction.of(turn.snapshot)
+    # Nearly always there is nothing to mask: one test of everything is cheaper than a walk.
+    if redaction.touches(text):
+        entries = [_mask_entry(entry, redaction) for entry in loads(text)]
+        text, parts = encode_document(entries)
+    return Document(text, entries, parts, lost_count)
+
+
+def list_unstored_events(turn: Turn) -> list[StoredEvent]:
+    """The events of a turn that is replayed or tried, as readers would get them if it were stored."""
+    row = SimpleNamespace(
+        conversation_id=UUID(turn.request.conversation_id),
+        turn_id=UUID(turn.turn_id),
+        turn_no=turn.turn_no,
+        config_version=turn.snapshot.config_version,
+        created_at=turn.ports.clock.now(),
+        pk=None,
+    )
+    return list(list_events(row, read_document(encode_turn(turn, limited=False).text)))
+
+
+def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool) -> list[Entry]:
+    wanted = AuditFilter.of(turn.snapshot)
+    everything = wanted.keeps_everything and not (limited and limiter.on)
+    entries: list[Entry] = []
+    filtered, session, is_first = 0, None, not continued
+    take_additions = _AdditionQueue(turn, after_seq)
+    for event in turn.trail.events:
+        if not everything and not is_admitted(event, turn, wanted, limited=limited):
+            filtered += 1
+            continue
+        if event.seq > after_seq:
+            entry = _build_entry(event, session, wanted, filtered, is_first=is_first)
+            if take_additions.next_seq <= event.seq:
+                take_additions(entry, event.seq)
+            entries.append(entry)
+            is_first = False
+        session = event.session
+    if take_additions.next_seq < math.inf:
+        if not entries:
+            entries.append({"seq": len(turn.trail.events), "stage": None, "step": None, "ms": 0, "payload": {}})
+        take_additions(entries[-1], math.inf)
+    return entries
+
+
+def list_deciding_rows(entries: Iterable[Mapping[str, Json]]) -> list[tuple[str, str, str]]:
+    """The rows that decided something, as (table, key, role), in order."""
+    return [(table, key, role) for entry in entries if "rows" in entry for table, key, role in entry["rows"]]
+
+
+def _build_entry(
+    event: AuditEvent, before: Session | None, wanted: AuditFilter, filtered: int, *, is_first: bool
+) -> Entry:
+    seq, stage, payload, session, step, at_ms = event
+    entry = {"seq": seq, "stage": stage, "step": step, "ms": int(at_ms), "payload": payload}
+    if filtered and stage == PIPELINE_TIMING:
+        entry["payload"] = {**payload, "auditFiltered": filtered}
+    elif wanted.persist_meta:
+        entry["payload"] = session_state.refer_to_session(event)
+    else:
+        entry["payload"] = session_state.copy_session(event)
+    if not wanted.persist_meta:
+        return entry
+    if is_first:
+        entry["session"] = session_state.build_document(session)
+    elif _is_changed(before, session) and (change := session_state.diff_sessions(before, session)):
+        entry["changed"] = change
+    return entry
+
+
+def _is_changed(before: Session | None, session: Session) -> bool:
+    return session is not before and (before is None or not before.has_same_state(session))
+
+
+class _AdditionQueue:
+    """Puts the deciding rows and the model calls of a turn into the entries of their events."""
+
+    def __init__(self, turn: Turn, after_seq: int) -> None:
+        redaction, started = PromptRedaction.of(turn.snapshot), turn.ports.clock.now()
+        numbered = enumerate(turn.model_calls, start=1)
+        self._rows = [
+            (seq, [row.table, row.row_pk, row.role])
+            for row, seq in turn.decided_rows.items()
+            if seq > after_seq or not after_seq
+        ]
+        self._calls = [
+            (call.seq, {"no": number, **call_columns(call, started, redaction)})
+            for number, call in numbered
+            if call.seq > after_seq or not after_seq
+        ]
+        #: The event of the next row or call; infinity when none is left.
+        self.next_seq = self._find_next_seq()
+
+    def _find_next_seq(self) -> float:
+        return min((waiting[0][0] for waiting in (self._rows, self._calls) if waiting), default=math.inf)
+
+    def __call__(self, entry: Entry, seq: float) -> None:
+        """Add what was recorded up to event `seq`."""
+        for name, waiting in (("rows", self._rows), ("calls", self._calls)):
+            count = sum(1 for at, _ in waiting if at <= seq)
+            if count:
+                entry[name] = [*entry.get(name, ()), *(value for _, value in waiting[:count])]
+                del waiting[:count]
+        self.next_seq = self._find_next_seq()
+
+
+def _mark_lost(entries: Sequence[Entry]) -> tuple[list[Entry], int]:
+    """The entries with a marker for each that cannot be encoded."""
+    encodable, lost_count = [], 0
+    for entry in entries:
+        try:
+            dumps(entry)
+            encodable.append(entry)
+        except (RecursionError, ValueError) as refused:
+            marker = {"stage": entry["stage"], "reason": str(refused).split("\n")[0], "bytes": None}
+            encodable.append({**entry, "stage": str(AUDIT_EVENT_LOST), "payload": marker})
+            lost_count += 1
+    return encodable, lost_count
+
+
+def _mask_entry(entry: Entry, redaction: Redaction) -> Entry:
+    masked = dict(entry)
+    # The durations of steps are not secret, and readers compute with them.
+    if entry["stage"] != PIPELINE_TIMING:
+        masked["payload"] = redaction.document(entry["payload"], _STRUCTURE)
+    if "changed" in entry:
+        masked["changed"] = redaction.document(entry["changed"], _STRUCTURE)
+    if "session" in entry:
+        # The names of the session's parts are the product's own.
+        parts = ((name, redaction.document({name: value})) for name, value in entry["session"].items())
+        masked["session"] = {name: next(iter(part.values())) for name, part in parts}
+    return masked

@@ -1,0 +1,182 @@
+"""The events of stored documents: as they are stored, and whole, with the session of each moment (R16, R33)."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from audit.record import session_state
+from convengine.engine.pipeline.stages import STEP_ENTER, STEP_ERROR, STEP_EXIT
+from convengine.engine.stages import WHOLE_META, base_name
+from convengine.engine.turn.codec import loads
+
+Json = Any
+#: The columns from which events are read.
+EVENT_COLUMNS = ("conversation_id", "turn_id", "turn_no", "config_version", "created_at", "events")
+#: Ids of events per row of the record: `audit_id` = row × 10,000 + seq.
+IDS_PER_ROW = 10_000
+_STEP_ENDS = frozenset({STEP_EXIT, STEP_ERROR})
+
+
+@dataclass
+class StoredEvent:
+    """One event, as it is stored."""
+
+    conversation_id: UUID
+    turn_id: UUID | None
+    #: Null outside of turns.
+    turn_no: int | None
+    config_version: int | None
+    seq: int
+    stage: str
+    payload_json: dict[str, Json]
+    created_at: datetime
+    step: str | None = None
+    #: The whole session, if the event begins a document; and what the event changed.
+    session: Mapping[str, Json] | None = None
+    changed: Mapping[str, Json] = field(default_factory=dict)
+    #: The row of the record; null while the turn runs, and in a replay.
+    record_id: int | None = None
+
+    @property
+    def audit_id(self) -> int | None:
+        """The id of the event in the view `ce_audit`."""
+        return None if self.record_id is None else self.record_id * IDS_PER_ROW + self.seq
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event with resolved references and the state of the turn."""
+
+    row: StoredEvent
+    payload: dict[str, Json]
+    #: The state of the turn at this event.
+    state: Mapping[str, Json]
+    step: str | None
+    #: What the event changed in the session.
+    changed: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The stage without its source."""
+        return base_name(self.row.stage)
+
+
+def read_document(text: str | None) -> list[dict[str, Json]]:
+    """The entries of a stored document; none if it was removed, or cannot be read, which its seal shows."""
+    try:
+        entries = loads(text) if text else []
+    except ValueError:
+        return []
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+def list_events(row: Any, entries: Iterable[Mapping[str, Json]]) -> Iterator[StoredEvent]:
+    """The events of a row of the record, or of anything with its columns, from its entries.
+
+    What an entry without a stage says about the session goes to the next event.
+    """
+    session: Mapping[str, Json] | None = None
+    changed: Mapping[str, Json] = {}
+    for entry in entries:
+        if entry.get("session") is not None:
+            session, changed = entry["session"], {}
+        changed = session_state.merge_changes(changed, entry["changed"]) if "changed" in entry else changed
+        if entry.get("stage"):
+            yield StoredEvent(
+                row.conversation_id,
+                row.turn_id,
+                row.turn_no,
+                row.config_version,
+                int(entry["seq"]),
+                str(entry["stage"]),
+                entry.get("payload") or {},
+                row.created_at + timedelta(milliseconds=entry.get("ms") or 0),
+                entry.get("step"),
+                session,
+                changed,
+                row.pk,
+            )
+            session, changed = None, {}
+
+
+def read_events(rows: Iterable[Any]) -> Iterator[StoredEvent]:
+    """The events of rows of the record, in their order."""
+    for row in rows:
+        yield from list_events(row, read_document(row.events))
+
+
+def expand_events(rows: Iterable[StoredEvent], full_meta: bool = False) -> Iterator[Event]:
+    """Whole events from stored ones, which must come turn by turn, each turn from its first event.
+
+    With `full_meta` every event has params, context and session.
+    """
+    turn_no: int | None = None
+    state: Mapping[str, Json] = {}
+    has_meta = False
+    for row in rows:
+        if row.turn_no != turn_no or not state:
+            turn_no, state, has_meta = row.turn_no, session_state.build_empty_document(), False
+        before, changed = state, row.changed
+        if row.session is not None:
+            state, has_meta = row.session, True
+        if changed:
+            state = session_state.apply_change(state, changed)
+        if row.session is not None:
+            changed = session_state.diff_documents(before, state)
+        payload = session_state.expand_references(row.payload_json, state)
+        if has_meta:
+            payload["_meta"] = _build_meta(row, state, changed, full_meta)
+        yield Event(row, payload, state, row.step, changed)
+
+
+def expand_alone(rows: Iterable[StoredEvent]) -> Iterator[Event]:
+    """The same for events outside of turns, each by itself."""
+    for row in rows:
+        yield from expand_events([row])
+
+
+def select_steps(events: Iterable[Event], steps: Collection[str]) -> Iterator[Event]:
+    """The events of some steps, from whole turns; even of turns that were stored without `_meta`."""
+    turn_no: int | None = None
+    entered: str | None = None
+    for event in events:
+        if event.row.turn_no != turn_no:
+            turn_no, entered = event.row.turn_no, None
+        if event.name == STEP_ENTER:
+            entered = event.payload.get("step")
+        if (event.step or entered) in steps:
+            yield event
+        if event.name in _STEP_ENDS:
+            entered = None
+
+
+def _build_meta(
+    row: StoredEvent, state: Mapping[str, Json], changed: Mapping[str, Json], full_meta: bool
+) -> dict[str, Json]:
+    meta = {
+        "stage": row.stage,
+        "conversationId": str(row.conversation_id),
+        "turnId": str(row.turn_id) if row.turn_id else None,
+        "turnNo": row.turn_no,
+        "seq": row.seq,
+        "emittedAt": row.created_at.isoformat(),
+        "intent": state.get("intent"),
+        "state": state.get("state"),
+        "configVersion": row.config_version,
+        "step": row.step,
+    }
+    if base_name(row.stage) in WHOLE_META:
+        return {**meta, **_large_parts(state)}
+    change = {"changed": changed} if changed else {}
+    return {**meta, **change, **(_large_parts(state) if full_meta else {})}
+
+
+def _large_parts(state: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "inputParams": session_state.read_folded(state, "inputParams"),
+        "userInputParams": state.get("userInputParams") or {},
+        "contextDict": session_state.read_folded(state, "context"),
+        "session": session_state.read_folded(state, "session"),
+    }

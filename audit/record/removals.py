@@ -1,0 +1,103 @@
+"""Record lawful removals, so that what is absent is no damage (R123).
+
+The ledger says how much was removed, the hash of the ids, who, and why; cuts and bases say where chains begin now.
+"""
+
+import json
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max
+
+from audit.models import CeChainBase, CeChainCut, CeChainDay, CeLedger, CeMcpUserFeedback
+from audit.models.chained import ChainedRow, LogSeal, day_of
+from audit.models.ledger import hash_ids
+from convengine.server.database.sql import database_time
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.turns.seal import read_seal
+
+#: Who removes by age.
+RETENTION_BY = "retention"
+Kind = CeLedger.Kind
+
+
+def note_removal(
+    kind: CeLedger.Kind, table: str, ids: Sequence[object], by: str, reason: str, gaps: Sequence[ChainedRow] = ()
+) -> None:
+    """Record a removal of rows. Needs an open transaction. `gaps` are removed entries of a log that others follow."""
+    detail = {"gaps": [_describe_gap(row) for row in gaps if row.seal]} if gaps else {}
+    CeLedger.objects.create(
+        created_at=database_time(),
+        kind=kind,
+        by=by,
+        reason=reason,
+        table_name=table,
+        count=len(ids),
+        ids_hash=hash_ids(ids),
+        detail=json.dumps(detail, separators=(",", ":")),
+    )
+
+
+def remove_entries(
+    model: type[ChainedRow], conversations: Sequence[uuid.UUID], kind: CeLedger.Kind, by: str, reason: str
+) -> None:
+    """Remove all entries of a log about some conversations, and record it. Needs an open transaction."""
+    log: Any = model._default_manager
+    entries = list(log.filter(conversation_id__in=conversations).order_by("pk"))
+    if entries:
+        keys = [entry.pk for entry in entries]
+        log.filter(pk__in=keys).delete()
+        note_removal(kind, model._meta.db_table, keys, by, reason, entries)
+
+
+def mark_days_removed(log: str, before: datetime) -> None:
+    """Declare that retention removes the entries of the days before a time. Needs an open transaction."""
+    for day in CeChainDay.objects.select_for_update().filter(log=log, day__lt=day_of(before), removed=False):
+        day.removed = True
+        day.sign()
+        day.save()
+
+
+def _describe_gap(row: ChainedRow) -> list[Any]:
+    seal = LogSeal.read(row.seal)
+    return [row._meta.db_table, row.pk, str(day_of(getattr(row, "created_at"))), seal.previous.hex(), seal.hash.hex()]  # noqa: B009
+
+
+def note_cut(kind: CeChainCut.Kind, before: datetime, last: int = 0) -> None:
+    """Record a removal of older data: before it, and once more with the last examined row."""
+    cut = CeChainCut(kind=kind, before=before, looked_to=last)
+    cut.sign()
+    cut.save()
+
+
+def last_checked_row(kind: CeChainCut.Kind) -> int:
+    """The last examined row of a kind."""
+    return CeChainCut.objects.filter(kind=kind).aggregate(last=Max("looked_to"))["last"] or 0
+
+
+def turns_leave(keys: Sequence[int]) -> None:
+    """Record where chains begin whose oldest turns are about to be removed. Needs an open transaction."""
+    if keys:
+        reason = "old turns of conversations in use"
+        note_removal(Kind.RETENTION, "ce_conversation_history", keys, RETENTION_BY, reason)
+    newest: dict[uuid.UUID, tuple[int, bytes]] = {}
+    rows = CeConversationHistory.objects.filter(pk__in=keys).order_by("turn_no")
+    for key, turn_no, seal in rows.values_list("conversation_id", "turn_no", "seal"):
+        if whole := read_seal(seal):
+            newest[key] = turn_no, whole.hash
+    bases = [CeChainBase(conversation_id=key, turn_no=turn_no, hash=head) for key, (turn_no, head) in newest.items()]
+    for base in bases:
+        base.sign()
+    columns = ["turn_no", "hash", "created_at", "proof"]
+    CeChainBase.objects.bulk_create(
+        bases, update_conflicts=True, unique_fields=["conversation_id"], update_fields=columns
+    )
+
+
+def conversations_leave(keys: Sequence[uuid.UUID]) -> None:
+    """Record whole conversations that are about to be removed, with their feedback. Needs an open transaction."""
+    reason = "conversations that nobody used"
+    remove_entries(CeMcpUserFeedback, keys, Kind.RETENTION, RETENTION_BY, reason)
+    note_removal(Kind.RETENTION, "ce_conversation", keys, RETENTION_BY, reason)

@@ -1,1 +1,0 @@
-"""What the seals of the record cover, and the links for additions."""

@@ -1,0 +1,241 @@
+"""The session in the record: whole at a turn's first event, then its changes; and payloads that refer to it (R16, R33).
+
+A change is `{set: {pointer: value}, unset: [pointer]}`. Pointers are JSON pointers into one document: `/context/…`,
+`/inputParams/…`, and the session facts at the top. A payload value `{"$folded": key}` is a part of that document.
+This module alone writes changes and references, and expands them.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from itertools import compress, repeat
+from operator import attrgetter, is_not, itemgetter
+from typing import Any
+
+from convengine.engine.text.json_diff import ABSENT
+from convengine.engine.turn.params import NESTING, REPEATED, drop_keys
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.trail import FOLDED, FOLDED_KEYS, AuditEvent
+
+Json = Any
+Change = dict[str, Json]
+_REFERENCE = "$folded"
+
+#: Input params that are not part of the document.
+_OMITTED_PARAMS = NESTING | REPEATED
+
+
+def _schema_fields(session: Session) -> list[str] | None:
+    schema = session.resolved_schema
+    properties = schema.json_schema.get("properties") if schema and isinstance(schema.json_schema, Mapping) else None
+    return list(properties) if isinstance(properties, dict) else None
+
+
+#: The parts of the document, by the session field of each. `inputParams` is separate.
+_PARTS: Mapping[str, tuple[str, Callable[[Session], Json]]] = {
+    "intent": ("intent", attrgetter("intent")),
+    "state": ("state", attrgetter("state")),
+    "schema_complete": ("schemaComplete", attrgetter("schema_complete")),
+    "has_container_data": ("hasContainerData", attrgetter("has_container_data")),
+    "container_data": ("containerData", attrgetter("container_data")),
+    "schema_has_any_value": ("hasAnySchemaValue", attrgetter("schema_has_any_value")),
+    "intent_locked": ("intentLocked", attrgetter("intent_locked")),
+    "intent_lock_reason": ("intentLockReason", attrgetter("intent_lock_reason")),
+    "missing_required_fields": ("missingRequiredFields", lambda session: list(session.missing_required_fields)),
+    "missing_field_options": ("missingFieldOptions", attrgetter("missing_field_options")),
+    "user_text": ("userText", attrgetter("user_text")),
+    "standalone_query": ("standaloneQuery", attrgetter("standalone_query")),
+    "clarification": (
+        "pendingClarificationQuestion",
+        lambda session: session.clarification.question if session.clarification else None,
+    ),
+    "last_llm_stage": ("lastLlmStage", attrgetter("last_llm_stage")),
+    "post_intent_rule": ("postIntentRule", attrgetter("post_intent_rule")),
+    "rule_execution_source": ("ruleExecutionSource", attrgetter("rule_execution_source")),
+    "rule_execution_origin": ("ruleExecutionOrigin", attrgetter("rule_execution_origin")),
+    "last_llm_output": (
+        "lastLlmOutput",
+        lambda session: session.last_llm_output if isinstance(session.last_llm_output, dict) else {},
+    ),
+    "lifecycle": ("lifecycle", attrgetter("lifecycle")),
+    "context": ("context", attrgetter("context")),
+    "user_input_params": ("userInputParams", attrgetter("user_input_params")),
+    "resolved_schema": ("schemaFields", _schema_fields),
+    "epoch": ("epoch", attrgetter("epoch")),
+}
+_FIELDS = ("input_params", *_PARTS)
+_read_fields = itemgetter(*_FIELDS)
+
+
+def build_document(session: Session) -> dict[str, Json]:
+    """The state of a session: facts at the top, `context`, `inputParams`, `schemaFields`, `epoch`."""
+    parts = {key: read(session) for key, read in _PARTS.values()}
+    return {**parts, "inputParams": drop_keys(session.input_params, _OMITTED_PARAMS)}
+
+
+_FIRST = Session("")
+
+
+@cache
+def build_empty_document() -> Mapping[str, Json]:
+    """The document before the first event of a turn."""
+    return build_document(_FIRST)
+
+
+def diff_sessions(old: Session | None, new: Session) -> Change:
+    """The changes between two sessions of a turn; null is the moment before its first event.
+
+    A session changes in few fields at a time, and unchanged values are the same object, so only the rest is compared.
+    """
+    old = old or _FIRST
+    sets: dict[str, Json] = {}
+    unsets: list[str] = []
+    changed = list(compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))))
+    if changed[:1] == ["input_params"]:
+        del changed[0]
+        if old.input_params:
+            _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _OMITTED_PARAMS)
+        elif new.input_params:
+            sets["/inputParams"] = drop_keys(new.input_params, _OMITTED_PARAMS)
+    if changed:
+        parts = [_PARTS[field] for field in changed]
+        _compare({key: read(old) for key, read in parts}, {key: read(new) for key, read in parts}, "", sets, unsets)
+    return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
+
+
+def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The document after a change; the given one stays unchanged."""
+    for pointer, value in (change.get("set") or {}).items():
+        state = _put(state, _split_pointer(pointer), value)
+    for pointer in change.get("unset") or ():
+        state = _drop(state, _split_pointer(pointer))
+    return state
+
+
+def diff_documents(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
+    """The changes between two documents."""
+    sets: dict[str, Json] = {}
+    unsets: list[str] = []
+    _compare(old, new, "", sets, unsets)
+    return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
+
+
+def merge_changes(first: Mapping[str, Json], second: Mapping[str, Json]) -> Change:
+    """Two changes as one."""
+    sets, unsets = second.get("set") or {}, second.get("unset") or []
+    merged = {
+        "set": {**{at: value for at, value in (first.get("set") or {}).items() if at not in unsets}, **sets},
+        "unset": [*(at for at in first.get("unset") or () if at not in sets), *unsets],
+    }
+    return {name: value for name, value in merged.items() if value}
+
+
+def refer_to_session(event: AuditEvent) -> Mapping[str, Json]:
+    """The payload of an event with references for parts of its session."""
+    payload, context = event.payload, event.session.context
+    if FOLDED_KEYS.isdisjoint(payload):
+        return payload
+    return {
+        key: {_REFERENCE: key} if key in FOLDED_KEYS and (value is FOLDED or value is context) else value
+        for key, value in payload.items()
+    }
+
+
+def copy_session(event: AuditEvent) -> Mapping[str, Json]:
+    """The payload of an event with the parts of its session themselves."""
+    if not any(value is FOLDED for value in event.payload.values()):
+        return event.payload
+    state = build_document(event.session)
+    return {key: read_folded(state, key) if value is FOLDED else value for key, value in event.payload.items()}
+
+
+def expand_references(payload: Mapping[str, Json], state: Mapping[str, Json]) -> dict[str, Json]:
+    """A stored payload with the parts of the session that it refers to."""
+    return {
+        key: read_folded(state, value[_REFERENCE])
+        if isinstance(value, dict) and len(value) == 1 and _REFERENCE in value
+        else value
+        for key, value in payload.items()
+    }
+
+
+def get_at_pointer(state: Mapping[str, Json], pointer: str) -> Json:
+    """The value at a pointer, or null."""
+    node: Json = state
+    for part in _split_pointer(pointer):
+        node = node.get(part) if isinstance(node, Mapping) else None
+    return node
+
+
+def read_folded(state: Mapping[str, Json], key: str) -> Json:
+    """The part of the session with this name, in this state."""
+    context = state.get("context") or {}
+    if key == "context":
+        return context
+    if key in ("inputParams", "sessionInputParams"):
+        return state.get("inputParams") or {}
+    values = select_schema_part(state)
+    if key == "schemaJson":
+        return values
+    facts = {name: value for name, value in state.items() if name not in _INTERNAL}
+    facts["resolvedUserInput"] = facts.get("standaloneQuery") or facts.get("userText")
+    return {**facts, "context": context, "schemaJson": values}
+
+
+def select_schema_part(state: Mapping[str, Json]) -> Json:
+    """The context reduced to the fields of the form; the whole context without a form."""
+    context, names = state.get("context") or {}, state.get("schemaFields")
+    # A redacted object is a text.
+    if names is None or not isinstance(context, Mapping):
+        return context
+    return {key: value for key, value in context.items() if key in names}
+
+
+_INTERNAL = frozenset({"context", "inputParams", "userInputParams", "schemaFields", "epoch"})
+
+
+def _compare(
+    old: Mapping[str, Json],
+    new: Mapping[str, Json],
+    at: str,
+    sets: dict[str, Json],
+    unsets: list[str],
+    omitted: Collection[str] = (),
+) -> None:
+    """Collect the changes by pointer; unlike `diff_json`, lists count as one value, and every turn pays for this."""
+    # Nearly every value is the same object as before; those are skipped without Python code for each.
+    for key in compress(new, map(is_not, map(old.get, new, repeat(ABSENT)), new.values())):
+        if key in omitted:
+            continue
+        before, value = old.get(key, ABSENT), new[key]
+        pointer = f"{at}/{key if isinstance(key, str) and key.isidentifier() else _escape_key(key)}"
+        if isinstance(before, dict) and isinstance(value, dict) and before and value:
+            _compare(before, value, pointer, sets, unsets)
+        elif type(before) is not type(value) or before != value:
+            sets[pointer] = value
+    if not old.keys() <= new.keys():
+        unsets += [f"{at}/{_escape_key(key)}" for key in old if key not in new and key not in omitted]
+
+
+def _escape_key(key: str) -> str:
+    key = str(key)
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
+
+
+def _split_pointer(pointer: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
+def _put(state: Mapping[str, Json], parts: list[str], value: Json) -> dict[str, Json]:
+    first, *rest = parts
+    if not rest:
+        return {**state, first: value}
+    inner = state.get(first)
+    return {**state, first: _put(inner if isinstance(inner, Mapping) else {}, rest, value)}
+
+
+def _drop(state: Mapping[str, Json], parts: list[str]) -> dict[str, Json]:
+    first, *rest = parts
+    if not rest:
+        return {key: value for key, value in state.items() if key != first}
+    inner = state.get(first)
+    return {**state, first: _drop(inner, rest)} if isinstance(inner, Mapping) else dict(state)

@@ -1,0 +1,187 @@
+"""Write the record of turns: its document and its index, in the turn's own commit (R2, R122).
+
+Events outside of turns, and later events of a turn, get a row of their own: an ADDITION. The additions of a
+conversation are a chain of their own.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Max
+
+from audit.models import CeChainCut
+from audit.record import removals, running
+from audit.record.document import Document, encode_turn
+from audit.record.document_parts import encode_document, encode_stored_document
+from audit.record.form_steps import Step, list_steps
+from audit.record.model_calls import add_up_costs, list_calls
+from audit.record.turn_index import hash_entries, insert_index_stmts, list_index_entries
+from convengine.engine.steps.conversation.stages import USER_INPUT
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.turn import Turn
+from convengine.server.app_interfaces import TurnDocument, configuration
+from convengine.server.database.sql import Statement, execute
+from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
+from convengine.server.turns.seal import SEALED, Seal, encode_parts, read_seal
+
+Json = Any
+#: An event outside of turns: conversation, stage, payload.
+OutsideEvent = tuple[str, Stage, Mapping[str, Any]]
+
+
+def encode_turn_document(turn: Turn) -> TurnDocument:
+    """Everything of a turn that its row stores beside its header, and its index."""
+    document, key, now = encode_turn(turn), uuid.UUID(turn.turn_id), turn.ports.clock.now()
+    return _build_turn_document(document, key, now, len(turn.trail.events), list_steps(turn))
+
+
+def encode_dead_turn(
+    turn_id: uuid.UUID, began: datetime, now: datetime, events: Sequence[tuple[Stage, Mapping[str, Any]]]
+) -> TurnDocument:
+    """The same for a turn whose process died, from its running events; `events` end it."""
+    entries = running.read_running_entries(turn_id)
+    at_ms = max(int((now - began).total_seconds() * 1000), 0)
+    has_input = any(entry["stage"] == USER_INPUT for entry in entries)
+    for stage, payload in events:
+        if not (has_input and stage == USER_INPUT):
+            seq = entries[-1]["seq"] + 1 if entries else 1
+            entries.append({"seq": seq, "stage": str(stage), "step": None, "ms": at_ms, "payload": dict(payload)})
+    text, parts = encode_document(entries)
+    document = Document(text, entries, parts)
+    return _build_turn_document(document, turn_id, began, entries[-1]["seq"] if entries else 0)
+
+
+def flush_events(turn: Turn, token: str, after_seq: int) -> bool:
+    """Store the events of a running turn after `after_seq` for its readers. False when the lease was lost."""
+    return running.insert_running_events(turn, token, after_seq)
+
+
+def delete_running_stmt(token: str) -> Statement:
+    """Delete the stored events of a running turn, in its commit."""
+    return running.delete_running_stmt(token)
+
+
+def add_after_turn(turn: Turn, after_seq: int) -> None:
+    """Store the events after `after_seq` and the model calls of a turn that has its row already, or that never gets
+    one. Needs an open transaction.
+    """
+    document = encode_turn(turn, after_seq)
+    if document.entries:
+        key, turn_id, at = uuid.UUID(turn.request.conversation_id), uuid.UUID(turn.turn_id), turn.ports.clock.now()
+        calls, index_entries = list_calls(document.entries), list_index_entries(document.entries)
+        _insert_additions(
+            [
+                _addition_columns(key, at, turn.snapshot.config_version, document.text)
+                | {
+                    "turn_id": turn_id,
+                    "turn_no": turn.turn_no,
+                    "last_seq": len(turn.trail.events),
+                    "index_hash": hash_entries(index_entries),
+                    "model_calls": len(calls),
+                    "cost": add_up_costs(call["cost"] for call in calls),
+                }
+            ]
+        )
+        for statement in insert_index_stmts(turn_id, at, index_entries):
+            execute(statement)
+
+
+def add_outside(events: Sequence[OutsideEvent], now: datetime, config_version: int) -> None:
+    """Store events that belong to no turn. Needs an open transaction."""
+    by_conversation = defaultdict[str, list[OutsideEvent]](list)
+    for event in events:
+        by_conversation[str(event[0])].append(event)
+    rows = []
+    for key, of_conversation in by_conversation.items():
+        entries = [
+            {"seq": seq, "stage": str(stage), "step": None, "ms": 0, "payload": payload}
+            for seq, (_, stage, payload) in enumerate(of_conversation, start=1)
+        ]
+        columns = _addition_columns(uuid.UUID(key), now, config_version, dumps(entries))
+        rows.append(columns | {"last_seq": len(entries)})
+    _insert_additions(rows)
+
+
+def turns_removed_before(before: datetime) -> None:
+    """Record that older turns and sessions are removed."""
+    removals.note_cut(CeChainCut.Kind.TURNS, before)
+
+
+def turns_leave(keys: Sequence[int]) -> None:
+    """Called with the keys of turns right before they are removed. Needs an open transaction."""
+    removals.turns_leave(keys)
+
+
+def conversations_leave(keys: Sequence[uuid.UUID]) -> None:
+    """Called with the keys of conversations right before they are removed. Needs an open transaction."""
+    removals.conversations_leave(keys)
+
+
+def _build_turn_document(
+    document: Document, turn_id: uuid.UUID, at: datetime, last_seq: int, steps: Sequence[Step] = ()
+) -> TurnDocument:
+    calls, index_entries = list_calls(document.entries), list_index_entries(document.entries, steps)
+    return TurnDocument(
+        document.text,
+        document.parts,
+        last_seq,
+        len(calls),
+        add_up_costs(call["cost"] for call in calls) if calls else None,
+        insert_index_stmts(turn_id, at, index_entries),
+        hash_entries(index_entries),
+        document.lost_events,
+    )
+
+
+def _addition_columns(conversation_id: uuid.UUID, at: datetime, config_version: int, events: str) -> dict[str, Json]:
+    columns: dict[str, Json] = dict.fromkeys(SEALED)
+    return columns | {
+        "conversation_id": conversation_id,
+        "created_at": at,
+        "status": ADDITION,
+        "source": ADDITION,
+        "intent_code": "UNKNOWN",
+        "state_code": "UNKNOWN",
+        "config_version": config_version,
+        "model_calls": 0,
+        "context_epoch": 0,
+        "replayable": False,
+        "audit_incomplete": False,
+        "events": events,
+    }
+
+
+def _insert_additions(rows: Sequence[dict[str, Json]]) -> None:
+    """One row for each conversation, sealed after the last addition of its conversation."""
+    keys = [row["conversation_id"] for row in rows]
+    _lock_conversations(keys)
+    previous, hashes = _last_seals(keys), dict[int, str]()
+    made = []
+    for row in rows:
+        version = row["config_version"]
+        release = hashes.setdefault(version, configuration().content_hash(version))
+        seal = Seal.create(
+            previous.get(row["conversation_id"]), encode_parts(row, release, encode_stored_document(row["events"]))
+        )
+        made.append(CeConversationHistory(**row, modified_at=row["created_at"], seal=seal.to_bytes()))
+    CeConversationHistory.additions.bulk_create(made)
+
+
+def _lock_conversations(conversations: Iterable[uuid.UUID]) -> None:
+    """Lock these conversations for additions until the transaction ends. Running turns do not wait for it."""
+    if connection.vendor == "postgresql":
+        rows = CeConversation.objects.filter(pk__in=sorted(set(conversations))).order_by("pk")
+        list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
+
+
+def _last_seals(conversations: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
+    """The hash of the last addition of each conversation that has any."""
+    newest = CeConversationHistory.additions.filter(conversation_id__in=conversations).values("conversation_id")
+    last = newest.annotate(last=Max("history_id")).values_list("last", flat=True)
+    rows = CeConversationHistory.additions.filter(pk__in=list(last)).values_list("conversation_id", "seal")
+    return {key: whole.hash for key, seal in rows if (whole := read_seal(seal))}
