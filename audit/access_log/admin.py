@@ -1,6 +1,7 @@
 """The list of who read what."""
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 from django.apps import apps
 from django.contrib import admin
@@ -9,8 +10,10 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
 from audit.models import CeAccessLog
+from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.server.admin_site.read_only import ByConversation
-from convengine.server.admin_site.record_columns import excerpt_column, link, value_column
+from convengine.server.admin_site.record_columns import link, value_column
 
 _LABELS = dict(CeAccessLog.Kind.choices)
 #: Accesses to rows of a table that the page names.
@@ -30,7 +33,11 @@ class AccessLogAdmin(ByConversation):
     ordering = ("-access_id",)
     time = value_column("created_at", "time")
     ip_address = value_column("address", "IP address")
-    search_beginning = excerpt_column("search", "search")
+
+    @admin.display(description="search or filters")
+    def search_beginning(self, row: CeAccessLog) -> str:
+        """The filters of a search or a list by their names."""
+        return shorten_line(reveal_invisible(describe_filters(row.search)), 120) or "-"
 
     @admin.display(description="action")
     def action(self, row: CeAccessLog) -> str:
@@ -55,6 +62,16 @@ class AccessLogAdmin(ByConversation):
             return "-"
         query = f"?conversation_id={row.conversation_id}&turn_no={row.turn_no}"
         return link("ce_sessions_ceconversationhistory_changelist", row.turn_no, query=query)
+
+
+def describe_filters(search: str) -> str:
+    """A stored search in words: `participant: anna · intent: FEES`; another text stays."""
+    pairs = parse_qsl(search) if "=" in search else []
+    return " · ".join(f"{_FILTERS.get(name, name)}: {value}" for name, value in pairs) or search
+
+
+#: Names of filters whose parameters do not say what they are.
+_FILTERS = {"q": "words", "o": "order", "p": "page", "at": "page at", "before": "rows before", "export": "exported as"}
 
 
 def _find_table(path: str) -> Any:

@@ -4,7 +4,9 @@ import uuid
 from typing import Any
 
 from audit.models import CeAccessLog
+from convengine.engine.redaction import Redaction
 from convengine.engine.text.compare import shorten, storable
+from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversation
 
 #: Maximum stored length of a search.
@@ -31,7 +33,7 @@ def log_access(
         kind=kind,
         conversation_id=conversation_id,
         turn_no=turn_no,
-        search=shorten(storable(search), MAX_SEARCH_LENGTH),
+        search=shorten(storable(Redaction.of(configuration().latest).text(search)), MAX_SEARCH_LENGTH),
         address=storable(request.META.get("REMOTE_ADDR", "") or ""),
         path=storable(request.path),
     )

@@ -13,7 +13,7 @@ class ErasureAdmin(ByConversation):
 
     is_of_people = False
     list_display = ("time", "by", "reason_beginning", "conversation_page", "last_turn", "standing")
-    fields = ("time", "by", "reason", "conversation_page", "last_turn", "last_link", "validity")
+    fields = ("time", "by", "reason", "conversation_page", "last_turn", "last_addition", "validity")
     readonly_fields = ("time", "conversation_page", "last_turn", "validity")
     ordering = ("-erasure_id",)
     time = value_column("created_at", "time")

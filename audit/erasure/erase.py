@@ -2,7 +2,7 @@
 
 First the erasure is declared: in one transaction the conversation is closed for good, its contents are removed, and the
 erasure is recorded. Then its turns are emptied in batches; if that is interrupted, the job continues. Each turn keeps
-number, time, status, intent, state and duration, and the digests of its seal. The salt is removed, so that nobody can
+number, time, status, intent, state and duration, and its seal. The salts of what was removed go, so that nobody can
 guess the words.
 """
 
@@ -18,20 +18,22 @@ from django.db.models import Max, Q, QuerySet
 
 from audit.models import (
     CeAccessLog,
-    CeAudit,
-    CeChainLink,
     CeErasure,
-    CeLlmCallLog,
+    CeInboxGroup,
     CeMcpUserFeedback,
     CeReplayJob,
+    CeRunningEvent,
     CeSavedSearch,
+    CeWhatIfTurn,
 )
-from audit.record.seal import links
+from audit.models.chained import LogSeal
+from audit.record import removals
+from audit.record.retention import cut_row
+from audit.record.turn_log import add_outside
 from convengine.engine.errors import TurnInProgress
 from convengine.engine.pipeline.stages import DATA_ERASED
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
-from convengine.engine.turn.seal import Seal
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time
 from convengine.server.executors.models import CeNotification
@@ -39,6 +41,7 @@ from convengine.server.sessions.models import (
     CLOSED_BY_CALL,
     CeConversation,
     CeConversationHistory,
+    CeExtensionFault,
     CeIdempotency,
     CeMemory,
     CePendingActionExecution,
@@ -47,6 +50,7 @@ from convengine.server.sessions.models import (
     CeTurnTicket,
 )
 from convengine.server.turns.dead_turns import recover_expired_lease
+from convengine.server.turns.seal import ERASED
 
 #: Turns per transaction.
 TURNS_PER_TRANSACTION = 100
@@ -73,10 +77,10 @@ _EMPTY_TURN = dict.fromkeys(
         "assistant_output",
         "facts",
         "recording",
+        "events",
         "error_message",
         "replay_note",
-        "request_meta",
-        "trace_graph",
+        "request_id",
     )
 )
 
@@ -113,7 +117,8 @@ def erase_participant(
         declare_erasure(key, order)
         yield {"conversations": 1}
     threads.delete()
-    yield from redact_searches(participant, f"[{_ERASED}]")
+    CeInboxGroup.forget_name(participant)
+    yield from redact_searches(participant, f"[{_ERASED}]", order)
     for key in keys:
         yield from empty_conversation(key)
 
@@ -136,25 +141,28 @@ def declare_erasure(key: uuid.UUID, order: EraseOrder) -> None:
             raise TurnInProgress()
         now = database_time()
         turns = CeConversationHistory.objects.filter(conversation_id=key)
-        last_link = CeChainLink.objects.filter(conversation_id=key).aggregate(last=Max("number"))["last"] or 0
+        additions = CeConversationHistory.additions.filter(conversation_id=key)
+        last_addition = additions.aggregate(last=Max("history_id"))["last"] or 0
         last_turn = turns.aggregate(last=Max("turn_no"))["last"] or 0
         if not _has_contents(row) and not _has_remains(key):
             return
-        counts = {"turns": turns.count(), "additions": last_link}
+        counts = {"turns": turns.count(), "additions": additions.count()}
         erasure = CeErasure(
             conversation_id=key,
             created_at=now,
             by=order.by,
             reason=order.reason,
             last_turn_no=last_turn,
-            last_link=last_link,
+            last_addition=last_addition,
         )
         erasure.counts = counts
         erasure.sign()
         erasure.save()
         version = configuration().latest.config_version
         payload = {"by": order.by, "reason": order.reason, "turnNo": last_turn, **counts}
-        links.add_events([links.NewEvent(key, DATA_ERASED, payload)], now, version)
+        add_outside([(str(key), DATA_ERASED, payload)], now, version)
+        removals.remove_entries(CeMcpUserFeedback, [key], removals.Kind.ERASURE, order.by, order.reason)
+        removals.note_removal(removals.Kind.ERASURE, "ce_conversation", [key], order.by, order.reason)
         _empty_conversation_row(row)
 
 
@@ -168,7 +176,7 @@ def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
         erasure = _newest_erasure(key) or erasure
     while turns := list(_turns_with_contents(key, erasure.last_turn_no)[:TURNS_PER_TRANSACTION]):
         yield _empty_turns(key, turns)
-    yield _empty_additions(key, erasure.last_link)
+    yield _empty_additions(key, erasure.last_addition)
 
 
 def list_unfinished() -> list[uuid.UUID]:
@@ -201,14 +209,14 @@ def _has_later_additions(erasure: CeErasure) -> bool:
 
     The first addition after it records the erasure.
     """
-    later = CeChainLink.objects.filter(
-        conversation_id=erasure.conversation_id, number__gt=erasure.last_link + 1
-    ).exists()
-    return later and _has_remains(erasure.conversation_id)
+    later = CeConversationHistory.additions.filter(
+        conversation_id=erasure.conversation_id, history_id__gt=erasure.last_addition
+    )
+    return len(later.values_list("pk")[:2]) > 1 and _has_remains(erasure.conversation_id)
 
 
 def _has_remains(key: uuid.UUID) -> bool:
-    return _turns_with_contents(key, 2**31 - 1).exists() or _events_to_erase(key).exists()
+    return _turns_with_contents(key, 2**31 - 1).exists() or _additions_to_erase(key).exists()
 
 
 def _turns_with_contents(key: uuid.UUID, last: int) -> QuerySet[CeConversationHistory]:
@@ -216,11 +224,13 @@ def _turns_with_contents(key: uuid.UUID, last: int) -> QuerySet[CeConversationHi
     for name in _EMPTY_TURN:
         has_contents |= Q(**{f"{name}__isnull": False})
     turns = CeConversationHistory.objects.filter(has_contents, conversation_id=key, turn_no__lte=last)
-    return turns.order_by("turn_no").only("history_id", "turn_no", "turn_id", "chain")
+    return turns.defer(None).order_by("turn_no")
 
 
-def _events_to_erase(key: uuid.UUID) -> Any:
-    return CeAudit.objects.filter(conversation_id=key).exclude(stage=DATA_ERASED)
+def _additions_to_erase(key: uuid.UUID) -> QuerySet[CeConversationHistory]:
+    """The additions with contents, except for those that record erasures."""
+    additions = CeConversationHistory.additions.filter(conversation_id=key, events__isnull=False)
+    return additions.exclude(events__contains=f'"stage":"{DATA_ERASED}"')
 
 
 def _empty_conversation_row(row: CeConversation) -> None:
@@ -234,7 +244,7 @@ def _empty_conversation_row(row: CeConversation) -> None:
     row.version += 1
     row.compacted_version = row.version
     row.save()
-    for model in (CeMemory, CeSessionUnit, CePendingActionExecution, CeMcpUserFeedback, CeReplayJob):
+    for model in (CeMemory, CeSessionUnit, CePendingActionExecution, CeReplayJob, CeWhatIfTurn, CeExtensionFault):
         model.objects.filter(conversation_id=key).delete()
     for table in (CeIdempotency, CeTurnTicket):
         table.objects.filter(conversation_id=key).delete()
@@ -242,30 +252,24 @@ def _empty_conversation_row(row: CeConversation) -> None:
 
 
 def _empty_turns(key: uuid.UUID, turns: Sequence[CeConversationHistory]) -> Counts:
-    numbers = [turn.turn_no for turn in turns]
     with transaction.atomic():
-        events = CeAudit.objects.filter(conversation_id=key, turn_no__in=numbers).purge()
-        calls = CeLlmCallLog.objects.filter(conversation_id=key, turn_no__in=numbers).purge()
-        for turn in turns:
-            chain = Seal.read(turn.chain).erase().to_bytes() if turn.chain else None
-            CeConversationHistory.objects.filter(pk=turn.pk).update(chain=chain, **_EMPTY_TURN)
-    return {"turns": len(turns), "events": events, "model calls": calls}
+        _empty_rows(turns)
+        CeInboxGroup.forget_turns([turn.pk for turn in turns])
+        CeRunningEvent.objects.filter(conversation_id=key).delete()
+    return {"turns": len(turns)}
 
 
 def _empty_additions(key: uuid.UUID, last: int) -> Counts:
     with transaction.atomic():
-        events = _events_to_erase(key).purge()
-        calls = CeLlmCallLog.objects.filter(conversation_id=key).purge()
-        # The additions that record erasures keep their seals, as they keep their events.
-        own = [
-            number + 1 for number in CeErasure.objects.filter(conversation_id=key).values_list("last_link", flat=True)
-        ]
-        links = list(CeChainLink.objects.filter(conversation_id=key, number__lte=last).exclude(number__in=own))
-        CeChainLink.objects.filter(pk__in=[link.pk for link in links]).purge()
-        for link in links:
-            link.chain = Seal.read(link.chain).erase().to_bytes()
-        CeChainLink.objects.bulk_create(links)
-    return {"events": events, "model calls": calls, "additions": len(links)}
+        additions = list(_additions_to_erase(key).filter(history_id__lte=last))
+        _empty_rows(additions)
+    return {"additions": len(additions)}
+
+
+def _empty_rows(rows: Sequence[CeConversationHistory]) -> None:
+    """Remove the contents of sealed rows."""
+    for row in rows:
+        cut_row(row, _EMPTY_TURN, ERASED)
 
 
 JOB = Job(
@@ -277,8 +281,8 @@ JOB = Job(
 )
 
 
-def redact_searches(participant: str, replacement: str) -> Iterator[Counts]:
-    """Replace the participant in stored searches, including addresses. The accesses stay."""
+def redact_searches(participant: str, replacement: str, order: EraseOrder) -> Iterator[Counts]:
+    """Replace the participant in stored searches, including addresses. The accesses stay, sealed again."""
     in_address = quote_plus(participant)
     entries = list(CeAccessLog.objects.filter(Q(search__icontains=participant) | Q(search__icontains=in_address)))
     maybe = CeSavedSearch.objects.filter(query__icontains=in_address)
@@ -288,6 +292,11 @@ def redact_searches(participant: str, replacement: str) -> Iterator[Counts]:
         CeAccessLog.objects.filter(pk__in=[row.pk for row in entries]).purge()
         for row in entries:
             row.search = replacement
+            if row.seal:
+                row.seal = LogSeal.read(row.seal).cut(row.encode()).to_bytes()
         CeAccessLog.objects.bulk_create(entries)
+        if entries:
+            keys = [row.pk for row in entries]
+            removals.note_removal(removals.Kind.ERASURE, CeAccessLog._meta.db_table, keys, order.by, order.reason)
     if entries or saved:
         yield {"searches": len(entries) + len(saved)}

@@ -3,12 +3,14 @@
 import csv
 import io
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
-from audit.record.queries import read_turns
+from audit.export.cells import guard_cell
+from audit.record.events import StoredEvent
+from audit.record.model_calls import read_calls
+from audit.record.queries import group_by_turn, read_outside_events, read_turns
+from audit.record.turn_index import read_deciding_rows
 from convengine.engine.turn.codec import dumps
 from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -19,8 +21,6 @@ _CSV_COLUMNS = (
     *("turnNo", "startedAt", "status", "userText", "answer", "intent", "state", "errorCode"),
     *("durationMs", "configVersion", "turnId"),
 )
-#: Characters that a spreadsheet takes for a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export_json(row: CeConversation) -> Iterator[str]:
@@ -74,13 +74,11 @@ def export_turns(key: uuid.UUID) -> Iterator[dict[str, Any]]:
 
 def export_outside_events(key: uuid.UUID) -> list[dict[str, Any]]:
     """The events outside of turns."""
-    return [
-        _event_document(event) for event in CeAudit.objects.filter(conversation_id=key, turn_no=None).order_by("seq")
-    ]
+    return list(map(_event_document, read_outside_events(key)))
 
 
 def _read_records(key: uuid.UUID) -> Iterator[CeConversationHistory]:
-    records = CeConversationHistory.objects.filter(conversation_id=key).defer("recording").order_by("turn_no")
+    records = CeConversationHistory.objects.filter(conversation_id=key).order_by("turn_no")
     last = 0
     while page := list(records.filter(turn_no__gt=last)[:BATCH_SIZE]):
         yield from page
@@ -89,18 +87,13 @@ def _read_records(key: uuid.UUID) -> Iterator[CeConversationHistory]:
 
 def _export_batch(key: uuid.UUID, records: list[CeConversationHistory]) -> Iterator[dict[str, Any]]:
     numbers, ids = [record.turn_no for record in records], [record.turn_id for record in records]
-    events, rows, calls = defaultdict(list), defaultdict(list), defaultdict(list)
-    for event in read_turns(key, numbers):
-        events[event.turn_no].append(_event_document(event))
-    for row in CeTurnRow.objects.filter(turn_id__in=ids).order_by("id"):
-        rows[row.turn_id].append({"table": row.table_name, "row": row.row_pk, "role": row.role})
-    for call in CeLlmCallLog.objects.filter(conversation_id=key, turn_no__in=numbers).order_by("llm_call_id"):
-        calls[call.turn_no].append(_column_values(call))
+    events, rows, calls = group_by_turn(read_turns(key, numbers)), read_deciding_rows(ids), read_calls(key, numbers)
     for record in records:
+        deciding = rows.get(record.turn_id, ())
         more = {
-            "events": events[record.turn_no],
-            "decidedBy": rows[record.turn_id],
-            "modelCalls": calls[record.turn_no],
+            "events": list(map(_event_document, events.get(record.turn_no, ()))),
+            "decidedBy": [{"table": row.table, "row": row.pk, "role": row.role} for row in deciding],
+            "modelCalls": [vars(call) for call in calls.get(record.turn_no, ())],
         }
         yield {**_column_values(record), **more}
 
@@ -109,7 +102,7 @@ def _conversation_columns(row: CeConversation) -> dict[str, Any]:
     return {name: value for name, value in _column_values(row).items() if not name.startswith("lease")}
 
 
-def _event_document(event: CeAudit) -> dict[str, Any]:
+def _event_document(event: StoredEvent) -> dict[str, Any]:
     return {
         "seq": event.seq,
         "stage": event.stage,
@@ -130,5 +123,5 @@ def _column_values(row: Any) -> dict[str, Any]:
 
 def _csv_line(cells: Any) -> str:
     out = io.StringIO()
-    csv.writer(out).writerow([f"'{cell}" if str(cell).startswith(_FORMULA_STARTS) else cell for cell in cells])
+    csv.writer(out).writerow([guard_cell(cell) for cell in cells])
     return out.getvalue()

@@ -1,32 +1,31 @@
-"""The ends of chains in a file elsewhere, which a database administrator cannot change.
+"""The ends of chains, in the ledger and in a file elsewhere, which a database administrator cannot change.
 
 The file has one JSON document per line. A line `{"anchor": 1, …}` begins a section with the chains that have grown
 since the section before: conversation, kind (`turns` or `additions`), the number of the last seal, its hash and its
-time. Older lines stay true.
+time. Older lines stay true. The ledger has the same lines (`audit/integrity/ledger.py`), and a section names its root.
 """
 
 import json
 import uuid
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from itertools import chain, islice
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from django.db.models import Max, Q
 
 from audit.integrity.conversation_facts import RetentionCuts
-from audit.integrity.findings import Finding
-from audit.models import CeChainBase, CeChainLink
-from audit.record.seal.links import link_frame
-from audit.record.seal.pieces import microseconds
-from convengine.engine.turn.seal import Seal
+from audit.integrity.findings import Finding, create_table_finding
+from audit.models import CeChainBase, CeLedger
 from convengine.server.database.sql import database_time
-from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.turn_record import FRAME, encode_frame
+from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
+from convengine.server.turns.seal import Seal
 
-_FORMAT = 1
-_TURNS, _ADDITIONS = "turns", "additions"
+_FORMAT = 2
+_TURNS, _ADDITIONS, _ROWS_TO = "turns", "additions", "rows"
+_COLUMNS = ("conversation_id", "turn_no", "seal", "created_at")
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 #: Rows per read, and lines per comparison.
 _ROWS, _LINES = 2000, 100
 #: Numbers are assigned before a transaction commits, so a smaller number within this margin may still appear.
@@ -35,6 +34,18 @@ _MARGIN = 10_000
 
 class UnreadableAnchor(ValueError):
     """A file is not an anchor; the message says where and why."""
+
+
+class Source(NamedTuple):
+    """What lists the ends: the codes of its findings, and its name in sentences."""
+
+    missing: str
+    differs: str
+    name: str
+
+
+LEDGER = Source("LEDGER_MISSING", "LEDGER_DIFFERS", "ledger")
+ANCHOR = Source("ANCHOR_MISSING", "ANCHOR_DIFFERS", "anchor")
 
 
 class ChainEnd(NamedTuple):
@@ -50,72 +61,83 @@ class ChainEnd(NamedTuple):
         """The line in the file."""
         return json.dumps([self.kind, str(self.conversation_id), self.number, self.hash, self.at]) + "\n"
 
+    @classmethod
+    def parse(cls, line: Any) -> Self:
+        """Parse a line of the file. Raises ValueError, TypeError, AttributeError."""
+        kind, key, last, hash_text, at = line
+        return cls(kind, uuid.UUID(key), int(last), str(hash_text), int(at))
 
-def write_anchor(file: Path) -> int:
+
+def write_anchor(file: Path, root: str = "") -> int:
     """Append the chains that have grown since the file was last written, or all to a new one; returns how many.
 
-    Raises OSError, and Unreadable for a file that is not an anchor.
+    `root` is the newest root of the ledger. Raises OSError, and UnreadableAnchor for a file that is not an anchor.
     """
-    turns, links = _read_last_section(file) if file.exists() else (0, 0)
-    newest = CeConversationHistory.objects.aggregate(last=Max("history_id"))["last"] or 0
-    newest_link = CeChainLink.objects.aggregate(last=Max("link_id"))["last"] or 0
-    begin = {
-        "anchor": _FORMAT,
-        "at": database_time().isoformat(),
-        _TURNS: max(newest - _MARGIN, 0),
-        _ADDITIONS: max(newest_link - _MARGIN, 0),
-    }
+    last = _read_last_section(file) if file.exists() else 0
+    newest = CeConversationHistory._base_manager.aggregate(last=Max("history_id"))["last"] or 0
+    begin = {"anchor": _FORMAT, "at": database_time().isoformat(), _ROWS_TO: settled_row(newest), "root": root}
     count = 0
     with file.open("a", encoding="utf-8") as out:
         out.write(json.dumps(begin) + "\n")
-        for chain_end in chain(_turn_chain_ends(turns), _addition_chain_ends(links)):
+        for chain_end in list_chain_ends(last):
             out.write(chain_end.to_line())
             count += 1
     return count
 
 
 def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Finding]:
-    """Where the stored chains differ from the recorded ones. Raises OSError, Unreadable."""
-    cuts, ends = RetentionCuts.read(), _read_ends(file, only)
+    """Where the stored chains differ from the recorded ones. Raises OSError, UnreadableAnchor."""
+    yield from compare_ends(_read_ends(file, only), RetentionCuts.read(), ANCHOR)
+    if only is None:
+        roots = set(CeLedger.objects.exclude(root="").values_list("root", flat=True))
+        for number, line in _read_lines(file):
+            if isinstance(line, dict) and line.get("root") and line["root"] not in roots:
+                text = f"The root of line {number} of the anchor is missing."
+                yield create_table_finding(ANCHOR.missing, CeLedger._meta.db_table, line.get("at"), text)
+
+
+def compare_ends(
+    ends: Iterator[ChainEnd], cuts: RetentionCuts, source: Source, aged: set[uuid.UUID] | None = None
+) -> Iterator[Finding]:
+    """Where the stored chains differ from recorded ends.
+
+    `aged` gets the missing conversations that are old enough to have been removed by rule.
+    """
     while batch := list(islice(ends, _LINES)):
-        yield from _compare_ends(
-            [chain_end for chain_end in batch if chain_end.kind == _TURNS], cuts, _stored_turn_hashes
-        )
-        yield from _compare_ends(
-            [chain_end for chain_end in batch if chain_end.kind == _ADDITIONS], cuts, _stored_link_hashes
-        )
+        for kind, stored in ((_TURNS, _stored_turn_hashes), (_ADDITIONS, _stored_addition_hashes)):
+            of_kind = [end for end in batch if end.kind == kind]
+            yield from _compare_ends(of_kind, cuts, stored, source, set() if aged is None else aged)
 
 
-def _turn_chain_ends(after: int) -> Iterator[ChainEnd]:
-    columns = ("history_id", "chain", *FRAME)
-    rows = CeConversationHistory.objects.order_by("history_id").values(*columns)
+def newest_ends(ends: Iterable[ChainEnd]) -> Iterator[ChainEnd]:
+    """The first end of each chain: of ends that are listed newest first, the others follow from it."""
+    seen: set[tuple[str, uuid.UUID]] = set()
+    for end in ends:
+        if (end.kind, end.conversation_id) not in seen:
+            seen.add((end.kind, end.conversation_id))
+            yield end
+
+
+def settled_row(newest: int) -> int:
+    """The number up to which no row can appear any more."""
+    return max(newest - _MARGIN, 0)
+
+
+def list_chain_ends(after: int) -> Iterator[ChainEnd]:
+    """The newest rows of each conversation after a number, part by part."""
+    columns = ("history_id", "source", *_COLUMNS)
+    rows = CeConversationHistory._base_manager.order_by("history_id").values(*columns)
     while page := list(rows.filter(history_id__gt=after)[:_ROWS]):
         after = page[-1]["history_id"]
-        newest = {row["conversation_id"]: row for row in page if row["chain"]}
-        for row in newest.values():
-            yield ChainEnd(
-                _TURNS, row["conversation_id"], row["turn_no"], _turn_hash(row), microseconds(row["created_at"])
-            )
+        newest = {(row["conversation_id"], row["source"] == ADDITION): row for row in page if row["seal"]}
+        for (key, is_addition), row in newest.items():
+            kind, number = (_ADDITIONS, row["history_id"]) if is_addition else (_TURNS, row["turn_no"])
+            yield ChainEnd(kind, key, number, _hash_of(row["seal"]), (row["created_at"] - _EPOCH) // _MICROSECOND)
 
 
-def _addition_chain_ends(after: int) -> Iterator[ChainEnd]:
-    while page := list(CeChainLink.objects.filter(link_id__gt=after).order_by("link_id")[:_ROWS]):
-        after = page[-1].link_id
-        for link in {link.conversation_id: link for link in page}.values():
-            at = microseconds(link.created_at)
-            yield ChainEnd(_ADDITIONS, link.conversation_id, link.number, _link_hash(link), at)
-
-
-def _turn_hash(row: dict[str, Any]) -> str:
+def _hash_of(seal: Any) -> str:
     try:
-        return Seal.read(row["chain"]).hash(encode_frame(row)).hex()
-    except ValueError:
-        return "unreadable"
-
-
-def _link_hash(link: CeChainLink) -> str:
-    try:
-        return Seal.read(link.chain).hash(link_frame(link)).hex()
+        return Seal.read(seal).hash.hex()
     except ValueError:
         return "unreadable"
 
@@ -124,70 +146,68 @@ def _stored_turn_hashes(ends: Iterable[ChainEnd]) -> dict[tuple[uuid.UUID, int],
     wanted = Q(pk__in=[])
     for end in ends:
         wanted |= Q(conversation_id=end.conversation_id, turn_no=end.number)
-    rows = CeConversationHistory.objects.filter(wanted).exclude(chain=None).values("chain", *FRAME)
-    return {(row["conversation_id"], row["turn_no"]): _turn_hash(row) for row in rows}
+    rows = CeConversationHistory.objects.filter(wanted).exclude(seal=None).values_list(*_COLUMNS)
+    return {(key, turn_no): _hash_of(seal) for key, turn_no, seal, _ in rows}
 
 
-def _stored_link_hashes(ends: Iterable[ChainEnd]) -> dict[tuple[uuid.UUID, int], str]:
-    wanted = Q(pk__in=[])
-    for end in ends:
-        wanted |= Q(conversation_id=end.conversation_id, number=end.number)
-    return {(link.conversation_id, link.number): _link_hash(link) for link in CeChainLink.objects.filter(wanted)}
+def _stored_addition_hashes(ends: Iterable[ChainEnd]) -> dict[tuple[uuid.UUID, int], str]:
+    rows = CeConversationHistory.additions.filter(pk__in=[end.number for end in ends]).exclude(seal=None)
+    return {(key, pk): _hash_of(seal) for key, pk, seal in rows.values_list("conversation_id", "pk", "seal")}
 
 
-def _compare_ends(ends: list[ChainEnd], cuts: RetentionCuts, stored: Any) -> Iterator[Finding]:
+def _compare_ends(
+    ends: list[ChainEnd], cuts: RetentionCuts, stored: Any, source: Source, aged: set[uuid.UUID]
+) -> Iterator[Finding]:
     """Compare recorded ends with the stored chains."""
     stored_hashes = stored(ends) if ends else {}
     gone = [end for end in ends if (end.conversation_id, end.number) not in stored_hashes]
-    removed = _removed_by_rule(gone, cuts) if gone else set()
+    removed = _removed_by_rule(gone, cuts, aged) if gone else set()
     for end in ends:
         stored_hash = stored_hashes.get((end.conversation_id, end.number))
         turn_no = end.number if end.kind == _TURNS else None
         what = f"turn {end.number}" if end.kind == _TURNS else f"addition {end.number}"
         if stored_hash is None and end not in removed:
-            text = f"The anchor has {what}, which is missing: the end of the chain or the whole chain was removed."
-            yield Finding("ANCHOR_MISSING", end.conversation_id, text, turn_no)
+            text = f"The {source.name} has {what}, which is missing: the end or all of the chain was removed."
+            yield Finding(source.missing, end.conversation_id, text, turn_no)
         elif stored_hash is not None and stored_hash != end.hash:
-            text = f"The chain up to {what} does not match the anchor."
-            yield Finding("ANCHOR_DIFFERS", end.conversation_id, text, turn_no)
+            text = f"The chain up to {what} does not match the {source.name}."
+            yield Finding(source.differs, end.conversation_id, text, turn_no)
 
 
-def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts) -> set[ChainEnd]:
+def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.UUID]) -> set[ChainEnd]:
     """Those that were removed by rule: with their session, or as old turns of another."""
     keys = [end.conversation_id for end in gone]
     existing = set(CeConversation.objects.filter(pk__in=keys).values_list("pk", flat=True))
     bases = {base.pk: base.turn_no for base in CeChainBase.objects.filter(pk__in=keys) if base.is_genuine()}
-    return {
+    old = {
         end
         for end in gone
-        if (end.kind == _TURNS and end.number <= bases.get(end.conversation_id, 0))
-        or (
-            end.conversation_id not in existing
-            and cuts.explains_missing_turn(datetime.fromtimestamp(end.at / 1_000_000, UTC))
-        )
+        if end.conversation_id not in existing
+        and cuts.explains_missing_turn(datetime.fromtimestamp(end.at / 1_000_000, UTC))
     }
+    aged |= {end.conversation_id for end in old}
+    return old | {end for end in gone if end.kind == _TURNS and end.number <= bases.get(end.conversation_id, 0)}
 
 
 def _read_ends(file: Path, only: uuid.UUID | None) -> Iterator[ChainEnd]:
     for number, line in _read_lines(file):
         if isinstance(line, list):
             try:
-                kind, key, last, hash_text, at = line
-                end = ChainEnd(kind, uuid.UUID(key), int(last), str(hash_text), int(at))
+                end = ChainEnd.parse(line)
             except (ValueError, TypeError, AttributeError) as fault:
                 raise UnreadableAnchor(f"{file}, line {number}: {fault}.") from fault
             if only is None or end.conversation_id == only:
                 yield end
 
 
-def _read_last_section(file: Path) -> tuple[int, int]:
-    """The highest numbers in the file."""
+def _read_last_section(file: Path) -> int:
+    """The highest number in the file."""
     sections = [line for _, line in _read_lines(file) if isinstance(line, dict)]
     if not sections or sections[0].get("anchor") != _FORMAT:
         raise UnreadableAnchor(
             f"{file} is not an anchor of this version: its first line does not have the format {_FORMAT}."
         )
-    return int(sections[-1].get(_TURNS, 0)), int(sections[-1].get(_ADDITIONS, 0))
+    return int(sections[-1].get(_ROWS_TO, 0))
 
 
 def _read_lines(file: Path) -> Iterator[tuple[int, Any]]:

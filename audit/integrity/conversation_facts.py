@@ -5,19 +5,17 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from audit.integrity.read_record import read_outside_pieces
-from audit.models import CeChainBase, CeChainCut, CeChainLink, CeErasure
-from audit.record.seal.stored_pieces import Piece
-from convengine.engine.turn.seal import CALLS, DECIDED, EVENTS, PROMPTS, STEPS
+from audit.integrity.read_record import Row, read_additions
+from audit.models import CeChainBase, CeChainCut, CeErasure
 from convengine.server.sessions.models import CeConversation
+from convengine.server.turns import seal as seals
 
-#: The kinds of removal that may explain a missing group.
-_CUTS = {
-    STEPS: (CeChainCut.Kind.STEPS, CeChainCut.Kind.EVENTS),
-    PROMPTS: (CeChainCut.Kind.PROMPTS, CeChainCut.Kind.EVENTS),
-    EVENTS: (CeChainCut.Kind.EVENTS,),
-    DECIDED: (CeChainCut.Kind.EVENTS,),
-    CALLS: (CeChainCut.Kind.CALLS,),
+#: The recorded removals that explain a cut of a seal.
+_KINDS = {
+    seals.STEPS: CeChainCut.Kind.STEPS,
+    seals.PROMPTS: CeChainCut.Kind.PROMPTS,
+    seals.CALLS: CeChainCut.Kind.CALLS,
+    seals.CONTENTS: CeChainCut.Kind.EVENTS,
 }
 
 
@@ -30,16 +28,12 @@ class ConversationFacts:
     #: The hash of the newest seal, according to that row.
     head: bytes | None = None
     last_turn_no: int = 0
-    #: The running turn.
-    running: uuid.UUID | None = None
     #: The last turn that retention removed, and its hash.
     base: tuple[int, bytes] | None = None
     #: Turns and additions up to these were erased.
     erased_turns: int = 0
-    erased_links: int = 0
-    links: list[CeChainLink] = field(default_factory=list)
-    #: Events outside of turns.
-    outside: list[Piece] = field(default_factory=list)
+    erased_additions: int = 0
+    additions: list[Row] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -51,37 +45,24 @@ class RetentionCuts:
     @classmethod
     def read(cls) -> "RetentionCuts":
         """All recorded removals."""
-        until: dict[str, datetime] = {}
-        for cut in CeChainCut.objects.order_by("before"):
-            if cut.kind == CeChainCut.Kind.BEGIN:
-                # The first one counts: a later one would excuse what lost its seal since.
-                until.setdefault(cut.kind, cut.before)
-            elif cut.is_genuine():
-                until[cut.kind] = cut.before
-        return cls(until)
+        cuts = CeChainCut.objects.order_by("before")
+        return cls({cut.kind: cut.before for cut in cuts if cut.is_genuine()})
 
-    def explains_missing(self, group: str, at: datetime) -> bool:
-        """True when a missing part of a group may have been removed by rule."""
-        return any(kind in self.until and at < self.until[kind] for kind in _CUTS.get(group, ()))
+    def explains(self, cuts: int, at: datetime) -> bool:
+        """True when rules removed everything that a seal names as cut; an erasure is no rule."""
+        return all(kind in self.until and at < self.until[kind] for bit, kind in _KINDS.items() if cuts & bit)
 
     def explains_missing_turn(self, at: datetime) -> bool:
         """True when a turn, with its session, may have been removed by rule."""
         return CeChainCut.Kind.TURNS in self.until and at < self.until[CeChainCut.Kind.TURNS]
-
-    def predates_seals(self, at: datetime) -> bool:
-        """True for a turn from before there were seals."""
-        return CeChainCut.Kind.BEGIN in self.until and at < self.until[CeChainCut.Kind.BEGIN]
 
 
 def read_conversation_facts(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID, ConversationFacts]:
     """Conversations from one id to another."""
     facts_by_conversation: dict[uuid.UUID, ConversationFacts] = defaultdict(ConversationFacts)
     rows = CeConversation.objects.filter(pk__gte=first, pk__lte=last)
-    for pk, head, last_no, token, info in rows.values_list(
-        "pk", "chain_head", "last_turn_no", "lease_token", "lease_info"
-    ):
-        running = uuid.UUID(info["turnId"]) if token and info and info.get("turnId") else None
-        facts_by_conversation[pk] = ConversationFacts(True, bytes(head) if head else None, last_no, running)
+    for pk, head, last_no in rows.values_list("pk", "chain_head", "last_turn_no"):
+        facts_by_conversation[pk] = ConversationFacts(True, bytes(head) if head else None, last_no)
     between = {"conversation_id__gte": first, "conversation_id__lte": last}
     for base in CeChainBase.objects.filter(**between):
         if base.is_genuine():
@@ -90,9 +71,7 @@ def read_conversation_facts(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID
         facts = facts_by_conversation[erasure.conversation_id]
         if erasure.is_genuine():
             facts.erased_turns = max(facts.erased_turns, erasure.last_turn_no)
-            facts.erased_links = max(facts.erased_links, erasure.last_link)
-    for link in CeChainLink.objects.filter(**between).order_by("conversation_id", "number"):
-        facts_by_conversation[link.conversation_id].links.append(link)
-    for key, events in read_outside_pieces(list(facts_by_conversation)).items():
-        facts_by_conversation[key].outside = events
+            facts.erased_additions = max(facts.erased_additions, erasure.last_addition)
+    for key, additions in read_additions(first, last).items():
+        facts_by_conversation[key].additions = additions
     return facts_by_conversation

@@ -19,6 +19,9 @@ def verify_record() -> Iterator[Counts]:
     for report in verify.verify_range():
         whole.merge(report)
         yield {"turns": report.turns, "conversations": report.conversations, "damaged": report.damaged}
+    other = verify.verify_other_tables()
+    whole.merge(other)
+    yield {"damaged": other.damaged}
     if not whole.intact:
         named = "\n".join(str(finding) for finding in whole.findings[:_NAMED])
         raise NotIntact(f"{whole.summary()}\n{named}")
@@ -28,8 +31,8 @@ JOB = Job(
     "verify_record",
     "Verify the audit trail",
     (
-        "Compares every turn with its seal, and every seal with the previous one. A run with findings fails and lists"
-        " them."
+        "Compares every turn with its seal, every seal with the previous one, and releases, row history, logs and the "
+        "ledger with theirs. A run with findings fails and lists them."
     ),
     Nightly(4),
     verify_record,

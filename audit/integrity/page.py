@@ -17,9 +17,12 @@ from django.views.decorators.http import require_GET
 from audit.access_log.write import log_access
 from audit.erasure.erase import EraseOrder, erase_conversation, erase_participant, find_conversations
 from audit.export.conversation import export_csv, export_json, export_lines
+from audit.export.evidence.collect import EvidenceOrder, collect_conversation
+from audit.export.evidence.view import answer_file
 from audit.integrity import verify
+from audit.integrity.coverage import COVERED, NOT_COVERED
 from audit.integrity.findings import CODES
-from audit.models import CeAccessLog, CeErasure
+from audit.models import CeAccessLog, CeErasure, CeLedger
 from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
 from convengine.server.admin_site.missing_rights import require_right
@@ -58,6 +61,9 @@ def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
         **_page_context(model_admin, request, row, "Integrity"),
         "report": report,
         "findings": [(finding, CODES[finding.code]) for finding in report.findings[:200]],
+        "root": CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first(),
+        "covered": COVERED,
+        "not_covered": NOT_COVERED,
         "erasures": CeErasure.objects.filter(conversation_id=conversation_id).order_by("-erasure_id"),
         "may_erase": request.user.has_perm(ERASE),
     }
@@ -76,18 +82,30 @@ def download_export(model_admin: Any, request: HttpRequest, conversation_id: uui
     return StreamingHttpResponse(make(row), content_type=kind, headers={"Content-Disposition": name})
 
 
+def download_evidence(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """The evidence file: `?from=` a turn."""
+    row = _get_conversation(model_admin, request, conversation_id)
+    log_access(request, CeAccessLog.Kind.EVIDENCE, conversation_id)
+    order = EvidenceOrder(request.user.get_username(), request.user.has_perm)
+    return answer_file(collect_conversation(row, order, _read_first_turn(request)), f"evidence-{conversation_id}")
+
+
 def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The printable page: `?from=` a turn."""
     row = _get_conversation(model_admin, request, conversation_id)
     log_access(request, CeAccessLog.Kind.PRINT, conversation_id)
-    given = request.GET.get("from", "")
-    first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 1
+    first = _read_first_turn(request)
     records = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first)
-    fetched = list(records.defer("recording").order_by("turn_no")[: PRINTED + 1])
+    fetched = list(records.order_by("turn_no")[: PRINTED + 1])
     turns = [(turn, answer_text(turn.assistant_output)) for turn in fetched[:PRINTED]]
     more = fetched[PRINTED].turn_no if len(fetched) > PRINTED else None
     context = {**_page_context(model_admin, request, row, "Printable page"), "turns": turns, "more": more}
     return TemplateResponse(request, "audit/print.html", context)
+
+
+def _read_first_turn(request: HttpRequest) -> int:
+    given = request.GET.get("from", "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 1
 
 
 def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
@@ -115,7 +133,7 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
 def trust_urls(model_admin: Any) -> list[Any]:
     """URL patterns of these pages, with the admin's permission check."""
     view = model_admin.admin_site.admin_view
-    pages = (("trust", trust_page), ("export", download_export), ("print", print_page))
+    pages = (("trust", trust_page), ("export", download_export), ("print", print_page), ("evidence", download_evidence))
     reading = [
         path(
             f"<uuid:conversation_id>/{name}/",

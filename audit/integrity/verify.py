@@ -2,22 +2,30 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection
 
-from audit.integrity.chain_walk import ChainWalk
+from audit.integrity.chain_walk import ChainWalk, ReleaseHashes
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts, read_conversation_facts
-from audit.integrity.findings import Finding
-from audit.integrity.read_record import TURNS, TurnChunk, read_chunks
+from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.ledger import Ledger, compare_ledger
+from audit.integrity.logs import count_entries, verify_logs
+from audit.integrity.read_record import TURNS, Row, TurnChunk, read_chunks
+from audit.integrity.view_definitions import verify_views
+from convengine.server.app_interfaces import ConfigurationReport, release_history
 
 FIRST, LAST = uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)
 #: Maximum findings of one run.
 MAX_FINDINGS = 1000
-_COUNTS = ("conversations", "turns", "erased", "unsealed")
+_COUNTS = ("conversations", "turns", "erased", "releases", "blobs", "history_rows", "log_entries", "roots")
+
+
+class UnknownConversation(LookupError):
+    """The record does not have this conversation or turn. The message names it."""
 
 
 @dataclass
@@ -26,9 +34,14 @@ class Report:
 
     conversations: int = 0
     turns: int = 0
-    #: Erased turns, and turns from before there were seals.
+    #: Erased turns.
     erased: int = 0
-    unsealed: int = 0
+    #: Releases, their blobs, rows of history, entries of logs, and roots of the ledger.
+    releases: int = 0
+    blobs: int = 0
+    history_rows: int = 0
+    log_entries: int = 0
+    roots: int = 0
     damaged: int = 0
     findings: list[Finding] = field(default_factory=list)
 
@@ -42,7 +55,6 @@ class Report:
         self.conversations += 1
         self.turns += walk.turns
         self.erased += walk.erased
-        self.unsealed += walk.unsealed
         self.damaged += bool(walk.findings)
         self.findings += walk.findings[: MAX_FINDINGS - len(self.findings)]
 
@@ -52,12 +64,22 @@ class Report:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings += other.findings[: MAX_FINDINGS - len(self.findings)]
 
-    def add_findings(self, findings: Iterator[Finding]) -> None:
-        """Add the differences from an anchor."""
+    def add_findings(self, findings: Iterable[Finding]) -> None:
+        """Add findings about other tables."""
         for finding in findings:
             self.damaged += 1
             if len(self.findings) < MAX_FINDINGS:
                 self.findings.append(finding)
+
+    def add_configuration(self, configuration: ConfigurationReport) -> None:
+        """Add what was verified of the configuration."""
+        self.releases += configuration.releases
+        self.blobs += configuration.blobs
+        self.history_rows += configuration.history_rows
+        self.add_findings(
+            create_table_finding(finding.code, finding.table, finding.row, finding.message)
+            for finding in configuration.findings
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON."""
@@ -67,18 +89,47 @@ class Report:
     def summary(self) -> str:
         """The report for people."""
         looked = f"{self.turns:,} turns of {self.conversations:,} conversations"
-        beside = ((self.erased, "erased"), (self.unsealed, "without seals"))
-        joined = ", ".join(f"{count:,} {what}" for count, what in beside if count)
-        counts = f"{looked}{f' ({joined})' if joined else ''}"
+        counts = f"{looked} ({self.erased:,} erased)" if self.erased else looked
+        if self.releases:
+            counts += f", {self.releases:,} releases with {self.history_rows:,} rows of history"
+        if self.log_entries:
+            counts += f", {self.log_entries:,} log entries, {self.roots:,} daily roots"
         if self.intact:
             return f"Intact: {counts}."
-        return f"NOT INTACT: {counts}; {self.damaged:,} conversations were changed."
+        return f"NOT INTACT: {counts}; {self.damaged:,} conversations or other rows were changed."
 
 
-def verify_conversation(conversation_id: uuid.UUID) -> Report:
-    """Verify one conversation."""
+def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) -> Report:
+    """Verify one conversation, with the releases of its turns; with `turn_no` report on that turn only.
+
+    Raises UnknownConversation.
+    """
     report = Report()
-    report.add(_verify_at_one_moment(conversation_id))
+    walk = _verify_at_one_moment(conversation_id)
+    findings = list(compare_ledger(Ledger.read(), conversation_id))
+    if not walk.exists and not findings:
+        raise UnknownConversation(f"There is no conversation {conversation_id}.")
+    if turn_no is not None:
+        known = walk.turn_numbers | {finding.turn_no for finding in (*walk.findings, *findings)}
+        if turn_no not in known:
+            raise UnknownConversation(f"Conversation {conversation_id} has no turn {turn_no}.")
+        walk.findings = [finding for finding in walk.findings if finding.turn_no in (turn_no, None)]
+    report.add(walk)
+    report.add_findings(finding for finding in findings if turn_no in (None, finding.turn_no))
+    report.add_configuration(release_history().verify(walk.versions))
+    return report
+
+
+def verify_other_tables() -> Report:
+    """Verify what is stored besides conversations: releases, histories, logs, the ledger, and the views."""
+    report = Report()
+    with _repeatable_read():
+        report.add_configuration(release_history().verify())
+        ledger = Ledger.read()
+        report.add_findings(verify_logs(ledger))
+        report.add_findings(compare_ledger(ledger))
+        report.log_entries, report.roots = count_entries(), len(ledger.roots)
+    report.add_findings(verify_views())
     return report
 
 
@@ -97,7 +148,7 @@ def _verify_at_one_moment(key: uuid.UUID) -> ChainWalk:
     with _repeatable_read():
         cuts = RetentionCuts.read()
         all_walks = [walk for walks in _walk_chains(None, key, cuts, only=True) for walk in walks]
-    return all_walks[0] if all_walks else ChainWalk(key, cuts, ConversationFacts())
+    return all_walks[0] if all_walks else ChainWalk(key, cuts, ConversationFacts(), ReleaseHashes())
 
 
 @contextmanager
@@ -121,37 +172,35 @@ def _walk_chains(
 ) -> Iterator[list[ChainWalk]]:
     """Whole conversations in order, in batches of a few hundred turns."""
     goes_on: ChainWalk | None = None
+    releases = ReleaseHashes()
     start = last if only else (after or FIRST)
     for chunk in read_chunks(after, last, only):
-        full = len(chunk.records) == TURNS
-        end = chunk.records[-1]["conversation_id"] if full else last
-        known, records = read_conversation_facts(start, end), _group_by_conversation(chunk)
-        keys = {*known, *records, *(key for key, _ in chunk.events)}
+        full = len(chunk.rows) == TURNS
+        end = chunk.rows[-1]["conversation_id"] if full else last
+        known, rows = read_conversation_facts(start, end), _group_by_conversation(chunk)
+        keys = {*known, *rows}
         if goes_on is None and not only:
             keys.discard(start)
         done = []
         for key in sorted(keys):
+            is_continued = goes_on is not None and goes_on.key == key
             walk = (
-                goes_on if goes_on and goes_on.key == key else ChainWalk(key, cuts, known.get(key, ConversationFacts()))
+                goes_on
+                if goes_on and is_continued
+                else ChainWalk(key, cuts, known.get(key, ConversationFacts()), releases)
             )
-            for record in records.get(key, ()):
-                walk.check_turn(record, chunk)
+            for row in rows.get(key, ()):
+                walk.check_turn(row, chunk)
             done.append(walk)
-        by_key = {walk.key: walk for walk in done}
-        for (key, turn_no), bundles in chunk.events.items():
-            by_key[key].add_unrecorded_events(turn_no, bundles)
-        for (key, number, turn_id), calls in chunk.calls.items():
-            if key in by_key:
-                by_key[key].add_other_calls(number, turn_id, calls)
         goes_on = done.pop() if full else None
         for walk in done:
-            walk.finish(is_there=walk.key in known and known[walk.key].exists)
+            walk.finish()
         start = end
         yield done
 
 
-def _group_by_conversation(chunk: TurnChunk) -> dict[uuid.UUID, list[dict[str, Any]]]:
-    by_conversation = defaultdict[uuid.UUID, list[dict[str, Any]]](list)
-    for record in chunk.records:
-        by_conversation[record["conversation_id"]].append(record)
+def _group_by_conversation(chunk: TurnChunk) -> dict[uuid.UUID, list[Row]]:
+    by_conversation = defaultdict[uuid.UUID, list[Row]](list)
+    for row in chunk.rows:
+        by_conversation[row["conversation_id"]].append(row)
     return by_conversation

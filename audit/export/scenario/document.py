@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from audit.export.scenario import configuration, external_answers, turn_entries
-from audit.export.scenario.recorded_turns import RecordedTurn, read_recorded_turns
+from audit.export.scenario.recorded_turns import RecordedTurn, read_recorded_turns, read_time_before
 from convengine.engine.turn.codec import to_plain
 from convengine.server.sessions.models import CeConversation
 
@@ -24,7 +24,7 @@ def build_scenario(
 ) -> dict[str, Json]:
     """The world of some turns; all without a range. Raises NotExportable."""
     turns = read_recorded_turns(conversation, first, last)
-    start = turn_entries.export_start(turns[0].recorded)
+    start = turn_entries.export_start(turns[0].recorded, read_time_before(turns[0]))
     document = {
         "id": named or scenario_name(conversation, first, last),
         "title": _describe_title(conversation, turns),
@@ -47,9 +47,16 @@ def build_scenario(
     return scenario
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes shared values out: tests refuse aliases."""
+
+    def ignore_aliases(self, data: Json) -> bool:
+        return True
+
+
 def dump_yaml(document: dict[str, Json]) -> str:
     """A scenario as YAML."""
-    written: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    written: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
     return written
 
 
@@ -62,7 +69,4 @@ def _describe_origin(turns: list[RecordedTurn], start: dict[str, Json]) -> str:
     origin = f"What happened on {turns[0].recorded.now:%Y-%m-%d}, on release {turns[0].recorded.config_version}."
     if not start:
         return origin
-    return (
-        f"{origin} It begins in the middle: where the conversation stood is said, as far as a file can say it; what "
-        "the turn before left for the next one alone, and how old the session was, is not."
-    )
+    return f"{origin} It begins in the middle of the conversation, with the session of that moment."

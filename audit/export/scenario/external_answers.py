@@ -4,13 +4,15 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from audit.export.scenario.recorded_turns import NotExportable, RecordedTurn
+from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.codec import dumps
 from convengine.scenarios.scenario import scenario_purpose
 from convengine.server.turns.turn_record import StoredRecording
 
 Json = Any
 Entry = dict[str, Json]
+#: The keys of the address of a container.
+ADDRESS = ("page_id", "section_id", "container_id")
 
 
 def iterate_calls(recorded: StoredRecording, port: str) -> Iterator[tuple[Json, Json]]:
@@ -27,19 +29,27 @@ def export_model_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of models, each for one call, in order."""
     entries: list[Entry] = []
     for turn in turns:
-        for request, answer in iterate_calls(turn.recorded, "model"):
-            entries.append(_model_entry(request["purpose"], answer["text"], _error_text(answer["error_code"], answer)))
-        entries += [_model_entry(purpose, text, error) for purpose, text, error in turn.late_answers]
+        entries += [export_model_call(*call) for call in iterate_calls(turn.recorded, "model")]
+        entries += [
+            _model_entry(purpose, text, error and "LLM_CALL_FAILED", error)
+            for purpose, text, error in turn.late_answers
+        ]
     return entries
 
 
-def _error_text(code: str | None, answer: Entry) -> str | None:
-    return None if code is None else answer["error_message"] or code
+def export_model_call(request: Json, answer: Json) -> Entry:
+    """The stub that answers one call of a model as it was answered."""
+    return _model_entry(request["purpose"], answer["text"], answer["error_code"], answer["error_message"])
 
 
-def _model_entry(purpose: str, text: str, error: str | None) -> Entry:
-    outcome = {"error": error} if error is not None else {"reply": _parse_reply(text)}
+def _model_entry(purpose: str, text: str, code: str | None, message: str | None) -> Entry:
+    outcome = _failure(code, message) or {"reply": _parse_reply(text)}
     return {"when": {"purpose": scenario_purpose(purpose)}, **outcome, "times": 1}
+
+
+def _failure(code: str | None, message: str | None, key: str = "error") -> Entry:
+    """The text and the code of a failed call; empty for a successful one."""
+    return {} if code is None else {key: message or code, "code": code}
 
 
 def _parse_reply(text: str) -> Json:
@@ -55,11 +65,7 @@ def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of tools, likewise."""
     entries: list[Entry] = []
     for turn in turns:
-        for request, answer in iterate_calls(turn.recorded, "tool"):
-            name = {"tool_code": request["tool"]} if request["tool"] else {"tool_group": request["group"]}
-            fault = answer["error_message"] or answer["error_type"] if answer["error_type"] else None
-            outcome = {"error": fault} if fault is not None else {"result": answer["result"]}
-            entries.append({**name, "when_args": request["args"], **outcome, "times": 1})
+        entries += [export_tool_call(*call) for call in iterate_calls(turn.recorded, "tool")]
         for request, answer in iterate_calls(turn.recorded, "server.tools"):
             # A world's server offers the tools of these answers.
             codes = [f"mcp.{request['server']}.{tool['name']}" for tool in answer["tools"]]
@@ -70,24 +76,21 @@ def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     ]
 
 
+def export_tool_call(request: Json, answer: Json) -> Entry:
+    """The stub that answers one call of a tool as it was answered."""
+    name = {"tool_code": request["tool"]} if request["tool"] else {"tool_group": request["group"]}
+    outcome = _failure(answer["error_type"], answer["error_message"]) or {"result": answer["result"]}
+    return {**name, "when_args": request["args"], **outcome, "times": 1}
+
+
 def export_task_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
-    """The answers of tasks; nothing for known methods that were not called. Raises NotExportable."""
+    """The answers of tasks; nothing for known methods that were not called."""
     entries: list[Entry] = []
     known: list[Entry] = []
     for turn in turns:
         for request, answer in iterate_calls(turn.recorded, "task"):
-            if answer["error_type"] == "NOT_REGISTERED":
-                continue
-            if answer["context_removed"] or answer["input_params"]:
-                raise NotExportable(
-                    f"Turn {turn.turn_no}: {request['task']}:{request['method']} removed context or wrote params; "
-                    "a scenario file cannot say that. Save a range without this turn."
-                )
-            outcome = {"raises": answer["error_message"] or answer["error_type"]}
-            if answer["error_type"] is None:
-                outcome = {"returns": answer["value"]}
-            written = {"sets_context": answer["context"]} if answer["context"] else {}
-            entries.append({"bean": request["task"], "method": request["method"], **outcome, **written})
+            if answer["error_type"] != "NOT_REGISTERED":
+                entries.append(export_task_call(request, answer))
         for task, methods in iterate_calls(turn.recorded, "task.methods"):
             known += [{"bean": task, "method": method, "returns": None} for method in methods or ()]
     called = {(entry["bean"], entry["method"]) for entry in entries}
@@ -96,19 +99,47 @@ def export_task_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     )
 
 
+def export_task_call(request: Json, answer: Json) -> Entry:
+    """The stub that answers a call of a task as it was answered."""
+    outcome = _failure(answer["error_type"], answer["error_message"], "raises") or {"returns": answer["value"]}
+    effects = {
+        "sets_context": answer["context"],
+        "removes_context": answer["context_removed"],
+        "sets_params": answer["input_params"],
+    }
+    written = {key: value for key, value in effects.items() if value}
+    return {"bean": request["task"], "method": request["method"], **outcome, **written}
+
+
 def export_container_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of container providers."""
     entries: list[Entry] = []
-    address = ("page_id", "section_id", "container_id")
     for turn in turns:
         for request, answer in iterate_calls(turn.recorded, "container"):
-            if answer["error_type"] == "NO_PROVIDER":
-                continue
-            outcome = {"result": answer["value"]}
-            if answer["error_type"]:
-                outcome = {"error": answer["error_message"] or answer["error_type"]}
-            entries.append({**{name: request[name] for name in address}, **outcome})
-    return _merge_equal_answers(entries, address)
+            if answer["error_type"] != "NO_PROVIDER":
+                entries.append(export_container_call(request, answer))
+    return _merge_equal_answers(entries, ADDRESS)
+
+
+def export_container_call(request: Json, answer: Json) -> Entry:
+    """The stub that answers a fetch of a container as it was answered."""
+    outcome = _failure(answer["error_type"], answer["error_message"]) or {"result": answer["value"]}
+    return {**{name: request[name] for name in ADDRESS}, **outcome}
+
+
+def export_transformers(turn: RecordedTurn) -> list[Entry]:
+    """What the transformers of answers gave, in order; empty if they changed no answer of the turn."""
+    entries: list[Entry] = []
+    changed = False
+    for stage, answer in iterate_calls(turn.recorded, "transform"):
+        if answer["transformer"] is None:
+            continue
+        outcome = _failure(answer["errorType"], answer["errorMessage"])
+        if answer["payload"] is not None:
+            outcome = {"result": answer["payload"]["value"]}
+        entries.append({"stage": stage, "name": answer["transformer"], **outcome})
+        changed = changed or bool(outcome)
+    return entries if changed else []
 
 
 def _merge_equal_answers(entries: list[Entry], key: tuple[str, ...]) -> list[Entry]:

@@ -3,9 +3,13 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from audit.models import CeAudit, CeLlmCallLog
+from django.db.models import QuerySet
+
+from audit.record.model_calls import read_calls
+from audit.record.queries import read_turns
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -38,16 +42,31 @@ class RecordedTurn:
         return int(self.record.turn_no)
 
 
-def read_recorded_turns(conversation: CeConversation, first: int | None, last: int | None) -> list[RecordedTurn]:
-    """The turns from `first` to `last`, inclusive; all of them without a range. Raises NotExportable."""
+def select_turns(
+    conversation: CeConversation, first: int | None, last: int | None
+) -> "QuerySet[CeConversationHistory]":
+    """The turns from `first` to `last`, inclusive, in order; all of them without a range."""
     turns = CeConversationHistory.objects.filter(conversation=conversation).order_by("turn_no")
     if first is not None:
         turns = turns.filter(turn_no__gte=first)
-    if last is not None:
-        turns = turns.filter(turn_no__lte=last)
-    records = list(turns.defer("trace_graph")[: MAX_TURNS + 1])
+    return turns if last is None else turns.filter(turn_no__lte=last)
+
+
+def _describe_missing_turns(conversation: CeConversation, first: int | None, last: int | None) -> str:
+    numbers = list(select_turns(conversation, None, None).values_list("turn_no", flat=True))
+    if not numbers:
+        return "The conversation has no stored turns."
+    ends = [f"from turn {first}" if first is not None else "", f"to turn {last}" if last is not None else ""]
+    remedy = f"Choose turns from {numbers[0]} to {numbers[-1]}." if len(numbers) > 1 else f"Choose turn {numbers[0]}."
+    return f"The conversation has no turns {' '.join(filter(None, ends))}. {remedy}"
+
+
+def read_recorded_turns(conversation: CeConversation, first: int | None, last: int | None) -> list[RecordedTurn]:
+    """The turns of a range with their recordings. Raises NotExportable."""
+    turns = select_turns(conversation, first, last)
+    records = list(turns.defer(None).defer("events", "seal")[: MAX_TURNS + 1])
     if not records:
-        raise NotExportable("No turn of the conversation has such a number.")
+        raise NotExportable(_describe_missing_turns(conversation, first, last))
     if len(records) > MAX_TURNS:
         raise NotExportable(f"More than {MAX_TURNS} turns; save a range of them.")
     numbers = [record.turn_no for record in records]
@@ -60,11 +79,23 @@ def read_recorded_turns(conversation: CeConversation, first: int | None, last: i
     ]
 
 
+def read_time_before(turn: RecordedTurn) -> datetime | None:
+    """The time of the turn before; null for the first turn."""
+    earlier = CeConversationHistory.objects.filter(
+        conversation_id=turn.record.conversation_id, turn_no__lt=turn.turn_no
+    )
+    time: datetime | None = earlier.order_by("-turn_no").values_list("created_at", flat=True).first()
+    return time
+
+
 def _restore_recording(record: CeConversationHistory) -> StoredRecording:
     if not record.recording or not record.replayable:
         why = record.replay_note or "it has no recording."
         raise NotExportable(f"Turn {record.turn_no} cannot be played again: {why} Save a range without it.")
-    recording = read_recording(record.recording)
+    try:
+        recording = read_recording(record.recording)
+    except ValueError as unreadable:
+        raise NotExportable(f"Turn {record.turn_no} cannot be played again: {unreadable}") from unreadable
     if uuid.UUID(recording.request.conversation_id) != record.conversation_id:
         raise NotExportable(
             f"Turn {record.turn_no} began in another session, {recording.request.conversation_id}; save that one, "
@@ -74,22 +105,21 @@ def _restore_recording(record: CeConversationHistory) -> StoredRecording:
 
 
 def _read_stages(conversation_id: uuid.UUID, numbers: Sequence[int]) -> dict[int, list[str]]:
-    rows = CeAudit.objects.filter(conversation_id=conversation_id, turn_no__gte=numbers[0], turn_no__lte=numbers[-1])
-    rows = rows.exclude(stage__in=(*_FRAME, *AFTER_THE_ANSWER)).order_by("turn_no", "seq")
     by_turn: dict[int, list[str]] = {}
-    for turn_no, stage in rows.values_list("turn_no", "stage"):
-        by_turn.setdefault(turn_no, []).append(stage)
+    for event in read_turns(conversation_id, numbers):
+        if event.stage not in (*_FRAME, *AFTER_THE_ANSWER):
+            by_turn.setdefault(event.turn_no or 0, []).append(event.stage)
     return by_turn
 
 
 def _read_late_answers(
     conversation_id: uuid.UUID, numbers: Sequence[int]
 ) -> dict[int, list[tuple[str, str, str | None]]]:
-    rows = CeLlmCallLog.objects.filter(
-        conversation_id=conversation_id, turn_no__gte=numbers[0], turn_no__lte=numbers[-1]
-    ).filter(purpose__in=("MEMORY", "SUMMARY"))
-    by_turn: dict[int, list[tuple[str, str, str | None]]] = {}
-    columns = ("turn_no", "purpose", "response_text", "success", "error_message")
-    for turn_no, purpose, text, success, error in rows.order_by("llm_call_id").values_list(*columns):
-        by_turn.setdefault(turn_no, []).append((purpose, text or "", None if success else error or "failed"))
-    return by_turn
+    return {
+        turn_no: [
+            (call.purpose, call.response_text or "", None if call.success else call.error_message or "failed")
+            for call in calls
+            if call.purpose in ("MEMORY", "SUMMARY")
+        ]
+        for turn_no, calls in read_calls(conversation_id, numbers).items()
+    }

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from audit.export.scenario.configuration import export_edits
-from audit.export.scenario.external_answers import iterate_calls
+from audit.export.scenario.external_answers import export_transformers, iterate_calls
 from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.scenarios.runner import BEGINNING
-from convengine.scenarios.scenario import scenario_purpose
+from convengine.scenarios.scenario import BEGINNING, scenario_purpose
 from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.turn_record import StoredRecording
@@ -31,17 +31,25 @@ def export_turn(recorded_turn: RecordedTurn, before: RecordedTurn | None, conver
             "channel": conversation.channel,
             "remote_jid": conversation.remote_jid,
         }
-    entry |= _clock_entry(recorded_turn.recorded.now)
+    if (at := format_time(recorded_turn.recorded.now)) is not None:
+        entry["at"] = at
     entry["user"] = request.message
     params = {**dict(request.input_params), **dict.fromkeys(request.ignored_params)}
     if params:
         entry["input_params"] = params
+    if not APPROVAL_KEYS.isdisjoint(request.ignored_params):
+        entry["may_approve"] = False
+    if transformers := export_transformers(recorded_turn):
+        entry["transformers"] = transformers
     entry["expect"] = _expectations(recorded_turn)
     return entry
 
 
-def export_start(first: StoredRecording) -> Entry:
-    """The conversation before the first turn; empty if it began with it."""
+def export_start(first: StoredRecording, message_before: datetime | None) -> Entry:
+    """The conversation before the first turn; empty if it began with it.
+
+    `message_before` is the time of the turn before it.
+    """
     row = first.loaded.conversation
     history = [{"user": past.user, "assistant": past.assistant} for past in first.loaded.history]
     start: Entry = {
@@ -50,20 +58,33 @@ def export_start(first: StoredRecording) -> Entry:
         "status": row.status,
         "context": dict(row.context_json),
         "input_params": dict(row.input_params_json),
+        "previous_turn": dict(first.loaded.previous_turn),
+        "last_user_text": row.last_user_text,
+        "last_assistant": row.last_assistant_json,
+        "context_epoch": row.context_epoch,
+        "lifecycle": row.lifecycle,
+        "lifecycle_detail": dict(row.lifecycle_detail),
+        "context_summary": row.context_summary,
+        "preferences": dict(row.preferences),
+        "mounted_kb_id": row.mounted_kb_id,
         "history": history,
     }
+    if first.turn_no > 1:
+        start["last_turn_no"], start["turn_count"] = first.turn_no - 1, row.turn_count
+        start["created_at"] = row.created_at and format_time(row.created_at)
+        start["last_message_at"] = message_before and format_time(message_before)
     return {name: value for name, value in start.items() if value and value not in (UNKNOWN, "RUNNING")}
 
 
-def _clock_entry(now: datetime) -> Entry:
-    """The time of the turn in milliseconds, so that relative dates stay true."""
-    since = now.astimezone(UTC) - BEGINNING
+def format_time(time: datetime) -> str | None:
+    """A time since the beginning of worlds in milliseconds, so that relative dates stay true; null before it."""
+    since = time.astimezone(UTC) - BEGINNING
     if since < timedelta():
-        return {}
+        return None
     hours, rest = divmod(since.seconds, 3600)
     minutes, seconds = divmod(rest, 60)
     parts = ((since.days, "d"), (hours, "h"), (minutes, "m"), (seconds, "s"), (since.microseconds // 1000, "ms"))
-    return {"at": " ".join(f"{number}{unit}" for number, unit in parts if number) or "0s"}
+    return " ".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
 
 
 def _expectations(recorded_turn: RecordedTurn) -> Entry:
@@ -71,7 +92,7 @@ def _expectations(recorded_turn: RecordedTurn) -> Entry:
     expectations: Entry = {}
     if record.status in (TurnStatus.OK.value, TurnStatus.BLOCKED.value):
         expectations["intent"], expectations["state"] = record.intent_code, record.state_code
-        expectations["response"] = _expected_response(record.assistant_output)
+        expectations["response"] = export_expected_response(record.assistant_output)
     else:
         known = next((failure for failure in list_turn_failures() if failure.code == record.error_code), None)
         expectations["error"] = {"code": record.error_code}
@@ -97,8 +118,8 @@ def _count_llm_calls(recorded_turn: RecordedTurn) -> Json:
     return dict(Counter(scenario_purpose(purpose) for purpose in purposes)) or 0
 
 
-def _expected_response(payload: Json) -> Entry:
-    """The answer, from its stored form."""
+def export_expected_response(payload: Json) -> Entry:
+    """The expectation of an answer, from its stored form."""
     kind = payload.get("type") if isinstance(payload, dict) and payload.keys() == {"type", "value"} else None
     if kind in ("TEXT", "JSON_TEXT"):
         return {"type": kind.removesuffix("_TEXT"), "equals": payload["value"]}

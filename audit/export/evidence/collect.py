@@ -1,0 +1,151 @@
+"""The data of an evidence file: the sealed bytes of turns, and the releases that they ran on."""
+
+import base64
+import hashlib
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from audit.export.evidence.sealed_row import SealedRow, list_turn_events, select_turn_rows
+from audit.models import CeLedger
+from audit.narration import narrate_turn
+from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
+from convengine.engine.turn.rows import ROW_TYPE_OF, StateEdge
+from convengine.server.app_interfaces import configuration, release_history
+from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
+from convengine.server.turns.seal import SEALED, encode_parts
+
+Json = Any
+#: The form of the data.
+FORMAT = 2
+#: Turns of one file.
+MAX_TURNS = 200
+CONVERSATION, SEARCH = "conversation", "search"
+_PROOF = "convengine evidence"
+
+
+@dataclass(frozen=True)
+class EvidenceOrder:
+    """Who wants evidence, and which configuration tables they may read."""
+
+    by: str
+    may_read: Callable[[str], bool]
+
+
+def collect_conversation(row: CeConversation, order: EvidenceOrder, first: int = 1) -> dict[str, Json]:
+    """A conversation from a turn on; at most MAX_TURNS of its turns."""
+    stored = CeConversationHistory.objects.filter(conversation_id=row.pk)
+    numbers = list(stored.filter(turn_no__gte=first).order_by("turn_no").values_list("turn_no", flat=True)[:MAX_TURNS])
+    last = numbers[-1] if numbers else 0
+    turns = stored.filter(turn_no__in=numbers)
+    is_whole = len(numbers) == (count := stored.count())
+    # Additions outside of turns belong to the whole conversation.
+    additions = CeConversationHistory.additions.filter(conversation_id=row.pk)
+    additions = additions if is_whole else additions.filter(turn_no__in=numbers)
+    rows = [*turns.defer(None).order_by("turn_no"), *additions.defer(None).order_by("history_id")]
+    subject = {
+        "kind": CONVERSATION,
+        "search": "",
+        "leftOut": f"{count - len(numbers)} of its {count} turns" if not is_whole else "",
+        "first": numbers[0] if numbers else 0,
+        "last": last,
+        "whole": is_whole,
+    }
+    return _build_data(subject, [row], rows, order)
+
+
+def collect_search(
+    matches: Sequence[CeConversationHistory], search: str, left_out: str, order: EvidenceOrder
+) -> dict[str, Json]:
+    """The turns that a search found."""
+    ids = [turn.turn_id for turn in matches]
+    wanted = Q(pk__in=[turn.pk for turn in matches]) | Q(source=ADDITION, turn_id__in=ids)
+    rows = CeConversationHistory._base_manager.filter(wanted, conversation_id__in={t.conversation_id for t in matches})
+    keys = list(dict.fromkeys(turn.conversation_id for turn in matches))
+    by_key = CeConversation.objects.in_bulk(keys)
+    subject = {"kind": SEARCH, "search": search, "leftOut": left_out, "first": 0, "last": 0, "whole": False}
+    in_order = rows.defer(None).order_by("turn_no", "history_id")
+    return _build_data(subject, [by_key[key] for key in keys if key in by_key], list(in_order), order)
+
+
+def sign(data: dict[str, Json], key: str | bytes | None = None) -> str:
+    """The proof of an installation over all data: only its secret makes it."""
+    content = json.dumps({name: value for name, value in data.items() if name != "proof"}, sort_keys=True)
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return salted_hmac(_PROOF, digest, secret=key, algorithm="sha256").hexdigest()
+
+
+def _build_data(
+    subject: dict[str, Json], conversations: Iterable[CeConversation], rows: Sequence[Any], order: EvidenceOrder
+) -> dict[str, Json]:
+    by_conversation: dict[uuid.UUID, list[dict[str, Json]]] = defaultdict(list)
+    for row in rows:
+        by_conversation[row.conversation_id].append(_describe_record(row))
+    data = {
+        "format": FORMAT,
+        "madeAt": timezone.now().isoformat(timespec="seconds"),
+        "madeBy": order.by,
+        "subject": subject,
+        "conversations": [_describe_conversation(row, by_conversation[row.pk]) for row in conversations],
+        "configuration": _collect_configuration(by_conversation.values(), order),
+        "root": _describe_root(),
+    }
+    return {**data, "proof": sign(data)}
+
+
+def _describe_conversation(row: CeConversation, rows: list[dict[str, Json]]) -> dict[str, Json]:
+    is_erased = row.lifecycle_detail.get("reason") == "erased"
+    return {
+        "id": str(row.pk),
+        "workspace": row.workspace_id,
+        "channel": row.channel,
+        "participant": "" if row.channel == "api" or is_erased else row.remote_jid,
+        "rows": rows,
+    }
+
+
+def _describe_record(row: CeConversationHistory) -> dict[str, Json]:
+    """The sealed bytes of a row and its seal; the hash of the release is that of the release in the file."""
+    parts = encode_parts({name: getattr(row, name) for name in SEALED})
+    return {
+        "header": parts.header.decode("utf-8", "surrogatepass"),
+        "words": parts.words.decode("utf-8", "surrogatepass"),
+        "events": parts.events.decode("utf-8", "surrogatepass"),
+        "recording": base64.b64encode(parts.recording).decode(),
+        "seal": bytes(row.seal).hex() if row.seal else "",
+    }
+
+
+def _collect_configuration(groups: Iterable[list[dict[str, Json]]], order: EvidenceOrder) -> dict[str, Json]:
+    """The rows that the turns used, as far as the reader may read their tables."""
+    rows: dict[int, set[tuple[str, str]]] = defaultdict(set)
+    tables: dict[int, set[str]] = defaultdict(set)
+    for group in groups:
+        sealed = [SealedRow.read(record) for record in group]
+        for row in sealed:
+            rows[row.config_version] |= {(table, str(key)) for table, key, _ in row.deciding_rows}
+            if row.turn_no is None or row.is_addition:
+                continue
+            events = list_turn_events(select_turn_rows(row, sealed))
+            sentences = narrate_turn(events, configuration().at(row.config_version)) if events else []
+            rows[row.config_version] |= {(ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows}
+            if any(event.name == STATE_GRAPH_VALID for event in events):
+                tables[row.config_version].add(StateEdge.table)
+    known = {table: order.may_read(release_history().right_to_read(table)) for table in ROW_TYPE_OF}
+    return release_history().collect_evidence(
+        {version: [row for row in sorted(keys) if known.get(row[0])] for version, keys in rows.items()},
+        {version: [table for table in sorted(names) if known[table]] for version, names in tables.items()},
+    )
+
+
+def _describe_root() -> dict[str, str] | None:
+    """The newest root of the ledger."""
+    root = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first()
+    return {"at": root.created_at.isoformat(timespec="seconds"), "root": root.root} if root else None

@@ -1,0 +1,273 @@
+"""What an evidence file shows, made from its data alone."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+
+from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, EvidenceFinding, Talk
+from audit.export.evidence.collect import CONVERSATION
+from audit.export.evidence.sealed_row import SealedRow, list_turn_events, select_turn_rows
+from audit.narration import Sentence, narrate_turn
+from audit.narration.wording import name_rows, row_name
+from convengine.engine.rules.row_names import name_row
+from convengine.engine.text.invisible import reveal_invisible
+from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.labels import code_label, in_words, step_label
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import stage_label
+from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.app_interfaces import ProvenRelease, ProvenRow
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class EventView:
+    """An event with all that is stored of it, as (name, JSON)."""
+
+    anchor: str
+    seq: int
+    ms: int
+    stage: str
+    label: str
+    step: str
+    data: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class RowLink:
+    """A row that a turn used."""
+
+    anchor: str
+    name: str
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """A turn, or what was added outside of turns."""
+
+    anchor: str
+    title: str
+    row: SealedRow
+    at: str
+    status: str
+    #: The other columns with a value, as (name, value).
+    columns: Sequence[tuple[str, str]]
+    user_text: str
+    answer: str
+    error: str
+    cuts: str
+    account: Sequence[str]
+    rows: Sequence[RowLink]
+    events: Sequence[EventView]
+
+
+@dataclass(frozen=True)
+class TalkView:
+    """A conversation."""
+
+    anchor: str
+    talk: Talk
+    participant: str
+    turns: Sequence[TurnView]
+    additions: Sequence[TurnView]
+
+
+@dataclass(frozen=True)
+class RowView:
+    """A row as a release has it."""
+
+    anchor: str
+    title: str
+    code: str
+    row: ProvenRow
+    release: int
+    #: The release that made this version, and when; null when the file does not have it.
+    origin: ProvenRelease | None
+    at: str
+
+
+@dataclass(frozen=True)
+class SealView:
+    """The seal of a row in hexadecimal."""
+
+    anchor: str
+    location: str
+    previous: str
+    hash: str
+    salt: str
+    whole: str
+
+
+_SHOWN_APART = {
+    *("conversation_id", "turn_no", "created_at", "status", "user_input", "error_code", "error_message"),
+    *("intent_before", "state_before", "intent_code", "state_code", "config_version"),
+}
+
+
+def render_evidence(evidence: Evidence, data: str) -> str:
+    """The file; `data` is its data as text for HTML."""
+    context = {
+        "data": mark_safe(data),  # noqa: S308 - JSON without < and >
+        "is_conversation": evidence.data["subject"]["kind"] == CONVERSATION,
+        "evidence": evidence,
+        "made": evidence.data,
+        "made_at": _write_time(evidence.data["madeAt"]),
+        "root_at": _write_time(evidence.data["root"]["at"]) if evidence.data["root"] else "",
+        "subject": evidence.data["subject"],
+        "talks": [_view_talk(evidence, number, talk) for number, talk in enumerate(evidence.talks, start=1)],
+        "rows": list(_view_rows(evidence)),
+        "releases": [(release, _write_time(release.at)) for release in evidence.releases.releases.values()],
+        "seals": list(_view_seals(evidence)),
+        "findings": [EvidenceFinding(finding.location, _clean(finding.message)) for finding in evidence.findings],
+        "proven": PROVEN,
+        "not_proven": NOT_PROVEN,
+    }
+    return render_to_string("audit/evidence.html", context)
+
+
+def _view_talk(evidence: Evidence, number: int, talk: Talk) -> TalkView:
+    anchor = f"conversation-{number}"
+    turns = [
+        _view_row(
+            evidence, f"{anchor}-turn-{row.turn_no}", f"Turn {row.turn_no}", select_turn_rows(row, talk.additions)
+        )
+        for row in talk.turns
+    ]
+    outside = enumerate((row for row in talk.additions if row.turn_no is None), start=1)
+    additions = [
+        _view_row(evidence, f"{anchor}-addition-{position}", "Outside of turns", [row]) for position, row in outside
+    ]
+    return TalkView(anchor, talk, _clean(talk.facts["participant"]), turns, additions)
+
+
+def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[SealedRow]) -> TurnView:
+    """A turn with what was added to it later."""
+    row, is_turn = rows[0], rows[0].turn_no is not None
+    columns, snapshot = row.columns, evidence.snapshot(row.config_version)
+    events = list_turn_events(rows) if is_turn else []
+    sentences = narrate_turn(events, snapshot) if events else []
+    status = TurnStatus.read(columns["status"])
+    return TurnView(
+        anchor,
+        title,
+        row,
+        _write_time(row.created_at.isoformat()),
+        status.label if status else str(columns["status"]),
+        [
+            *([("Intent and state", _describe_position(row))] if is_turn else []),
+            ("Release", str(row.config_version)),
+            *(
+                (in_words(name), _write_json(value))
+                for name, value in columns.items()
+                if name not in _SHOWN_APART and value
+            ),
+            *([("Facts", _write_json(row.facts))] if row.facts else []),
+            ("Recording", f"{len(row.recording):,} bytes"),
+        ],
+        _clean(columns["user_input"]),
+        _clean(answer_text(row.answer)),
+        _clean(" ".join(filter(None, (columns["error_code"], columns["error_message"])))),
+        ", ".join(row.cuts),
+        [_write_sentence(sentence, snapshot) for sentence in sentences],
+        list(_link_rows(evidence, row, sentences)),
+        list(_view_events(anchor, rows)),
+    )
+
+
+def _describe_position(row: SealedRow) -> str:
+    columns = row.columns
+    before = columns["intent_before"], columns["state_before"]
+    after = columns["intent_code"], columns["state_code"]
+    labels = [" / ".join(map(code_label, codes)) for codes in dict.fromkeys((before, after)) if any(codes)]
+    return _clean(" → ".join(labels))
+
+
+def _write_sentence(sentence: Sentence, snapshot: Snapshot) -> str:
+    conditions = f" (all conditions: {'; '.join(sentence.conditions)})" if sentence.conditions else ""
+    return _clean("".join(name_rows(sentence.parts, snapshot)) + conditions)
+
+
+def _link_rows(evidence: Evidence, row: SealedRow, sentences: Iterable[Sentence]) -> Iterator[RowLink]:
+    """The rows of a turn that the file has, each once."""
+    release = evidence.releases.releases.get(row.config_version)
+    used = {(table, str(key)) for table, key, _ in row.deciding_rows}
+    used |= {(ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows}
+    for proven in release.rows if release else ():
+        if (proven.table, proven.pk) in used:
+            title = _title_row(evidence.snapshot(row.config_version), proven)
+            yield RowLink(_row_anchor(row.config_version, proven), title)
+
+
+def _view_events(anchor: str, rows: Sequence[SealedRow]) -> Iterator[EventView]:
+    """The events with everything that their entries have; the rows of an entry without a stage are linked anyway."""
+    entries = {entry["seq"]: entry for row in rows for entry in row.entries if entry.get("stage")}
+    stored = [event for row in rows for event in row.list_events()]
+    for event in sorted(stored, key=lambda event: event.seq):
+        entry = entries[event.seq]
+        data = {"session": event.session, "changed": event.changed, "rows": entry.get("rows")}
+        data |= {"payload": event.payload_json, "calls": entry.get("calls")}
+        yield EventView(
+            f"{anchor}-event-{event.seq}",
+            event.seq,
+            round((event.created_at - rows[0].created_at).total_seconds() * 1000),
+            event.stage,
+            stage_label(event.stage),
+            step_label(event.step or ""),
+            [(name, _write_json(value)) for name, value in data.items() if value],
+        )
+
+
+def _view_rows(evidence: Evidence) -> Iterator[RowView]:
+    releases = evidence.releases.releases
+    for version, release in releases.items():
+        for row in release.rows:
+            origin = releases.get(row.origin) if row.origin is not None else None
+            title = _title_row(release.snapshot, row)
+            at = _write_time(origin.at) if origin else ""
+            yield RowView(_row_anchor(version, row), title, f"{row.table} {row.pk}", row, version, origin, at)
+
+
+def _view_seals(evidence: Evidence) -> Iterator[SealView]:
+    for number, talk in enumerate(evidence.talks, start=1):
+        for position, row in enumerate((*talk.turns, *talk.additions), start=1):
+            kind = "added " if row.is_addition else ""
+            location = (
+                f"conversation {number}, {kind}{'outside of turns' if row.turn_no is None else f'turn {row.turn_no}'}"
+            )
+            seal, anchor = row.seal, f"seal-{number}-{position}"
+            hashes = (seal.previous.hex(), seal.hash.hex(), seal.salt.hex()) if seal else ("", "", "")
+            yield SealView(anchor, location, *hashes, row.seal_text)
+
+
+def _row_anchor(version: int, row: ProvenRow) -> str:
+    return "".join(char if char.isalnum() or char in "_-" else "-" for char in f"row-{row.table}-{row.pk}-in-{version}")
+
+
+def _title_row(snapshot: Snapshot, row: ProvenRow) -> str:
+    key = int(row.pk) if row.pk.isdecimal() else row.pk
+    present = snapshot.row(ROW_TYPE_OF[row.table], key) or snapshot.row(ROW_TYPE_OF[row.table], row.pk)
+    return _clean(name_row(row.table, present) if present else "") or row_name(row.table, row.pk)
+
+
+def _write_time(text: Json) -> str:
+    """A time in UTC for people; other text unchanged."""
+    try:
+        return f"{datetime.fromisoformat(str(text)).astimezone(UTC):%d %B %Y, %H:%M:%S} UTC".lstrip("0")
+    except ValueError:
+        return str(text)
+
+
+def _write_json(value: Json) -> str:
+    return _clean(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _clean(text: Json) -> str:
+    """Lone surrogates are no text that a file can have, and invisible characters get their names."""
+    return reveal_invisible(str(text or "")).encode("utf-8", "backslashreplace").decode()

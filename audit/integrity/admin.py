@@ -1,0 +1,108 @@
+"""The list of the ledger: roots, and what was removed lawfully."""
+
+import json
+import zlib
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from django.apps import apps
+from django.contrib import admin
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from audit.models import CeLedger
+from convengine.server.admin_site.read_only import ReadOnlyAdmin
+from convengine.server.admin_site.record_columns import badge_column, conversation_link, excerpt_column, value_column
+from convengine.server.database.unreadable import UNREADABLE
+
+#: Ends of chains that the page of a root lists.
+MAX_ENDS = 100
+
+
+@admin.register(CeLedger)
+class LedgerAdmin(ReadOnlyAdmin):
+    """Entries of the ledger, newest first."""
+
+    list_display = ("time", "entry", "covers", "by", "reason_beginning", "standing")
+    fields = ("time", "entry", "covers", "by", "reason", "hash", "release", "days", "chains", "validity")
+    readonly_fields = fields
+    ordering = ("-entry_id",)
+    time = value_column("created_at", "time")
+    reason_beginning = excerpt_column("reason", "reason")
+
+    @admin.display(description="entry")
+    def entry(self, row: CeLedger) -> str:
+        return str(row.get_kind_display())
+
+    @admin.display(description="what it covers")
+    def covers(self, row: CeLedger) -> str:
+        """One sentence."""
+        if UNREADABLE in (row.count, row.detail):
+            return UNREADABLE
+        if row.kind != CeLedger.Kind.ROOT:
+            return f"{row.count:,} {_name_rows(row.table_name, row.count)}"
+        details = _read_details(row)
+        version, days = details.get("release", (0, ""))[0], details.get("days", ())
+        chains = f"{row.count:,} conversation{'' if row.count == 1 else 's'} that grew since the root before"
+        return f"{chains}, release {version}, and {len(days)} day{'' if len(days) == 1 else 's'} of logs"
+
+    @admin.display(description="hash")
+    def hash(self, row: CeLedger) -> str:
+        """The root, or the hash of the removed ids."""
+        return row.root or row.ids_hash
+
+    @admin.display(description="release")
+    def release(self, row: CeLedger) -> str:
+        """The newest release with its seal."""
+        version, seal = _read_details(row).get("release", (0, ""))
+        return f"{version}, seal {seal}" if version else "-"
+
+    @admin.display(description="days of logs")
+    def days(self, row: CeLedger) -> SafeString | str:
+        """The number of entries of each day and the last seal."""
+        days = [
+            (day, count, _name_rows(log, count), head) for log, day, count, head in _read_details(row).get("days", ())
+        ]
+        return format_html_join("", "<div>{}: {} {}, <code>{}</code></div>", days) or "-"
+
+    @admin.display(description="ends of conversations")
+    def chains(self, row: CeLedger) -> SafeString | str:
+        """The first ends of a root."""
+        try:
+            lines = zlib.decompress(bytes(row.ends)).splitlines() if row.ends else []
+        except (TypeError, zlib.error):
+            return UNREADABLE
+        ends = [
+            (conversation_link(key), "turn" if kind == "turns" else "addition", number, digest)
+            for kind, key, number, digest, _ in map(json.loads, islice(lines, MAX_ENDS))
+        ]
+        more = [("", "and", len(lines) - MAX_ENDS, "more")] if len(lines) > MAX_ENDS else []
+        return format_html_join("", "<div>{} {} {} <code>{}</code></div>", [*ends, *more]) or "-"
+
+    @badge_column({"proven": "success", "not proven": "danger"}, "proof")
+    def standing(self, row: CeLedger) -> tuple[str, str]:
+        """Whether the product wrote it."""
+        word = self.validity(row)
+        return word, word
+
+    @admin.display(description="proof")
+    def validity(self, row: CeLedger) -> str:
+        return "proven" if row.is_genuine() else "not proven"
+
+
+def _read_details(row: CeLedger) -> dict[str, Any]:
+    try:
+        return row.details
+    except (TypeError, ValueError):
+        return {}
+
+
+@cache
+def _find_options(table: str) -> Any:
+    return next((model._meta for model in apps.get_models() if model._meta.db_table == table), None)
+
+
+def _name_rows(table: str, count: int) -> str:
+    options = _find_options(table)
+    return str((options.verbose_name if count == 1 else options.verbose_name_plural) if options else table)

@@ -1,0 +1,197 @@
+"""The ledger of roots: once a day the ends of all chains, and the comparison with what is stored (R123).
+
+A root lists the ends of the conversations that have grown since the root before, in the lines of an anchor file, and
+hashes them with the root before. So a conversation that was removed whole is missed.
+"""
+
+import hashlib
+import json
+import shlex
+import subprocess
+import uuid
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from audit.integrity import anchor
+from audit.integrity.conversation_facts import RetentionCuts
+from audit.integrity.findings import Finding, create_table_finding
+from audit.models import CeChainDay, CeLedger
+from convengine.engine.turn.job import Counts, Job, Nightly
+from convengine.server.app_interfaces import release_history
+from convengine.server.database.sql import database_time
+from convengine.server.database.unreadable import read_rows
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+
+_TABLE = CeLedger._meta.db_table
+_ROWS_TO = "rowsTo"
+_COMMAND_SECONDS = 60
+
+
+class AnchorFailed(Exception):
+    """The root is in the ledger, but not where the deployment wants it, too; the message says why."""
+
+
+@dataclass
+class Ledger:
+    """The genuine entries of the ledger."""
+
+    entries: list[CeLedger]
+
+    @classmethod
+    def read(cls) -> "Ledger":
+        """All genuine entries, without the ends of conversations."""
+        return cls([entry for entry in read_rows(CeLedger.objects.defer("ends").order_by("pk")) if entry.is_genuine()])
+
+    @property
+    def roots(self) -> list[CeLedger]:
+        """The roots, oldest first."""
+        return [entry for entry in self.entries if entry.kind == CeLedger.Kind.ROOT]
+
+    def list_days(self, log: str) -> dict[date, dict[int, bytes]]:
+        """The ends of a log's days that roots list: number of entries, and hash of the last one."""
+        days: dict[date, dict[int, bytes]] = defaultdict(dict)
+        for root in self.roots:
+            for table, day, rows, digest in root.details.get("days", ()):
+                if table == log:
+                    days[date.fromisoformat(day)][rows] = bytes.fromhex(digest)
+        return days
+
+    def list_gaps(self, log: str) -> Iterator[tuple[int, date, bytes, bytes]]:
+        """The entries of a log that were removed lawfully: number, day, and the two hashes of the seal."""
+        for table, pk, day, previous, digest in self._gaps:
+            if table == log:
+                yield pk, date.fromisoformat(day), bytes.fromhex(previous), bytes.fromhex(digest)
+
+    def count_removed_conversations(self) -> int:
+        """How many conversations retention removed."""
+        table, kind = CeConversation._meta.db_table, CeLedger.Kind.RETENTION
+        return sum(entry.count for entry in self.entries if entry.kind == kind and entry.table_name == table)
+
+    @cached_property
+    def _gaps(self) -> list[Any]:
+        return [gap for entry in self.entries for gap in entry.details.get("gaps", ())]
+
+
+def write_root() -> Iterator[Counts]:
+    """Write a root, then the file and the command of the deployment. Raises AnchorFailed."""
+    with transaction.atomic():
+        entry = create_root()
+    yield {"chains": entry.count}
+    if file := conf.get("ANCHOR_FILE"):
+        try:
+            anchor.write_anchor(Path(file), entry.root)
+        except (OSError, anchor.UnreadableAnchor) as fault:
+            raise AnchorFailed(f"The anchor file {file}: {fault}") from fault
+    if command := conf.get("ANCHOR_COMMAND"):
+        _run_command(command, entry)
+
+
+def create_root(*, from_start: bool = False) -> CeLedger:
+    """Write a root of what has grown since the one before, or `from_start` of everything. Needs an open transaction."""
+    before = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first()
+    after = before.details.get(_ROWS_TO, 0) if before and not from_start else 0
+    newest = CeConversationHistory._base_manager.aggregate(last=Max("history_id"))["last"] or 0
+    packer, parts, count = zlib.compressobj(), [], 0
+    for end in anchor.list_chain_ends(after):
+        parts.append(packer.compress(end.to_line().encode()))
+        count += 1
+    ends = b"".join([*parts, packer.flush()])
+    days = CeChainDay.objects.filter(day__gte=before.created_at.date()) if before else CeChainDay.objects.all()
+    detail = {
+        _ROWS_TO: anchor.settled_row(newest),
+        "release": list(release_history().read_chain_end()),
+        "days": [[day.log, str(day.day), day.rows, bytes(day.head).hex()] for day in days.order_by("log", "day")],
+    }
+    text = json.dumps(detail, separators=(",", ":"))
+    entry: CeLedger = CeLedger.objects.create(
+        created_at=database_time(),
+        kind=CeLedger.Kind.ROOT,
+        by="write_ledger",
+        reason="daily",
+        count=count,
+        detail=text,
+        ends=ends,
+        root=_hash_root(before.root if before else "", text, ends),
+    )
+    return entry
+
+
+def _hash_root(before: str, detail: str, ends: bytes) -> str:
+    return hashlib.sha256(b"\n".join([before.encode(), detail.encode(), ends])).hexdigest()
+
+
+def _run_command(command: str, entry: CeLedger) -> None:
+    line = json.dumps({"root": entry.root, "at": entry.created_at.isoformat(), "chains": entry.count}) + "\n"
+    try:
+        subprocess.run(  # noqa: S603
+            shlex.split(command), input=line.encode(), check=True, capture_output=True, timeout=_COMMAND_SECONDS
+        )
+    except (OSError, subprocess.SubprocessError) as fault:
+        raise AnchorFailed(f"The anchor command {command!r}: {fault}") from fault
+
+
+# --- verify -----------------------------------------------------------------------------------------------------
+
+
+def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Finding]:
+    """Where stored conversations and releases differ from the roots."""
+    if only is None:
+        yield from _verify_roots(ledger)
+        yield from _compare_releases(ledger)
+    ends, aged = anchor.newest_ends(_read_ends(ledger, only)), set[uuid.UUID]()
+    yield from anchor.compare_ends(ends, RetentionCuts.read(), anchor.LEDGER, aged)
+    if only is None and len(aged) > (removed := ledger.count_removed_conversations()):
+        text = f"Missing conversations that the ledger lists: {len(aged)}; conversations removed by age: {removed}."
+        yield create_table_finding("LEDGER_MISSING", CeConversation._meta.db_table, "several", text)
+
+
+def _verify_roots(ledger: Ledger) -> Iterator[Finding]:
+    before = ""
+    for root in ledger.roots:
+        if _hash_root(before, root.detail, bytes(root.ends or b"")) != root.root:
+            text = "Its ends of chains do not match its root, or the root before it was removed."
+            yield create_table_finding("LEDGER_DIFFERS", _TABLE, root.pk, text)
+        before = root.root
+
+
+def _compare_releases(ledger: Ledger) -> Iterator[Finding]:
+    for root in ledger.roots:
+        version, seal = root.details.get("release", (0, ""))
+        if version and release_history().read_seal(version) != seal:
+            text = f"The ledger of {root.created_at:%Y-%m-%d} lists another seal."
+            yield create_table_finding("LEDGER_DIFFERS", "ce_release", version, text)
+
+
+def _read_ends(ledger: Ledger, only: uuid.UUID | None) -> Iterator[anchor.ChainEnd]:
+    """The ends of all roots, newest root first."""
+    wanted = str(only).encode() if only else b""
+    for root in reversed(ledger.roots):
+        try:
+            text = zlib.decompress(bytes(root.ends or b""))
+        except zlib.error:
+            continue
+        for line in reversed(text.splitlines()):
+            if wanted in line:
+                yield anchor.ChainEnd.parse(json.loads(line))
+
+
+JOB = Job(
+    "write_ledger",
+    "Write the ledger",
+    (
+        "Writes the ends of all chains into the ledger, and to the deployment's anchor. Verifying the record compares "
+        "them, so that conversations that somebody removes are missed."
+    ),
+    Nightly(1),
+    write_root,
+)

@@ -1,0 +1,48 @@
+"""Compare the views of the record with their definitions, because people with SQL tools read the record by them."""
+
+from collections.abc import Iterator
+
+from django.db import connection, transaction
+
+from audit.integrity.findings import Finding, create_table_finding
+from audit.record.sql_views import list_view_stmts
+
+_VIEWS = ("ce_audit", "ce_llm_call_log")
+
+
+def verify_views() -> Iterator[Finding]:
+    """The views whose definition was changed."""
+    statements = list_view_stmts(connection.vendor)
+    read = _read_postgresql if connection.vendor == "postgresql" else _read_sqlite
+    for name, statement in zip(_VIEWS, statements, strict=True):
+        stored, expected = read(name, statement)
+        if stored is None:
+            yield create_table_finding("VIEW_CHANGED", name, "definition", "The view was removed.")
+        elif stored != expected:
+            text = "Its definition is not the product's, so it may show other data than the record has."
+            yield create_table_finding("VIEW_CHANGED", name, "definition", text)
+
+
+def _read_postgresql(name: str, statement: str) -> tuple[str | None, str]:
+    """The stored definition, and the one of a temporary view made by the product's statement."""
+    temporary = f"{name}_expected"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_viewdef(to_regclass(%s), false)", [name])
+        (stored,) = cursor.fetchone()
+        sql = statement.replace(f"CREATE OR REPLACE VIEW {name} AS", f"CREATE TEMPORARY VIEW {temporary} AS", 1)
+        cursor.execute(sql, None)
+        cursor.execute("SELECT pg_get_viewdef(to_regclass(%s), false)", [temporary])
+        (expected,) = cursor.fetchone()
+        cursor.execute(f"DROP VIEW {temporary}")
+    return stored, expected
+
+
+def _read_sqlite(name: str, statement: str) -> tuple[str | None, str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = %s", [name])
+        row = cursor.fetchone()
+    return _normalize(row[0]) if row else None, _normalize(statement)
+
+
+def _normalize(sql: str) -> str:
+    return " ".join(sql.replace("IF NOT EXISTS ", "", 1).split())
