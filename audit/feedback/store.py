@@ -9,12 +9,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from audit.models import CeErasure, CeMcpUserFeedback, CeTurnRow
+from audit.models import CeErasure, CeMcpUserFeedback
+from audit.record.turn_index import read_deciding_rows
 from convengine.engine.errors import ConversationClosed, ConversationNotFound, RequestInvalid
 from convengine.engine.redaction import Redaction
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.engine.turn.payload import to_spoken_text
-from convengine.server.app_interfaces import RowRating, configuration, turn_log
+from convengine.server.app_interfaces import DecidingRow, RowRating, configuration, turn_log
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -74,7 +75,7 @@ def store_feedback(
         feedback = CeMcpUserFeedback.objects.create(
             conversation=conversation,
             feedback_type=given.feedback_type,
-            message_id=given.message_id,
+            message_id=given.message_id and masking.text(given.message_id),
             turn_id=turn.turn_id,
             turn_no=turn.turn_no,
             author=author,
@@ -85,10 +86,10 @@ def store_feedback(
             mcp_tool_code=_last_tool_code(conversation),
             comment=masking.text(given.comment),
             correction=masking.text(given.correction),
-            table_name=row.table_name if row else "",
-            row_pk=row.row_pk if row else "",
+            table_name=row.table if row else "",
+            row_pk=row.pk if row else "",
             config_version=turn.config_version,
-            metadata_json=given.metadata and masking.document(dict(given.metadata)),
+            metadata_json=given.metadata and masking.caller_data(dict(given.metadata)),
             created_at=now,
         )
         _write_event(feedback, now)
@@ -97,14 +98,14 @@ def store_feedback(
 
 def _get_turn_by_number(conversation: CeConversation, turn_no: int) -> CeConversationHistory:
     turns = CeConversationHistory.objects.filter(conversation=conversation, turn_no=turn_no)
-    turn = turns.defer("recording", "trace_graph").first()
+    turn = turns.first()
     if turn is None:
         raise RequestInvalid(fields={"turn": [f"This conversation has no turn {turn_no}."]})
     return turn
 
 
 def _get_turn_by_message(conversation: CeConversation, message_id: str | None, any_id: bool) -> CeConversationHistory:
-    turns = CeConversationHistory.objects.filter(conversation=conversation).defer("recording", "trace_graph")
+    turns = CeConversationHistory.objects.filter(conversation=conversation)
     try:
         wanted = uuid.UUID(message_id) if message_id else None
     except ValueError:
@@ -123,8 +124,8 @@ def _get_turn_by_message(conversation: CeConversation, message_id: str | None, a
     return turn
 
 
-def _find_answering_row(turn: CeConversationHistory) -> CeTurnRow | None:
-    rows = {row.role: row for row in CeTurnRow.objects.filter(turn_id=turn.turn_id, role__in=_ANSWERING_ROLES)}
+def _find_answering_row(turn: CeConversationHistory) -> DecidingRow | None:
+    rows = {row.role: row for row in read_deciding_rows([turn.turn_id]).get(turn.turn_id, ())}
     return next((rows[role] for role in _ANSWERING_ROLES if role in rows), None)
 
 
@@ -150,7 +151,7 @@ def _write_event(feedback: CeMcpUserFeedback, now: Any) -> None:
     }
     version = configuration().current().config_version
     events = [(str(feedback.conversation_id), MCP_USER_FEEDBACK, payload)]
-    turn_log().outside(events, now, version)
+    turn_log().add_outside(events, now, version)
 
 
 #: Maximum rows of the list.

@@ -2,22 +2,23 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from audit.api.serializers import ClosedSerializer
 from audit.feedback.store import PARTICIPANT, FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
 from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
+from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import FailureSerializer, StrictObjectField, StrictTextField, StrictUuidField
 from convengine.server.deployment import conf
 
-_TYPES = tuple(CeMcpUserFeedback.Type)
+FEEDBACK_TYPES = CeMcpUserFeedback.Type.values
 _TEXTS = ("assistantResponse", "comment", "correction")
 
 
@@ -25,7 +26,7 @@ class FeedbackSerializer(ClosedSerializer):
     """A thumb, and what goes with it."""
 
     conversationId = StrictUuidField(help_text="Which conversation.")
-    feedbackType = serializers.ChoiceField(choices=_TYPES, help_text="Which way the thumb points.")
+    feedbackType = serializers.ChoiceField(choices=FEEDBACK_TYPES, help_text="Which way the thumb points.")
     messageId = StrictTextField(required=False, help_text="The `turnId` of the answer; absent: the last turn.")
     assistantResponse = StrictTextField(
         required=False, help_text="The answer as it was shown; absent: as it is stored."
@@ -40,7 +41,7 @@ class FeedbackSerializer(ClosedSerializer):
         kind, wrong = data.get("feedbackType"), {}
         if not data.get("conversationId"):
             wrong["conversationId"] = ["conversationId is missing. Send the conversation of this feedback."]
-        if kind not in _TYPES:
+        if kind not in FEEDBACK_TYPES:
             wrong["feedbackType"] = [f"Unknown feedbackType {kind}. Use THUMBS_UP or THUMBS_DOWN."]
         if wrong:
             raise serializers.ValidationError(wrong)
@@ -83,13 +84,19 @@ class FeedbackAnswerSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class FeedbackView(APIView):
+#: The original's answer to a failure has status 200 too.
+_COMPAT_ANSWER = PolymorphicProxySerializer(
+    "CompatFeedbackAnswer", [FeedbackAnswerSerializer, FailureSerializer], resource_type_field_name=None
+)
+
+
+class FeedbackView(ApiView):
     """`POST /api/v1/conversation/feedback`."""
 
     scope = "turns"
 
     @extend_schema(
-        operation_id="give_feedback",
+        operation_id="createFeedback",
         request=FeedbackSerializer,
         parameters=[
             OpenApiParameter(
@@ -99,7 +106,7 @@ class FeedbackView(APIView):
                 description="1: status 200, and any messageId, as the original.",
             )
         ],
-        responses={201: FeedbackAnswerSerializer, **dict.fromkeys((400, 401, 403, 404, 413, 429), FailureSerializer)},
+        responses={200: _COMPAT_ANSWER, 201: FeedbackAnswerSerializer},
     )
     def post(self, request: Request) -> Response:
         """Rate an answer: a thumb, with a comment and a correction where there are. A second one replaces the first."""

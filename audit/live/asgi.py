@@ -14,6 +14,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import structlog
+from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.db import Error
@@ -35,6 +36,7 @@ from convengine.server.api.authentication import ApiKeyAuthentication, need_scop
 from convengine.server.api.errors import envelope, handle
 from convengine.server.api.models import CeApiKey
 from convengine.server.deployment import conf
+from convengine.server.deployment.request_id import HEADER, bind_request_id, make_request_id
 
 _TRUE, _FALSE = frozenset({"", "1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})
 
@@ -151,6 +153,19 @@ async def serve_streams(scope: Mapping[str, Any], receive: Any, send: Any) -> No
     """Answer one call."""
     path = str(scope["path"]).rstrip("/")
     request = ASGIRequest(dict(scope), None)  # type: ignore[arg-type]
+    request_id = make_request_id(request.headers.get(HEADER))
+
+    async def send_with_id(message: Mapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            named = (HEADER.lower().encode(), request_id.encode())
+            message = {**message, "headers": [*message["headers"], named]}
+        await send(message)
+
+    with bind_request_id(request_id):
+        await _answer_call(scope, path, request, receive, send_with_id)
+
+
+async def _answer_call(scope: Mapping[str, Any], path: str, request: ASGIRequest, receive: Any, send: Any) -> None:
     if scope["method"] == "OPTIONS":
         await _send_answer(send, 204, b"", _cors_headers(request))
     elif scope["method"] != "GET":
@@ -253,16 +268,21 @@ async def _send_answer(send: Any, status: int, body: bytes, headers: Headers) ->
 
 
 def _cors_headers(request: ASGIRequest) -> Headers:
-    """Pages of the same host may read the stream from another port, with the session cookie."""
+    """Pages of the same host may read the stream from another port, with the session cookie; pages of allowed origins
+    with a key.
+    """
     origin = request.headers.get("Origin", "")
     try:
         same = urlsplit(origin).hostname == urlsplit(f"//{request.headers.get('Host', '')}").hostname
     except ValueError:
         same = False
-    if not origin or not same:
-        return [(b"vary", b"Origin")]
-    return [
-        (b"vary", b"Origin"),
-        (b"access-control-allow-origin", origin.encode("latin-1", "replace")),
-        (b"access-control-allow-credentials", b"true"),
-    ]
+    headers = [(b"vary", b"Origin")]
+    if origin and (same or origin in getattr(settings, "CORS_ALLOWED_ORIGINS", ())):
+        headers.append((b"access-control-allow-origin", origin.encode("latin-1", "replace")))
+        headers.append((b"access-control-expose-headers", b"X-Request-ID"))
+        if same:
+            headers.append((b"access-control-allow-credentials", b"true"))
+        if request.method == "OPTIONS":
+            names = b"authorization, last-event-id, x-request-id"
+            headers += [(b"access-control-allow-headers", names), (b"access-control-allow-methods", b"GET")]
+    return headers

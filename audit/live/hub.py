@@ -1,8 +1,9 @@
 """The readers of this process, each with a limited queue and a wake-up."""
 
 import asyncio
+import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -13,10 +14,11 @@ from django.db import DatabaseError, connections
 from audit.live import read_events
 from audit.live.messages import StreamMessage
 from convengine.server.deployment import conf
+from convengine.server.observability import metrics
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
-#: Limits of a reader's queue, in messages and bytes; and of a running turn's events for new readers.
+#: Limits of a reader's queue, in messages and bytes.
 _MOST, _MOST_BYTES = 1000, 4 * 1024 * 1024
 #: Conversations per statement.
 _AT_ONCE = 200
@@ -72,20 +74,8 @@ class Channel:
     """A conversation that is watched here."""
 
     readers: set[Reader] = field(default_factory=set)
-    #: The events of the running turn so far, for new readers.
-    running: list[StreamMessage] = field(default_factory=list)
     #: The last seen state of the database.
     version: Any = None
-
-    def receive(self, message: StreamMessage) -> None:
-        """Keep what new readers need, and notify the readers."""
-        if message.is_event:
-            if message.previous == 0:
-                self.running.clear()
-            if len(self.running) < _MOST:
-                self.running.append(message)
-        for reader in self.readers:
-            reader.offer(message)
 
 
 class Hub:
@@ -95,12 +85,13 @@ class Hub:
         self.channels: dict[str, Channel] = {}
         #: This process serves streams.
         self.is_served = False
-        #: Called with the watched conversations, when there is a new one and periodically.
-        self.announce: Callable[[list[str]], None] | None = None
         #: Seconds between two reads of the database without messages.
         self.every: Callable[[], float] = lambda: conf.get("STREAM_POLL_MS") / 1000
         self._loop: asyncio.AbstractEventLoop | None = None
         self._polling: asyncio.Task[None] | None = None
+        #: When each conversation was marked as watched.
+        self._marked: dict[str, float] = {}
+        self._marking: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="streams")
 
     @property
@@ -114,17 +105,19 @@ class Hub:
         return self._loop is not None
 
     def join(self, conversation_id: str) -> Reader:
-        """A new reader, with the running turn's events in its queue."""
+        """A new reader."""
         self._loop = asyncio.get_running_loop()
         reader = Reader(conversation_id)
         channel = self.channels.setdefault(conversation_id, Channel())
         channel.readers.add(reader)
-        for message in channel.running:
-            reader.offer(message)
+        metrics.STREAM_READERS.set(self.count)
         if self._polling is None or self._polling.done():
             self._polling = self._loop.create_task(self._poll())
-        if self.announce:
-            self.announce([conversation_id])
+        elif conversation_id not in self._marked:
+            # A turn that starts before the next poll must know.
+            marking = self._loop.create_task(self._mark_watched([conversation_id]))
+            self._marking.add(marking)
+            marking.add_done_callback(self._marking.discard)
         return reader
 
     def leave(self, reader: Reader) -> None:
@@ -134,6 +127,7 @@ class Hub:
             channel.readers.discard(reader)
             if not channel.readers:
                 del self.channels[reader.conversation_id]
+            metrics.STREAM_READERS.set(self.count)
 
     def watches(self, conversation_id: str) -> bool:
         """True while somebody watches a conversation here. Thread-safe."""
@@ -144,7 +138,8 @@ class Hub:
 
         def deliver() -> None:
             if channel := self.channels.get(message.conversation_id):
-                channel.receive(message)
+                for reader in channel.readers:
+                    reader.offer(message)
 
         self._run_in_loop(deliver)
 
@@ -153,7 +148,6 @@ class Hub:
 
         def refresh() -> None:
             if channel := self.channels.get(conversation_id):
-                channel.running.clear()
                 for reader in channel.readers:
                     reader.refresh()
 
@@ -170,15 +164,27 @@ class Hub:
     async def _poll(self) -> None:
         while self.channels:
             names = list(self.channels)
-            if self.announce:
-                self.announce(names)
             for first in range(0, len(names), _AT_ONCE):
                 some = names[first : first + _AT_ONCE]
                 try:
+                    await self._mark_watched(some)
                     self._store_versions(some, await self.read(lambda some=some: read_events.read_versions(some)))  # type: ignore[misc]
                 except DatabaseError as error:
                     log.warning("streams cannot look at the database", error=str(error))
-            await asyncio.sleep(self.every())
+            await asyncio.sleep(min(self.every(), read_events.WATCHED_SECONDS / 3))
+
+    async def _mark_watched(self, names: Sequence[str]) -> None:
+        """Mark watched conversations, so that turns of other processes store their events while they run."""
+        now = time.monotonic()
+        due = [name for name in names if self._marked.get(name, 0.0) < now - read_events.WATCHED_SECONDS / 3]
+        if due:
+            try:
+                await self.read(lambda: read_events.mark_watched(due))
+            except DatabaseError as error:
+                log.warning("streams cannot mark conversations as watched", error=str(error))
+                return
+            marked = {**self._marked, **dict.fromkeys(due, now)}
+            self._marked = {name: at for name, at in marked.items() if name in self.channels}
 
     def _store_versions(self, names: list[str], versions: Mapping[str, Any]) -> None:
         for name in names:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from audit.record.expand import Event
+from audit.record.events import Event
 from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.verbose import VerboseLine
@@ -18,25 +18,16 @@ CONNECTED, CLOSED = "CONNECTED", "STREAM_CLOSED"
 
 @dataclass(frozen=True)
 class StreamMessage:
-    """An event of a running turn for readers."""
+    """A progress text of a running turn for readers."""
 
     conversation_id: str
     name: str
     #: The envelope as JSON text.
     data: str
-    turn_no: int = 0
-    seq: int = 0
-    #: The stored event of the turn before this one; 0 for the first.
-    previous: int = 0
-
-    @property
-    def is_event(self) -> bool:
-        """True for an audit event; progress texts have no number and are sent once."""
-        return self.seq > 0
 
     def pack(self, sender: str) -> str:
         """The message for the bus."""
-        return dumps([sender, self.conversation_id, self.name, self.data, self.turn_no, self.seq, self.previous])
+        return dumps([sender, self.conversation_id, self.name, self.data])
 
     @staticmethod
     def unpack(text: str | bytes) -> tuple[str, "StreamMessage"]:

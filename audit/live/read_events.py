@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Q
 
 from audit.live.cursor import END, StreamCursor
 from audit.live.messages import encode_event, encode_failure
-from audit.models import CeAudit
+from audit.models import CeRunningEvent
 from audit.record import queries
-from audit.record.expand import expand_events
+from audit.record.events import EVENT_COLUMNS, IDS_PER_ROW, StoredEvent, expand_alone, expand_events, read_events
 from audit.record.queries import EventPage
 from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.stages import AFTER_THE_ANSWER
@@ -27,8 +27,10 @@ SIZE = 200
 _FAILED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 _AFTER = tuple(str(stage) for stage in AFTER_THE_ANSWER)
 
-#: (turn, seq) of an event; null for one outside of turns, whose `seq` continues from one to the next.
-EventPosition = tuple[int | None, int]
+#: Seconds for which a reader's mark on the conversation lasts.
+WATCHED_SECONDS = 30
+#: After the keys of all stored events.
+_LAST = 2**62
 
 
 @dataclass(frozen=True)
@@ -58,37 +60,53 @@ def read_versions(conversations: Sequence[str]) -> Mapping[str, tuple[Any, ...]]
     sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            # A turn that stores its events step by step renews its lease with each.
             f"""SELECT c.conversation_id, c.last_turn_no, c.version, c.lifecycle, c.lease_token IS NULL,
-                       c.lease_expires_at, c.lease_expires_at < {sql.now()},
-                       (SELECT max(a.seq) FROM ce_audit a
-                         WHERE a.conversation_id = c.conversation_id AND a.turn_no IS NULL)
+                       c.lease_expires_at < {sql.now()},
+                       (SELECT max(r.id) FROM ce_running_event r WHERE r.conversation_id = c.conversation_id),
+                       (SELECT max(h.history_id) FROM ce_conversation_history h
+                         WHERE h.conversation_id = c.conversation_id AND h.source = 'ADDITION')
                   FROM ce_conversation c WHERE c.conversation_id IN ({", ".join(["%s"] * len(conversations))})""",
             [sql.uuid_param(key) for key in conversations],
         )
         return {str(uuid.UUID(str(key))): tuple(rest) for key, *rest in cursor.fetchall()}
 
 
+def mark_watched(conversations: Sequence[str]) -> None:
+    """Ask the next turns of these conversations to store their events while they run."""
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""UPDATE ce_conversation SET watched_until = {sql.now(WATCHED_SECONDS)}
+                 WHERE conversation_id IN ({", ".join(["%s"] * len(conversations))})""",
+            [sql.uuid_param(key) for key in conversations],
+        )
+
+
 def newest_cursor(conversation_id: str) -> StreamCursor:
     """The position after everything that is stored."""
-    events = CeAudit.objects.filter(conversation_id=conversation_id)
-    last = events.filter(turn_no__isnull=False).order_by("-turn_no", "-seq").values_list("turn_no", "seq").first()
-    turn_no, seq = last or (0, 0)
+    key = uuid.UUID(conversation_id)
+    turns = CeConversationHistory.objects.filter(conversation_id=key).order_by("-turn_no")
+    running = CeRunningEvent.objects.filter(conversation_id=key).order_by("-id")
+    stored = [rows.values_list("turn_no", "last_seq").first() or (0, 0) for rows in (turns, running)]
+    turn_no, seq = max(stored)
     failed = _read_failures(conversation_id, StreamCursor(turn_no, 0))
-    return StreamCursor(turn_no, END if failed else seq, _last_other_event(conversation_id, turn_no))
+    others = _read_other_events(conversation_id, turn_no, 0)
+    return StreamCursor(turn_no, END if failed else seq, _key_of(others[-1]) if others else 0)
 
 
 def complete_cursor(conversation_id: str, cursor: StreamCursor) -> StreamCursor:
     """A position, completed by the events outside of turns before it."""
     if cursor.beside or not cursor.turn_no:
         return cursor
-    before = Q(turn_no=cursor.turn_no - 1) | Q(turn_no=cursor.turn_no, seq__lte=cursor.seq)
-    events = CeAudit.objects.filter(before, conversation_id=conversation_id).exclude(stage__in=_AFTER)
-    last = events.aggregate(last=Max("audit_id"))["last"] or 0
-    seen = (
-        _select_other_events(conversation_id, cursor.turn_no).filter(audit_id__lt=last).aggregate(last=Max("audit_id"))
-    )
-    return cursor._replace(beside=seen["last"] or 0)
+    last_turn = cursor.turn_no if cursor.seq else cursor.turn_no - 1
+    turns = CeConversationHistory.objects.filter(conversation_id=uuid.UUID(conversation_id), turn_no__lte=last_turn)
+    row = turns.order_by("-turn_no").values_list("history_id", flat=True).first() or 0
+    seen = [
+        _key_of(event)
+        for event in _read_other_events(conversation_id, cursor.turn_no, 0)
+        if _key_of(event) < row * IDS_PER_ROW
+    ]
+    return cursor._replace(beside=seen[-1] if seen else 0)
 
 
 def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
@@ -103,19 +121,16 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
     failed = _read_failures(conversation_id, cursor)
     turn_events = _read_turn_events(conversation_id, cursor)
     rows, more = turn_events.rows, turn_events.more
-    beside = list(
-        _select_other_events(conversation_id, cursor.turn_no)
-        .filter(audit_id__gt=cursor.beside)
-        .order_by("audit_id")[:SIZE]
-    )
+    beside = _read_other_events(conversation_id, cursor.turn_no, cursor.beside)[:SIZE]
     if more:
         last = rows[-1]
-        end = _stored_at(turn_events.whole)[_event_position(last)]
-        beside = [event for event in beside if event.audit_id < end]
+        beside = [event for event in beside if _key_of(event) < _key_of(last)]
         failed = [turn for turn in failed if turn.turn_no < (last.turn_no or 0)]
     page = StreamPage(_merge_messages(cursor, turn_events, beside, failed), more)
-    if not page.messages and row.lifecycle in CLOSED and not row.may_go_on:
-        page.ended = row.lifecycle
+    if row.lifecycle in CLOSED and not row.may_go_on:
+        # The next page says that nothing follows the last messages. Nobody wakes a reader of a closed conversation.
+        page.more = more or bool(page.messages)
+        page.ended = "" if page.messages else row.lifecycle
     return page
 
 
@@ -147,14 +162,19 @@ def _read_turn_events(conversation_id: str, cursor: StreamCursor) -> EventPage:
     return queries.read_page(uuid.UUID(conversation_id), wanted, (cursor.turn_no, cursor.seq), SIZE)
 
 
-def _select_other_events(conversation_id: str, turn_no: int) -> QuerySet[CeAudit]:
-    """Events outside of turns, and a model's writing after the answer of one of the last turns."""
-    late = Q(turn_no__gte=max(turn_no - 1, 1), stage__in=_AFTER)
-    return CeAudit.objects.filter(Q(turn_no__isnull=True) | late, conversation_id=conversation_id)
+def _read_other_events(conversation_id: str, turn_no: int, after: int) -> list[StoredEvent]:
+    """Events outside of turns, and later events of one of the last turns, after a key; in the order of storing."""
+    wanted = Q(turn_no__isnull=True) | Q(turn_no__gte=max(turn_no - 1, 1))
+    rows = CeConversationHistory.additions.filter(
+        wanted, conversation_id=uuid.UUID(conversation_id), history_id__gte=after // IDS_PER_ROW
+    )
+    events = read_events(rows.defer(None).only(*EVENT_COLUMNS).order_by("history_id"))
+    return [event for event in events if _key_of(event) > after]
 
 
-def _last_other_event(conversation_id: str, turn_no: int) -> int:
-    return _select_other_events(conversation_id, turn_no).aggregate(last=Max("audit_id"))["last"] or 0
+def _key_of(event: StoredEvent) -> int:
+    """The order of storing. The events of a running turn come last."""
+    return _LAST if event.audit_id is None else event.audit_id
 
 
 def _read_failures(conversation_id: str, cursor: StreamCursor) -> list[CeConversationHistory]:
@@ -167,10 +187,11 @@ def _read_failures(conversation_id: str, cursor: StreamCursor) -> list[CeConvers
 
 
 def _merge_messages(
-    cursor: StreamCursor, page: EventPage, beside: Sequence[CeAudit], failed: Sequence[CeConversationHistory]
+    cursor: StreamCursor, page: EventPage, beside: Sequence[StoredEvent], failed: Sequence[CeConversationHistory]
 ) -> list[StoredMessage]:
     """Events of turns in order, others in the order of storing; after a failed turn, its failure."""
-    data, stored_at, messages = _encode_events(page, beside), _stored_at(page.whole), []
+    messages: list[StoredMessage] = []
+    in_turns, others = _encode_turn_events(page), _encode_other_events(beside)
     pending, over = list(reversed(beside)), list(reversed(failed))
 
     def step(behind: StreamCursor, name: str, text: str) -> StreamCursor:
@@ -180,15 +201,15 @@ def _merge_messages(
     for row in page.rows:
         while over and over[-1].turn_no < (row.turn_no or 0):
             cursor = step(*_failure_message(cursor, over.pop()))
-        while pending and pending[-1].audit_id < stored_at[_event_position(row)]:
-            cursor = step(
-                cursor._replace(beside=pending[-1].audit_id), pending[-1].stage, data[_event_position(pending.pop())]
-            )
-        cursor = step(cursor._replace(turn_no=row.turn_no or 0, seq=row.seq), row.stage, data[_event_position(row)])
+        while pending and _key_of(pending[-1]) < _key_of(row):
+            event = pending.pop()
+            cursor = step(cursor._replace(beside=_key_of(event)), event.stage, others[_key_of(event)])
+        position = row.turn_no or 0, row.seq
+        cursor = step(cursor._replace(turn_no=position[0], seq=row.seq), row.stage, in_turns[position])
     for record in reversed(over):
         cursor = step(*_failure_message(cursor, record))
     for event in reversed(pending):
-        cursor = step(cursor._replace(beside=event.audit_id), event.stage, data[_event_position(event)])
+        cursor = step(cursor._replace(beside=_key_of(event)), event.stage, others[_key_of(event)])
     return messages
 
 
@@ -200,24 +221,17 @@ def _failure_message(cursor: StreamCursor, record: CeConversationHistory) -> tup
     return cursor._replace(turn_no=record.turn_no, seq=END), TURN_FAILED, text
 
 
-def _event_position(row: CeAudit) -> EventPosition:
-    return row.turn_no, row.seq
+def _encode_turn_events(page: EventPage) -> Mapping[tuple[int, int], str]:
+    """The envelopes of the wanted events, computed from the first event of each turn."""
+    wanted = set(map(queries.get_position, page.rows))
+    events = expand_events(page.whole)
+    return {
+        position: encode_event(event) for event in events if (position := queries.get_position(event.row)) in wanted
+    }
 
 
-def _stored_at(events: Sequence[CeAudit]) -> Mapping[EventPosition, int]:
-    """For each event of whole turns the key of its row; for one without a row, that of the next."""
-    keys, key = dict[EventPosition, int](), 0
-    for event in reversed(events):
-        key = event.audit_id or key
-        keys[_event_position(event)] = key
-    return keys
-
-
-def _encode_events(page: EventPage, beside: Sequence[CeAudit]) -> Mapping[EventPosition, str]:
-    """The envelopes, computed from the first event of each turn."""
-    wanted = set(map(_event_position, (*page.rows, *beside)))
-    late = {row.turn_no for row in beside if row.turn_no is not None} - {row.turn_no for row in page.whole}
-    turns = [*page.whole, *(queries.read_turns(beside[0].conversation_id, late) if late else ())]
-    outside = [row for row in beside if row.turn_no is None]
-    events = [*expand_events(turns), *(event for row in outside for event in expand_events([row]))]
-    return {_event_position(event.row): encode_event(event) for event in events if _event_position(event.row) in wanted}
+def _encode_other_events(beside: Sequence[StoredEvent]) -> Mapping[int, str]:
+    """The envelopes of events outside of turns, and of later events, which begin with the session of their turn."""
+    outside = expand_alone(event for event in beside if event.turn_no is None)
+    late = expand_events(event for event in beside if event.turn_no is not None)
+    return {_key_of(event.row): encode_event(event) for event in (*outside, *late)}

@@ -9,7 +9,7 @@ from functools import partial
 from audit.api.access_scope import strip_prompts
 from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub, Reader
-from audit.live.messages import CLOSED, CONNECTED, StreamMessage, encode_frame
+from audit.live.messages import CLOSED, CONNECTED, encode_frame
 from audit.live.read_events import StreamPage, read_after
 from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.stages import base_name
@@ -54,8 +54,6 @@ class Stream:
     find_refusal: Callable[[], str]
     #: The reader named no event to continue from.
     is_new: bool = False
-    #: The newest turn for which all earlier events were read.
-    _met_turn_no: int = 0
 
     async def frames(self) -> AsyncIterator[bytes]:
         """All messages, until the reader leaves, is too slow, or the time is over."""
@@ -73,8 +71,8 @@ class Stream:
                     yield sent
                 why = _end_reason(page)
             elif message := self.reader.take():
-                async for sent in self._relay_message(message):
-                    yield sent
+                if self.request.verbose:
+                    yield encode_frame(message.name, message.data)
             elif await self._is_idle_for(HEARTBEAT):
                 yield _COMMENT
             if time.monotonic() > checked_at + 2 * HEARTBEAT:
@@ -92,7 +90,6 @@ class Stream:
     def _stored_frames(self, page: StreamPage) -> list[bytes]:
         sent = []
         for message in page.messages:
-            # The running turn may have sent it already.
             if message.cursor[:2] > self.cursor[:2] or message.cursor.beside > self.cursor.beside:
                 self.cursor = StreamCursor(
                     *max(message.cursor[:2], self.cursor[:2]), max(message.cursor.beside, self.cursor.beside)
@@ -100,30 +97,6 @@ class Stream:
                 if self.request.wants(message.name):
                     sent.append(encode_frame(message.name, self.request.render(message.data), self.cursor))
         return sent
-
-    async def _relay_message(self, message: StreamMessage) -> AsyncIterator[bytes]:
-        """An event of the running turn, if it is the next; else it comes from the database when it is stored."""
-        if not message.is_event:
-            if self.request.verbose:
-                yield encode_frame(message.name, message.data)
-            return
-        if message.turn_no > self.cursor.turn_no and message.previous == 0 and self._met_turn_no < message.turn_no:
-            # No turn begins before the last one is stored: read that to its end.
-            self.reader.stale = True
-            while self.reader.stale:
-                for sent in self._stored_frames(await self._read()):
-                    yield sent
-            self._met_turn_no = message.turn_no
-        if self._is_next(message):
-            self.cursor = self.cursor._replace(turn_no=message.turn_no, seq=message.seq)
-            if self.request.wants(message.name):
-                yield encode_frame(message.name, self.request.render(message.data), self.cursor)
-
-    def _is_next(self, message: StreamMessage) -> bool:
-        turn_no, seq = self.cursor.turn_no, self.cursor.seq
-        if message.turn_no == turn_no:
-            return message.previous <= seq < message.seq
-        return message.turn_no > turn_no and message.previous == 0 and self._met_turn_no >= message.turn_no
 
     async def _is_idle_for(self, seconds: float) -> bool:
         """Wait until there is something to do; true on a timeout."""

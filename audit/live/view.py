@@ -5,13 +5,13 @@ from urllib.parse import urlsplit
 from django.http import HttpResponse
 from django.http.response import HttpResponseRedirectBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from audit.api.access_scope import SCOPE_OWN, SCOPE_WORKSPACE
 from convengine.engine.errors import StreamsElsewhere
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.schema import extend_schema
 from convengine.server.deployment import conf
 
 _ID = r"^\d{1,9}\.\d{1,6}(\.\d{1,18})?$"
@@ -24,7 +24,7 @@ class Elsewhere(HttpResponseRedirectBase):
     status_code = 307
 
 
-class StreamView(APIView):
+class StreamView(ApiView):
     """`GET /api/v1/conversation/stream/{conversationId}`."""
 
     scope = (SCOPE_WORKSPACE, SCOPE_OWN)
@@ -32,7 +32,7 @@ class StreamView(APIView):
     permission_classes = ()
 
     @extend_schema(
-        operation_id="stream_events",
+        operation_id="streamEvents",
         parameters=[
             OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
             OpenApiParameter(
@@ -51,7 +51,6 @@ class StreamView(APIView):
             (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, _STREAM),
             204: OpenApiResponse(description="The session has ended and all events were sent. Do not reconnect."),
             307: OpenApiResponse(description="Streams are served at another address."),
-            **dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer),
         },
     )
     def get(self, request: Request, conversation_id: str) -> HttpResponse:

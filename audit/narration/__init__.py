@@ -6,17 +6,21 @@ from itertools import chain
 from audit.narration.narrate import NarratedTurn, narrate_by_template
 from audit.narration.narrators import NARRATORS
 from audit.narration.sentence import Fact, RowRef, Sentence
-from audit.record.expand import Event
+from audit.record.events import Event
 from convengine.engine.stages import STAGES
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import DECISION
 
-__all__ = ["Fact", "RowRef", "Sentence", "Tone", "account"]
+__all__ = ["Fact", "RowRef", "Sentence", "Tone", "narrate_turn"]
 
 
-def narrate_turn(events: Sequence[Event]) -> list[Sentence]:
-    """The events of one turn as sentences, in order. The deployment's own stages are left out."""
-    turn = NarratedTurn(events)
+def narrate_turn(events: Sequence[Event], release: Snapshot | None = None) -> list[Sentence]:
+    """The events of one turn as sentences, in order. The deployment's own stages are left out.
+
+    Without `release`, the configuration is read from the database.
+    """
+    turn = NarratedTurn(events, release)
     return list(chain.from_iterable(_narrate_event(turn, index) for index in range(len(events))))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from audit.narration.sentence import Fact, Parts, Sentence
 from audit.narration.wording import fill
-from audit.record.expand import Event
+from audit.record.events import Event
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage, Tone, find_stage
@@ -22,10 +22,14 @@ class NarratedTurn:
     """The turn of an account."""
 
     events: Sequence[Event]
+    #: The configuration of the turn, if it is not to be read from the database.
+    release: Snapshot | None = None
 
     @cached_property
     def snapshot(self) -> Snapshot:
         """The configuration of the turn."""
+        if self.release:
+            return self.release
         snapshot: Snapshot = configuration().at(self.events[0].row.config_version or 0)
         return snapshot
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from audit.narration import intent_narrators, rule_narrators
 from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, fill_template, narrate_by_template
-from audit.narration.sentence import Sentence
+from audit.narration.sentence import Fact, Sentence
+from audit.narration.wording import plain
+from audit.record.events import Event
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.rules.actions.set_state import SET_STATE
 from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_EXECUTED,
@@ -16,11 +19,12 @@ from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_REJECTED,
 )
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
+from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, RESPONSE_EXACT
 from convengine.engine.steps.tools.stages import MCP_SKIPPED
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
 from convengine.engine.turn.enums import DecisionKind, MessageIntent
 from convengine.engine.turn.stage import Tone
-from convengine.engine.turn.stages import ASSISTANT_OUTPUT, DECISION
+from convengine.engine.turn.stages import ASSISTANT_OUTPUT, CONVERSATION_RESET, DECISION, RESPONSE_TRANSFORMED
 
 #: Kinds of answers that are chosen for the state.
 _BY_A_ROW = ("EXACT", "DERIVED")
@@ -88,18 +92,63 @@ _ANSWERS: Mapping[str, str] = {
     "DERIVED": "Answered with {responseId:row ce_response}, as the model wrote it",
     "EXACT": "Answered with {responseId:row ce_response}",
 }
+#: Parts of the context that belong to the engine.
+_OF_ENGINE = ENGINE_BRANCHES | {"dialogue"}
+_OF_ROW = "Answered with {responseId:row ce_response}"
+#: The same for a row whose own text could not be used, or whose model gave no answer.
+_FALLBACK = "Answered with the fallback text instead of {responseId:row ce_response}"
+_FIXED = "Answered with {responseId:row ce_response}, by its fixed text, because the model gave no answer"
 
 
 def narrate_answer(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """The answer, and its intent and state."""
+    """The answer as far as its row, policy or code made it, then each change by other code."""
     event = turn.events[index]
-    template = _ANSWERS.get(str(event.payload.get("responseType")), "Answered")
-    how = (
-        fill_template(event, template)
-        or fill_template(event, "Answered[ with {responseId:row ce_response}]")
-        or ("Answered",)
-    )
-    yield build_sentence(event, (*how, *(fill_template(event, ": {output:said}") or (".",))), Tone.GOOD)
+    how = fill_template(event, _choose_answer_template(turn, index)) or fill_template(event, _OF_ROW) or ("Answered",)
+    changes = _list_changes(turn, index)
+    own = fill_template(changes[0], ": {before:said}") if changes else fill_template(event, ": {output:said}")
+    yield build_sentence(event, (*how, *(own or (".",))), Tone.GOOD)
+    for change in changes:
+        yield from narrate_by_template(change, RESPONSE_TRANSFORMED)
+
+
+def _choose_answer_template(turn: NarratedTurn, index: int) -> str:
+    event = turn.events[index]
+    kind, row_id = str(event.payload.get("responseType")), event.payload.get("responseId")
+    if row_id is not None and turn.before(index, EXACT_RESPONSE_RENDERING, responseId=row_id):
+        return _FALLBACK
+    if kind == "DERIVED" and turn.before(index, RESPONSE_EXACT):
+        return _FIXED
+    return _ANSWERS.get(kind, "Answered")
+
+
+def _list_changes(turn: NarratedTurn, index: int) -> list[Event]:
+    """The events about changes of the answer that an output event has."""
+    row_id = turn.events[index].payload.get("responseId")
+    return [
+        event
+        for event in turn.events[:index]
+        if event.name == RESPONSE_TRANSFORMED and event.payload.get("responseId") == row_id
+    ]
+
+
+def narrate_transformed(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """A change of the answer, unless the sentence about the answer says it."""
+    event = turn.events[index]
+    if turn.after(index, ASSISTANT_OUTPUT, responseId=event.payload.get("responseId")) is None:
+        yield from narrate_by_template(event, RESPONSE_TRANSFORMED)
+
+
+def narrate_reset(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """Why the conversation was reset, and what it lost: its place, and the fields of its context."""
+    event = turn.events[index]
+    for sentence in narrate_by_template(event, CONVERSATION_RESET):
+        context = event.payload.get("previousContext")
+        names = [name for name in context if name not in _OF_ENGINE] if isinstance(context, Mapping) else []
+        parts: list[str | Fact] = []
+        for number, name in enumerate(names):
+            joint = " Cleared " if not number else " and " if number == len(names) - 1 else ", "
+            parts += [joint, Fact(plain(name), name, event.row.seq, ("previousContext",))]
+        yield build_sentence(event, (*sentence.parts, *parts, "."), sentence.tone) if parts else sentence
 
 
 def narrate_choice(template: str) -> Narrator:
@@ -121,6 +170,8 @@ NARRATORS: Mapping[str, Narrator] = {
     MESSAGE_INTENT_CLASSIFIED: narrate_meaning,
     PENDING_ACTION_LIFECYCLE: narrate_action_change,
     ASSISTANT_OUTPUT: narrate_answer,
+    CONVERSATION_RESET: narrate_reset,
+    RESPONSE_TRANSFORMED: narrate_transformed,
     f"{DECISION}:{DecisionKind.CONTAINER}": narrate_choice("Selected {winner:row ce_container_config} to fetch data."),
     f"{DECISION}:{DecisionKind.PENDING_ACTION}": narrate_choice("Selected {winner:row ce_pending_action}."),
 }

@@ -53,6 +53,17 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "VALUE_INVALID": "it is no value of this kind",
         "NEGATED": "the user denies it",
     },
+    "cleared": {
+        "DONE": "it was done",
+        "CANCEL": "it was cancelled or left",
+        "RESTART": "it begins again",
+    },
+    "changed_by": {"TRANSFORMER": "the transformer", "HOOK": "the hook", "TASK": "the task"},
+    "code": {"HOOK": "The hook", "TASK": "The task"},
+    "joined": {
+        "DIGRESSION": "the message asked something in between",
+        "STALE": "the answer begins a new session in place of an old one",
+    },
     "lock": {"SCHEMA_INCOMPLETE": "its form is not complete"},
     "kept": {
         "POLICY_DECISION": "the message answers an open question",
@@ -64,6 +75,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "session_ends": "the session ends here",
         "FORM_CONFIRMED": "the message confirms the form",
         "FORM_LEAVE_ASKED": "the user is first asked whether to stop",
+        "FORM_DONE": "the form is done, and nothing is there to cancel or change it",
         "FORM_LEFT": "the user stopped",
         "FORM_STAYS": "the user goes on with the form",
         "DIGRESSION": "the message is a question in between",

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from audit.narration.narrate import narrate_by_template
 from audit.narration.why import explain_decisions
-from audit.record.expand import Event
+from audit.narration.wording import row_noun
+from audit.record.events import Event
 from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.rules.path_words import fact_name, value_words
 from convengine.engine.rules.row_names import name_row
@@ -34,9 +35,9 @@ _SUBJECTS = {
 #: Why a tested row did not win; other codes are shown unchanged.
 _REASONS = {
     "TYPE_CONDITION_NOT_MET": "its condition is not met",
-    "OVERRIDDEN_BY": "a more specific rule set the intent or state before",
+    "OVERRIDDEN_BY": "a more specific rule or form decided about the intent or state before",
     "PATTERN": "it does not match the message",
-    "LOWER_PRIORITY": "another one has a higher priority",
+    "LOWER_PRIORITY": "another one comes first by priority",
     "LESS_SPECIFIC": "another one is more specific",
     "INTENT_COLLISION": "phrases of several intents match",
     "ALREADY_RUN": "its task has already run in this phase",
@@ -76,13 +77,18 @@ class Reason(NamedTuple):
     subject: str
     winners: tuple[ReasonRow, ...]
     losers: tuple[ReasonRow, ...]
+    #: What happened if there is no winner: "no phrase matched".
+    without_winner: str
 
 
-def list_reasons(events: list[Event]) -> list[Reason]:
-    """The decisions of a turn with tested rows, in order; repeated passes are left out."""
+def list_reasons(events: list[Event], release: Snapshot | None = None) -> list[Reason]:
+    """The decisions of a turn with tested rows, in order; repeated passes are left out.
+
+    Without `release`, the configuration is read from the database.
+    """
     if not events:
         return []
-    snapshot: Snapshot = configuration().at(events[0].row.config_version or 0)
+    snapshot: Snapshot = release or configuration().at(events[0].row.config_version or 0)
     return list(dict.fromkeys(_build_reasons(explain_decisions(events, MOST)["decisions"], snapshot)))
 
 
@@ -106,13 +112,19 @@ def _build_reasons(decisions: Iterable[Mapping[str, Any]], snapshot: Snapshot) -
         # The decision about the intent is shown even if no phrase matched, because it determines the turn.
         if tested or decision["kind"] == "CLASSIFIER":
             winners = tuple(row for row in tested if not row.reason)
-            yield Reason(decision_subject(decision), winners, tuple(row for row in tested if row.reason))
+            losers = tuple(row for row in tested if row.reason)
+            yield Reason(decision_subject(decision), winners, losers, describe_no_winner(decision))
 
 
 def decision_subject(decision: Mapping[str, Any]) -> str:
     """The subject of a decision."""
     phase = read_phase(decision["key"].get("phase"))
     return _SUBJECTS.get(decision["kind"]) or f"Rules {phase.label.lower() if phase else decision['source']}"
+
+
+def describe_no_winner(decision: Mapping[str, Any]) -> str:
+    """The outcome of a decision without a winner; rows may have matched and lost all the same."""
+    return f"no {row_noun(decision['table'])} {'was chosen' if decision['counts']['matched'] else 'matched'}"
 
 
 def role_label(role: str) -> str:

@@ -50,6 +50,8 @@ class Sentence:
     seqs: tuple[int, ...]
     #: All conditions of its rule, on demand.
     conditions: tuple[str, ...] = ()
+    #: The patterns of its rows, on demand.
+    patterns: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

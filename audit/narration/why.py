@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from audit.record.expand import Event
-from convengine.engine.rules.explain import ExplainedRow, explain, find_row_fault
+from audit.record.events import Event
+from convengine.engine.rules.explain import OUTRANKED, ExplainedRow, explain, find_row_fault
 from convengine.engine.rules.verdict import ROW_INVALID
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
@@ -15,6 +15,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import configuration
 
 Json = Any
+#: Reasons of rows that matched, and did not win.
+MATCHED = frozenset({"LOWER_PRIORITY", "LESS_SPECIFIC", "INTENT_COLLISION", "ALREADY_RUN", "AMBIGUOUS", OUTRANKED})
 #: The table of each kind of decision.
 _TABLES: Mapping[str, type[rows.Row]] = {
     DecisionKind.POLICY: rows.Policy,
@@ -120,7 +122,12 @@ def explain_decision(decision: Decision, snapshot: Snapshot, limit: int) -> dict
     text = decision.event.state.get("userText")
     if decision.payload["key"].get("queryRewritten"):
         text = decision.event.state.get("standaloneQuery")
-    explained = explain(snapshot, decision.payload, text) if limit else []
+    # The event names the winners; whatever else is known of a row agrees with that.
+    winning = {str(winner) for winner in decision.winners}
+    explained = [
+        _call_winner(row) if str(row.row_id) in winning else _call_loser(row)
+        for row in (explain(snapshot, decision.payload, text) if limit else [])
+    ]
     tested = [row for row in explained if not row.derived]
     winners, losers = ([row for row in tested if row.matched is matched] for matched in (True, False))
     listed = [*winners, *losers, *islice((row for row in explained if row.derived), max(limit - len(tested), 0))][
@@ -139,7 +146,20 @@ def explain_decision(decision: Decision, snapshot: Snapshot, limit: int) -> dict
         "cut": decision.payload.get("cut") or {},
         "candidates": [_build_candidate(row, snapshot, row_type) for row in listed],
         "omitted": dict(rest),
+        "counts": {
+            "chosen": len(winners),
+            "matched": sum(row.reason in MATCHED for row in losers),
+            "unmatched": sum(row.reason not in MATCHED for row in losers),
+        },
     }
+
+
+def _call_winner(row: ExplainedRow) -> ExplainedRow:
+    return ExplainedRow(row.row_id, True, None, row.operands, derived=False)
+
+
+def _call_loser(row: ExplainedRow) -> ExplainedRow:
+    return replace(row, matched=False, reason=row.reason or OUTRANKED) if row.matched else row
 
 
 def _build_candidate(explained: ExplainedRow, snapshot: Snapshot, row_type: type[rows.Row]) -> dict[str, Json]:

@@ -13,9 +13,14 @@ from typing import Any, NamedTuple
 
 from audit.narration import phrases
 from audit.narration.sentence import Fact, Part, Parts, RowRef
+from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
 from convengine.engine.turn.labels import code_label, step_label
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.snapshot import Snapshot
 
 Json = Any
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -93,13 +98,44 @@ def row_name(table: str, pk: Json) -> str:
 def plain(value: Json) -> str:
     """A value unchanged; documents as shortened JSON."""
     if isinstance(value, str):
-        return shorten(" ".join(value.split()), _SAID)
+        return shorten(reveal_invisible(" ".join(value.split())), _SAID)
     return shorten(json.dumps(value, ensure_ascii=False, default=str), _DOCUMENT)
 
 
 def quote(value: Json) -> str:
     """A text in quotation marks."""
     return f"“{plain(value)}”"
+
+
+def name_rows(parts: Parts, snapshot: Snapshot) -> list[str]:
+    """The texts of a sentence's parts; a row by its name if the release has it, and no part before says it."""
+    texts: list[str] = []
+    for part in parts:
+        title = "" if isinstance(part, str) else _find_row_title(part, snapshot)
+        name = quote_name(title)
+        if isinstance(part, str) or not title or name in texts:
+            texts.append(part if isinstance(part, str) else part.text)
+        else:
+            texts.append(f"{part.text.removesuffix(f' {part.value}')} {name}")
+    return texts
+
+
+def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:
+    """The name of the row that a fact is; blank for other facts."""
+    if fact.row is None or fact.column or fact.row.table not in ROW_TYPE_OF:
+        return ""
+    row_type, pk = ROW_TYPE_OF[fact.row.table], fact.row.pk
+    decided = snapshot.row(row_type, pk) or (snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None)
+    return name_row(fact.row.table, decided) if decided else ""
+
+
+def find_matched_words(pattern: str, text: str | None) -> str:
+    """The part of a text that a pattern matches; blank if there is none."""
+    try:
+        match = compile_pattern(pattern).search(text)
+    except PatternError:
+        return ""
+    return str(match.group(0) or "").strip() if match else ""
 
 
 def names(value: Json) -> str:

@@ -6,8 +6,8 @@ from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from audit.record.expand import Event
-from audit.record.session_values import dotted_path, excerpt_value
+from audit.narration.session_values import dotted_path, excerpt_value
+from audit.record.events import Event
 from audit.replay.replay import comparable
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.text.compare import match_text
@@ -178,9 +178,8 @@ def _without_prefix(difference: Difference) -> Difference:
 def _comparable_payload(event: Event) -> Json:
     """The content of an event for comparison: without times and keys of the turn, with its changes."""
     payload = dict(event.payload)
-    stored = event.row.payload_json.get("_meta")
-    changed = stored.get("changed") if isinstance(stored, Mapping) else None
-    if isinstance(changed, Mapping):
+    changed = event.changed
+    if changed:
         set_to = {f"session: {dotted_path(pointer)}": value for pointer, value in (changed.get("set") or {}).items()}
         taken_out = {f"session: {dotted_path(pointer)}": "removed" for pointer in changed.get("unset") or ()}
         payload |= set_to | taken_out

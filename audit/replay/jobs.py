@@ -7,12 +7,9 @@ and failures.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-import structlog
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 
 from audit.models import CeErasure, CeReplayJob
 from audit.replay.comparison import EventPair, StepPair
@@ -22,23 +19,15 @@ from convengine.engine.errors import ConversationNotFound, ReplayBusy
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps, to_plain
+from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
-from convengine.server.jobs.background import Background
+from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.jobs.running import get_lease_end
-from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.waiting import release_connection
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
-log = structlog.get_logger(__name__)
-Status = CeReplayJob.Status
-_OPEN = (Status.PENDING, Status.RUNNING)
-#: One at a time, because a replay computes all the time and would slow down turns.
-replays = Background(threads=1, waiting=100)
-#: Jobs that this process runs or has in its queue.
-_held: set[uuid.UUID] = set()
-
-
-class _JobGone(Exception):
-    """The job was erased with its conversation, or counted as lost."""
+replays = BackgroundRuns(CeReplayJob, "replay", waiting=100)
+#: How often a job is stored again when the owner's other replay ended meanwhile.
+_ATTEMPTS = 5
 
 
 def start_job(job: CeReplayJob) -> None:
@@ -46,68 +35,46 @@ def start_job(job: CeReplayJob) -> None:
 
     Raises ConversationNotFound for an erased conversation.
     """
-    mark_lost_jobs()
-    job.created_at = database_time()
-    job.lease_expires_at = get_lease_end(job.created_at)
-    try:
-        with transaction.atomic():
-            job.save(force_insert=True)
-            # An erasure locks the conversation: the row above was either before it and is removed with it, or comes
-            # after it.
-            if CeErasure.objects.filter(conversation_id=job.conversation_id).exists():
-                raise ConversationNotFound("The data of this conversation was erased, so it cannot be replayed.")
-    except IntegrityError:
-        if not CeReplayJob.objects.filter(owner=job.owner, status__in=_OPEN).exists():
-            raise
-        raise ReplayBusy() from None
-    _held.add(job.pk)
-    if not replays.submit(partial(run_job, job.pk)):
-        _held.discard(job.pk)
+    replays.mark_lost()
+    _store_job(job)
+    if not replays.submit(job.pk, run_job):
         job.delete()
         raise ReplayBusy("Too many replays are waiting. Try again later.")
 
 
-def mark_lost_jobs() -> None:
-    """Mark jobs of dead processes as lost."""
-    now = database_time()
-    dead = CeReplayJob.objects.filter(status__in=_OPEN, lease_expires_at__lt=now)
-    dead.update(status=Status.LOST, finished_at=now, error="The process of this replay ended. Start it again.")
+def _store_job(job: CeReplayJob) -> None:
+    """Raises ReplayBusy, ConversationNotFound."""
+    job.created_at = database_time()
+    job.lease_expires_at = get_lease_end(job.created_at)
+    for _ in range(_ATTEMPTS):
+        try:
+            with transaction.atomic():
+                job.save(force_insert=True)
+                # An erasure locks the conversation: the row above was either before it and is removed with it, or
+                # comes after it.
+                if CeErasure.objects.filter(conversation_id=job.conversation_id).exists():
+                    raise ConversationNotFound("The data of this conversation was erased, so it cannot be replayed.")
+            return
+        except IntegrityError:
+            if not CeConversation.objects.filter(pk=job.conversation_id).exists():
+                raise ConversationNotFound() from None
+            if replays.select_open().filter(owner=job.owner).exists():
+                raise ReplayBusy() from None
+            # The owner's other replay ended between the two statements.
+    raise ReplayBusy()
 
 
 def run_job(key: uuid.UUID) -> None:
-    """Run a waiting job, without holding a transaction. A failure is in its row, never raised."""
-    try:
-        now = database_time()
-        if not _select_job(key, Status.PENDING).update(
-            status=Status.RUNNING, started_at=now, lease_expires_at=get_lease_end(now)
-        ):
-            return
-        job = CeReplayJob.objects.filter(pk=key).first()
+    """Run a waiting replay to its end. A failure is in its row, never raised."""
+    with replays.perform(key, lambda error: f"{type(error).__name__}: {error}") as job:
         if job is not None:
-            result = run_job_turns(job, partial(_renew_leases, key))
-            _select_job(key, Status.RUNNING).update(status=Status.DONE, result=result, finished_at=database_time())
-    except _JobGone:
-        log.info("replay given up", replay=str(key))
-    except Exception as error:
-        log.error("replay failed", replay=str(key), error=str(error), exc_info=error)
-        release_connection()
-        text = f"{type(error).__name__}: {error}"
-        _select_job(key, Status.RUNNING).update(status=Status.FAILED, error=text, finished_at=database_time())
-    finally:
-        _held.discard(key)
+            replays.report(key, result=run_job_turns(job, lambda: _report(key)))
 
 
-def _renew_leases(key: uuid.UUID) -> None:
-    """Report that this process is alive, for all its jobs. Raises _Gone."""
-    held = CeReplayJob.objects.filter(pk__in=list(_held), status__in=_OPEN)
-    held.update(lease_expires_at=get_lease_end(database_time()))
-    if not _select_job(key, Status.RUNNING).exists():
-        raise _JobGone
-    release_connection()
-
-
-def _select_job(key: uuid.UUID, status: CeReplayJob.Status) -> QuerySet[CeReplayJob]:
-    return CeReplayJob.objects.filter(pk=key, status=status)
+def _report(key: uuid.UUID) -> None:
+    """Raises RunEnded when the replay was erased with its conversation, or counted as lost."""
+    replays.report(key)
+    release_connections()
 
 
 Json = Any
@@ -137,7 +104,7 @@ def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Js
 
 def _read_record(job: CeReplayJob, turn_no: int) -> CeConversationHistory | None:
     turns = CeConversationHistory.objects.filter(conversation_id=job.conversation_id, turn_no=turn_no)
-    return turns.defer("trace_graph").first()
+    return turns.defer(None).first()
 
 
 def _parse_expectation(given: Mapping[str, Json]) -> TraceExpectation:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audit.record.expand import expand_events
+from audit.record.events import expand_events
 from audit.replay.comparison import StepPair, compare_turns
 from audit.replay.replay import Difference, NotReplayable, Run, first_difference, replay_turn
 from convengine.server.app_interfaces import configuration
@@ -62,7 +62,7 @@ def replay_outcome(record: CeConversationHistory, config_version: int | None = N
     """
     version = record.config_version if config_version is None else config_version
     try:
-        run = replay_turn(record, config_version)
+        run = replay_turn(record, None if version == record.config_version else configuration().at(version))
     except NotReplayable as refused:
         return ReplayOutcome(record, version, str(refused))
     steps = compare_turns(list(expand_events(run.stored)), list(expand_events(run.replayed)))

@@ -7,18 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.models import CeAudit
-from audit.record import elision
-from audit.record.elision import restore_elided_events, running, whole
+from audit.record.document import list_unstored_events
+from audit.record.events import StoredEvent
 from audit.record.queries import read_turns
-from audit.record.rows import build_audit_rows, build_unstored_event, mask_payloads
 from convengine.engine.redaction import Redaction
 from convengine.engine.stages import AFTER_THE_ANSWER
-from convengine.engine.turn.codec import loads, to_plain
+from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.conversation import Loaded
-from convengine.engine.turn.params import drop_keys
 from convengine.engine.turn.recording import Playback, Reuse, Tape
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
@@ -69,8 +67,8 @@ class Run:
     """A turn as it is recorded, and its replay."""
 
     #: The recorded events; those of the replay are not stored.
-    stored: list[CeAudit]
-    replayed: list[CeAudit]
+    stored: list[StoredEvent]
+    replayed: list[StoredEvent]
     #: Null on a side where the turn failed.
     answers: tuple[Json, Json]
     #: Requested and not recorded; recorded and not requested.
@@ -99,24 +97,17 @@ def first_difference(run: Run) -> Difference | None:
     return replace(difference, calls=calls) if difference else None
 
 
-def replay_turn(record: CeConversationHistory, config_version: int | None = None) -> Run:
-    """Replay a turn, on its own release or on another one; nothing outside is called. Raises NotReplayable."""
-    recorded = _restore_recording(record)
-    own = config_version in (None, recorded.config_version)
-    tape = Playback(recorded.tape) if own else Reuse(recorded.tape)
-    turn = _build_turn(recorded if config_version is None else replace(recorded, config_version=config_version), tape)
+def replay_turn(record: CeConversationHistory, snapshot: Snapshot | None = None) -> Run:
+    """Replay a turn, on its own release or on another configuration. Nothing is called. Raises NotReplayable."""
+    recorded = restore_recording(record)
+    tape = Reuse(recorded.tape) if snapshot else Playback(recorded.tape)
+    turn = build_turn(recorded, tape, snapshot or configuration().at(recorded.config_version))
     outcome = wiring.engine().run(turn)
-    rows = build_audit_rows(turn)
-    payloads = loads(mask_payloads(rows, Redaction.of(turn.snapshot)))
-    stored_rows = read_turns(record.conversation_id, [record.turn_no])
+    stored = read_turns(record.conversation_id, [record.turn_no or 0])
+    replayed = list_unstored_events(turn)
     return Run(
-        [row for row in stored_rows if row.stage not in AFTER_THE_ANSWER],
-        list(
-            restore_elided_events(
-                build_unstored_event(turn, record.conversation_id, *row_and_payload)
-                for row_and_payload in zip(rows, payloads, strict=True)
-            )
-        ),
+        [event for event in stored if event.stage not in AFTER_THE_ANSWER],
+        replayed,
         (
             comparable(record.assistant_output),
             comparable(None if outcome.error else to_plain(outcome.session.last_assistant)),
@@ -131,41 +122,47 @@ def replay_turn(record: CeConversationHistory, config_version: int | None = None
 
 def rebuild_turn(record: CeConversationHistory) -> Turn:
     """The replayed turn, whose events have the session of every moment. Raises NotReplayable."""
-    recorded = _restore_recording(record)
-    turn = _build_turn(recorded, Playback(recorded.tape))
+    recorded = restore_recording(record)
+    turn = build_turn(recorded, Playback(recorded.tape), configuration().at(recorded.config_version))
     wiring.engine().run(turn)
     return turn
 
 
-def _restore_recording(record: CeConversationHistory) -> StoredRecording:
+def restore_recording(record: CeConversationHistory) -> StoredRecording:
+    """What a turn read and was answered. Raises NotReplayable."""
     if not record.recording:
         raise NotReplayable(record.replay_note or "The turn has no recording.")
     if not record.replayable:
         raise NotReplayable(record.replay_note or "The recording is not complete.")
-    return read_recording(record.recording)
+    try:
+        return read_recording(record.recording)
+    except ValueError as unreadable:
+        raise NotReplayable(str(unreadable)) from unreadable
 
 
-def _build_turn(recorded: StoredRecording, tape: Tape) -> Turn:
+def build_turn(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> Turn:
+    """The turn as it began, on a configuration, with the answers of a tape."""
     clock = TurnClock(recorded.now)
-    snapshot = configuration().at(recorded.config_version)
     ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape, snapshot)
-    return Turn(recorded.turn_id, recorded.turn_no, recorded.request, snapshot, ports, Trail(clock.elapsed_ms))
+    trail = Trail(clock.elapsed_ms)
+    return Turn(
+        recorded.turn_id,
+        recorded.turn_no,
+        recorded.request,
+        snapshot,
+        ports,
+        trail,
+        release_choice=recorded.release_choice,
+    )
 
 
-def _comparable_events(rows: Iterable[CeAudit]) -> list[tuple[str, Json]]:
-    """Stage and payload of events for comparison, with restored keys."""
-    events: list[tuple[str, Json]] = []
-    step: str | None = None
-    for row in rows:
-        payload = row.payload_json
-        meta = payload.get("_meta")
-        if isinstance(meta, Mapping) and elision.KEY in meta:
-            # How an event is stored, not whether it happened.
-            rest = {key: value for key, value in meta.items() if key != elision.KEY}
-            payload = {**drop_keys(payload, {"_meta"}), **({"_meta": rest} if rest else {})}
-        step = running(row.stage, payload, meta if isinstance(meta, Mapping) else {}, step)
-        events.append((row.stage, comparable(whole(row.stage, payload, step))))
-    return events
+def _comparable_events(events: Iterable[StoredEvent]) -> list[tuple[str, Json]]:
+    """Stage and content of events for comparison."""
+    comparable_events: list[tuple[str, Json]] = []
+    for event in events:
+        content = {**event.payload_json, "_session": event.session or event.changed, "_step": event.step}
+        comparable_events.append((event.stage, comparable(content)))
+    return comparable_events
 
 
 def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> Difference | None:
@@ -180,7 +177,7 @@ def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, 
 def comparable(value: Json) -> Json:
     """The payload without times and durations, at any depth.
 
-    PostgreSQL writes a float such as 1e23 as a whole number; beyond the exact range of floats both are equal.
+    PostgreSQL returns a float such as 1e23 as a whole number; beyond the exact range of floats both are equal.
     """
     if isinstance(value, Mapping):
         return {key: comparable(item) for key, item in value.items() if key not in _TIMES}

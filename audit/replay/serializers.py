@@ -11,13 +11,16 @@ from convengine.engine.errors import ReplayNotOffered
 from convengine.server.api.serializers import StrictTextField, StrictUuidField, quote_value
 
 _BIGGEST = 2**31 - 1
+MISS_POLICIES = ["FAIL"]
+MODES, STATUSES = CeReplayJob.Mode.values, CeReplayJob.Status.values
 _SCRIPT = (
-    "Messages with a scripted world around them are a scenario file: `manage.py scenarios` runs it, and "
-    "`manage.py save_scenario` makes one of a conversation. Here, send mode RECORDED or WHAT_IF with a conversationId."
+    "Messages with a scripted world around them are a scenario file: `convengine test` runs it, and "
+    "`convengine manage save_scenario` makes one of a conversation. Here, send mode RECORDED or WHAT_IF with a "
+    "conversationId."
 )
 _ON_MISS_REFUSED = (
     "What the recording has no answer to is a failure here: send FAIL, or leave the field out. Scripted answers are "
-    "for scenario files (`manage.py scenarios`)."
+    "for scenario files (`convengine test`)."
 )
 
 
@@ -31,7 +34,7 @@ class WholeNumberField(serializers.IntegerField):
         return int(data)
 
 
-class ExpectationSerializer(ClosedSerializer):
+class TurnExpectationSerializer(ClosedSerializer):
     """Where a turn is to lead; case does not count."""
 
     turnIndex = WholeNumberField(
@@ -45,7 +48,7 @@ class ReplaySerializer(ClosedSerializer):
     """Which turns run again, on which release, and what is expected of them."""
 
     mode = serializers.ChoiceField(
-        choices=CeReplayJob.Mode.values,
+        choices=MODES,
         help_text="RECORDED: each turn on its own release, where nothing may differ. WHAT_IF: on another release.",
         error_messages={"invalid_choice": "Unknown value {input}. Send RECORDED or WHAT_IF."},
     )
@@ -63,9 +66,9 @@ class ReplaySerializer(ClosedSerializer):
         max_value=_BIGGEST,
         help_text="With WHAT_IF the release; absent: the one in force.",
     )
-    expectations = ExpectationSerializer(many=True, required=False)
+    expectations = TurnExpectationSerializer(many=True, required=False)
     onMiss = serializers.ChoiceField(
-        choices=["FAIL"], required=False, help_text="A call that the recording has no answer to is a failure."
+        choices=MISS_POLICIES, required=False, help_text="A call that the recording has no answer to is a failure."
     )
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -106,8 +109,8 @@ class ReplayJobSerializer(serializers.Serializer[Any]):
     """A replay; what it found is there when its status is DONE."""
 
     id = serializers.UUIDField()
-    status = serializers.ChoiceField(choices=Status.values)
-    mode = serializers.ChoiceField(choices=Mode.values)
+    status = serializers.ChoiceField(choices=STATUSES)
+    mode = serializers.ChoiceField(choices=MODES)
     conversationId = serializers.UUIDField()
     configVersion = serializers.IntegerField(allow_null=True, help_text="Null: each turn's own.")
     createdAt = serializers.DateTimeField()

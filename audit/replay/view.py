@@ -5,23 +5,23 @@ from typing import Any
 
 from django.conf import settings
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from audit.access_log.write import log_access
 from audit.api.access_scope import find_readable_conversation, require_signed_in_reader
 from audit.api.parameters import read_uuid
 from audit.models import CeAccessLog, CeReplayJob
-from audit.replay.jobs import mark_lost_jobs, start_job
+from audit.replay.jobs import replays, start_job
 from audit.replay.outcome import MAX_TURNS, current_release
 from audit.replay.serializers import Mode, ReplayJobSerializer, ReplaySerializer, Status
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
-from convengine.server.api.authentication import ApiKeyAuthentication, HasScope, KeyThrottle
+from convengine.server.api.authentication import ApiKeyAuthentication, HasScope
+from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.schema import extend_schema
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -45,26 +45,26 @@ class MayReadReplays(HasScope):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Raises NotAuthenticated, PermissionDenied."""
-        signed_in: Any = request.user
-        return signed_in is not None or super().has_permission(request, view)
+        # Without credentials it is null, or Django's AnonymousUser where the settings of the project say so.
+        is_signed_in = bool(getattr(request.user, "is_authenticated", False))
+        return is_signed_in or super().has_permission(request, view)
 
 
-class _View(APIView):
+class _View(ApiView):
     """What both views share."""
 
     scope = "audit"
     authentication_classes = [ApiKeyAuthentication, SignedInAuthentication]
     permission_classes = [MayReadReplays]
-    throttle_classes = [KeyThrottle]
 
 
 class ReplayView(_View):
     """`POST /api/v1/replay`."""
 
     @extend_schema(
-        operation_id="begin_replay",
+        operation_id="createReplay",
         request=ReplaySerializer,
-        responses={202: ReplayJobSerializer, **dict.fromkeys((400, 401, 403, 404, 413, 429), FailureSerializer)},
+        responses={202: ReplayJobSerializer},
     )
     def post(self, request: Request) -> Response:
         """Have recorded turns run again, on their own release or on another one. Nothing is called, nothing written.
@@ -94,13 +94,13 @@ class ReplayResultView(_View):
     """`GET /api/v1/replay/{id}`."""
 
     @extend_schema(
-        operation_id="read_replay",
+        operation_id="getReplay",
         parameters=[OpenApiParameter("replay_id", OpenApiTypes.UUID, OpenApiParameter.PATH)],
-        responses={200: ReplayJobSerializer, **dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)},
+        responses={200: ReplayJobSerializer},
     )
     def get(self, request: Request, replay_id: str) -> Response:
         """How far a replay is, and what it found. It is kept for a week."""
-        mark_lost_jobs()
+        replays.mark_lost()
         job = _get_job(request, replay_id)
         if job.result is not None:
             log_access(request, CeAccessLog.Kind.REPLAY, job.conversation_id)

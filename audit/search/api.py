@@ -2,27 +2,35 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from audit.api.parameters import read_page_size
-from audit.record.queries import sum_call_costs
-from audit.record.turn_record import TurnSerializer
+from audit.api.serializers import TurnSerializer
+from audit.api.views import LinesRenderer
+from audit.export.evidence.view import answer_file, build_api_order
+from audit.record.model_calls import sum_call_costs
+from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, iterate_csv, iterate_lines
 from audit.search.form import FindForm
 from audit.search.query import SearchQuery
 from audit.search.results import read_turns
-from audit.search.walk import Cursor, find_turns
+from audit.search.walk import Cursor, Total, count_matches, find_turns
 from convengine.engine.errors import RequestInvalid
+from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
-from convengine.server.api.serializers import FailureSerializer, IsoDateTimeField
+from convengine.server.api.parsers import OrjsonRenderer
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import IsoDateTimeField
 
 PAGE, MOST = 50, 200
-_PAGING = {"cursor", "limit"}
+_PAGING = {"cursor", "limit", "format"}
 _KINDS: Mapping[str, Any] = {
     "since": OpenApiTypes.DATETIME,
     "until": OpenApiTypes.DATETIME,
@@ -41,12 +49,35 @@ class FoundTurnSerializer(TurnSerializer):
     participant = serializers.CharField(source="conversation.remote_jid")
 
 
-class FoundPageSerializer(serializers.Serializer[Any]):
+class ResultCountSerializer(serializers.Serializer[Any]):
+    """The number of all results."""
+
+    count = serializers.IntegerField(help_text="Exact up to 10,000.")
+    exact = serializers.BooleanField(help_text="False: there are more.")
+
+
+class TableRenderer(OrjsonRenderer):
+    """The type of a table; an error of such a call is JSON."""
+
+    media_type = "text/csv"
+    format = CSV
+
+
+class EvidenceRenderer(OrjsonRenderer):
+    """The type of an evidence file; an error of such a call is JSON."""
+
+    #: No type that browsers ask for, so that `format` alone chooses it.
+    media_type = "application/vnd.convengine.evidence"
+    format = EVIDENCE
+
+
+class FoundTurnPageSerializer(serializers.Serializer[Any]):
     """A page, newest first; `lookedBackTo` is when a page ended that could not look at everything at once."""
 
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     lookedBackTo = IsoDateTimeField(allow_null=True)
+    total = ResultCountSerializer(allow_null=True, help_text="On the first page.")
     results = FoundTurnSerializer(many=True)
 
 
@@ -61,7 +92,21 @@ def _query_parameters() -> list[OpenApiParameter]:
     limit = OpenApiParameter(
         "limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="Turns of a page."
     )
-    return [*parameters, cursor, limit]
+    form = OpenApiParameter(
+        "format",
+        {"type": "string", "enum": ["json", *CONTENT_TYPES, EVIDENCE]},
+        description="All results as a stream, or the newest as evidence.",
+    )
+    return [*parameters, cursor, limit, form]
+
+
+def _stream(request: Request, search: SearchQuery, form: str) -> StreamingHttpResponse:
+    """All results. Raises RequestInvalid with a cursor."""
+    if request.query_params.get("cursor"):
+        raise RequestInvalid(fields={"cursor": [f"Not with format={form}, which has no pages: leave it out."]})
+    texts = iterate_csv(search) if form == CSV else iterate_lines(search, FoundTurnSerializer)
+    headers = {"Content-Disposition": f'attachment; filename="turns.{form}"', "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(texts, content_type=CONTENT_TYPES[form], headers=headers)
 
 
 def _field_choices(field: Any) -> list[str] | None:
@@ -72,31 +117,46 @@ def _describe_field(field: Any) -> str:
     return f"{field.label}. {field.help_text}".strip()
 
 
-class FindView(APIView):
+class FindView(ApiView):
     """`GET /api/v1/audit/turns`."""
 
     scope = "audit"
+    renderer_classes = (OrjsonRenderer, LinesRenderer, TableRenderer, EvidenceRenderer)
 
     @extend_schema(
-        operation_id="find_turns",
+        operation_id="searchTurns",
         parameters=_query_parameters(),
-        responses={200: FoundPageSerializer, **dict.fromkeys((400, 401, 403, 429), FailureSerializer)},
+        responses={
+            (200, "application/json"): FoundTurnPageSerializer,
+            **{(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()},
+            (200, "text/html"): OpenApiTypes.STR,
+        },
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         """Turns by everything that is known of them; all that is given must hold.
 
         A page that looked at as many turns as one may, and is not full, has `lookedBackTo`, and `next` goes on from
         there.
         """
-        turn_page = find_turns(_read_query(request), _read_cursor(request), read_page_size(request, PAGE, MOST))
+        search, form = _read_query(request), request.accepted_renderer.format
+        if form in CONTENT_TYPES:
+            return _stream(request, search, form)
+        if form == EVIDENCE:
+            text = urlencode({name: request.query_params[name] for name in request.query_params if name not in _PAGING})
+            return answer_file(collect_evidence(search, text, build_api_order(request)), "evidence-of-a-search")
+        cursor = _read_cursor(request)
+        turn_page = find_turns(search, cursor, read_page_size(request, PAGE, MOST))
         turns = read_turns(turn_page.matches)
         page = {
             "next": turn_page.older,
             "previous": turn_page.newer,
             "lookedBackTo": turn_page.paused,
+            "total": count_matches(search) if cursor is None and turn_page.older else None,
             "results": turns,
         }
-        return Response(FoundPageSerializer(page, context={"costs": sum_call_costs(turns)}).data)
+        if cursor is None and turn_page.older is None:
+            page["total"] = Total(len(turn_page.matches), exact=True)
+        return Response(FoundTurnPageSerializer(page, context={"costs": sum_call_costs(turns)}).data)
 
 
 def _read_query(request: Request) -> SearchQuery:

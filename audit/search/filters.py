@@ -1,29 +1,35 @@
 """The filters of turns: each as a condition on their records, and as a source if an index has it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, Sum
+from django.db.models import Exists, OuterRef, Q
 
-from audit.models import CeAudit, CeLlmCallLog, CeMcpUserFeedback, CeTurnRow
+from audit.models import CeMcpUserFeedback, CeTurnIndex
+from audit.record.milestones import CONDITIONS, Milestone, has_step
 from audit.search.query import SearchQuery
 from audit.search.sources import (
     Source,
     conversation_source,
     feedback_source,
+    index_source,
     participant_source,
-    row_source,
     sql_condition,
-    stage_source,
     turns_source,
 )
 from audit.search.text_index import TextSource, is_available
-from convengine.engine.stages import COMMON, stored_names
+from convengine.engine.stages import COMMON
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.participants import find_participants
 
 Condition = Any
+#: Milestones whose turns an index has.
+_MILESTONE_SOURCES: Mapping[str, Source] = {
+    Milestone.HANDED_OVER: turns_source("g", CONDITIONS[Milestone.HANDED_OVER]),
+    Milestone.MODEL_FAILED: turns_source("l", CONDITIONS[Milestone.MODEL_FAILED]),
+}
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ def _conversation_filters(search: SearchQuery) -> Iterator[Filter]:
     if search.id:
         yield _id_filter(search.id)
     if search.participant:
-        yield _participant_filter(search.participant)
+        yield _participant_filter(search.participant, search.workspace)
     if search.workspace:
         yield Filter((Q(conversation__workspace_id=search.workspace),))
     if search.channel:
@@ -64,9 +70,9 @@ def _id_filter(key: UUID) -> Filter:
     return Filter((Q(conversation_id=key),), conversation_source(key))
 
 
-def _participant_filter(name: str) -> Filter:
-    """A participant of a channel, whose name may look like an id. On the plain turn API the conversation's id is the
-    participant.
+def _participant_filter(name: str, workspace: str) -> Filter:
+    """Participants of channels with these parts in their names, which may look like an id. On the plain turn API the
+    conversation's id is the participant.
     """
     called = Q(conversation__remote_jid=name)
     try:
@@ -75,27 +81,36 @@ def _participant_filter(name: str) -> Filter:
         key = None
     if key and CeConversation.objects.filter(pk=key, remote_jid=name).exists():
         return Filter((called,), conversation_source(key))
-    return Filter((called & ~Q(conversation__channel="api"),), participant_source(name))
+    names = list(dict.fromkeys([name, *find_participants(name, workspace)]))
+    called = Q(conversation__remote_jid__in=names)
+    return Filter((called & ~Q(conversation__channel="api"),), participant_source(names))
 
 
 def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
     if search.row:
-        mine = CeTurnRow.objects.filter(turn_id=OuterRef("turn_id"), table_name=search.table, row_pk=search.row)
-        yield Filter((Exists(mine),), row_source(search.table, search.row))
+        yield Filter((_is_indexed(search.table, search.row),), index_source("r", search.table, search.row))
     if search.feedback:
         given = CeMcpUserFeedback.objects.filter(
             turn_id=OuterRef("turn_id"), feedback_type=search.feedback, replaced_at=None
         )
         yield Filter((Exists(given),), feedback_source(search.feedback))
+    if search.milestone:
+        yield Filter((CONDITIONS[search.milestone],), _MILESTONE_SOURCES.get(search.milestone))
+    if search.step:
+        yield Filter((has_step(search.step.pattern),))
     if search.text and is_available():
         yield Filter(source=TextSource(search.text))
-    if search.stage:
-        events = CeAudit.objects.filter(
-            conversation_id=OuterRef("conversation_id"),
-            turn_no=OuterRef("turn_no"),
-            stage__in=stored_names(search.stage),
-        )
-        yield Filter((Exists(events),), None if search.stage in COMMON else stage_source(search.stage))
+    if search.stage in COMMON:
+        # Common stages have no index. Their names are in the stored text, which nothing escapes.
+        has_stage = Q(events__contains=f'"stage":"{search.stage}"') | Q(events__contains=f'"stage":"{search.stage} (')
+        yield Filter((has_stage,))
+    elif search.stage:
+        stage = CeTurnIndex.STAGE, search.stage
+        yield Filter((_is_indexed(*stage),), index_source("s", *stage))
+
+
+def _is_indexed(kind: str, value: str) -> Exists:
+    return Exists(CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=kind, value=value))
 
 
 def _turn_filters(search: SearchQuery) -> Iterator[Filter]:
@@ -117,11 +132,7 @@ def _unindexed_filters(search: SearchQuery) -> Iterator[Filter]:
     if search.duration is not None:
         yield Filter((Q(duration_ms__gte=search.duration),))
     if search.cost is not None:
-        calls = CeLlmCallLog.objects.filter(
-            conversation_id=OuterRef("conversation_id"), turn_no=OuterRef("turn_no"), turn_id=OuterRef("turn_id")
-        )
-        spent = calls.values("turn_id").annotate(spent=Sum("cost")).filter(spent__gte=search.cost)
-        yield Filter((Exists(spent),))
+        yield Filter((Q(cost__gte=search.cost),))
     if search.since:
         yield Filter((Q(created_at__gte=search.since),))
     if search.until:

@@ -10,11 +10,14 @@ from django.core.exceptions import ValidationError
 from django.utils.timezone import get_current_timezone_name, localtime
 
 from audit.models import CeMcpUserFeedback
+from audit.record.form_steps import FormStep, Step
+from audit.record.milestones import Milestone
 from audit.search.query import CONVERSATIONS, TURNS, SearchQuery
 from audit.search.text_query import NoWords, TextQuery
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import STAGES
 from convengine.engine.text.compare import code, storable
+from convengine.engine.text.times import OUT_OF_RANGE, is_in_calendar
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.rows import DECIDERS
 
@@ -26,8 +29,24 @@ SUGGESTED = ("intent", "state", "error")
 TIMES = ("since", "until")
 
 
-def _time_field(label: str) -> forms.DateTimeField:
-    return forms.DateTimeField(
+class TimeField(forms.DateTimeField):
+    """A time within the calendar."""
+
+    def to_python(self, value: Any) -> Any:
+        """Raises ValidationError for a time that cannot be computed with."""
+        try:
+            moment = super().to_python(value)
+        except OverflowError:
+            moment = None
+        if moment is None and value not in self.empty_values:
+            raise ValidationError(f"This time {OUT_OF_RANGE}")
+        if moment and not is_in_calendar(moment):
+            raise ValidationError(f"This time {OUT_OF_RANGE}")
+        return moment
+
+
+def _time_field(label: str) -> TimeField:
+    return TimeField(
         label=label,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
         error_messages={"invalid": "This is not a valid time. Enter one such as 2026-01-31T12:00."},
@@ -46,7 +65,7 @@ class FindForm(forms.Form):
         widget=forms.TextInput(attrs={"type": "search"}),
     )
     participant = forms.CharField(
-        label="Participant", max_length=_LONGEST, help_text="Exact ID of the participant on the channel."
+        label="Participant", max_length=_LONGEST, help_text="Part of a name, ID or phone number."
     )
     id = forms.CharField(label="Conversation or turn ID", max_length=_LONGEST)
     intent = forms.CharField(label="Intent", max_length=_LONGEST, help_text="After the turn.")
@@ -56,6 +75,12 @@ class FindForm(forms.Form):
     stage = forms.ChoiceField(
         label="Reached stage",
         choices=[_ANY, *((str(stage), str(stage)) for stage in sorted(STAGES.values()) if stage not in _EVERYWHERE)],
+    )
+    milestone = forms.ChoiceField(label="What happened", choices=[_ANY, *Milestone.choices()])
+    step = forms.CharField(
+        label="Step of a form",
+        max_length=_LONGEST,
+        help_text="Number of the form, step and field, such as 2/ASKED:phone, from the report of forms.",
     )
     feedback = forms.ChoiceField(label="Feedback", choices=[_ANY, *CeMcpUserFeedback.Type.choices])
     table = forms.ChoiceField(label="Kind of row", choices=[_ANY, *DECIDERS.items()])
@@ -113,6 +138,15 @@ class FindForm(forms.Form):
         except ValueError:
             raise ValidationError(f"{text!r} is not an ID. Copy a complete ID from a page or an answer.") from None
 
+    def clean_step(self) -> Step | None:
+        text = storable(self.cleaned_data["step"]).strip()
+        try:
+            return Step.parse(text) if text else None
+        except ValueError:
+            kinds = ", ".join(FormStep)
+            message = f"Enter a number, a step and a field, such as 2/ASKED:phone. The steps are {kinds}."
+            raise ValidationError(message) from None
+
     def clean_intent(self) -> str:
         """As codes are stored."""
         return code(storable(self.cleaned_data["intent"]))
@@ -151,6 +185,8 @@ class FindForm(forms.Form):
             table=cleaned["table"],
             row=storable(cleaned["row"]),
             error=cleaned["error"],
+            milestone=cleaned["milestone"],
+            step=cleaned["step"],
             feedback=cleaned["feedback"],
             release=cleaned["release"],
             cost=cleaned["cost"],
@@ -164,7 +200,7 @@ class FindForm(forms.Form):
 #: The filters in groups.
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Text, participant, intent and state", ("q", "participant", "intent", "state", "status")),
-    ("Outcome", ("error", "stage", "feedback")),
+    ("Outcome", ("error", "stage", "milestone", "step", "feedback")),
     ("Used rows", ("table", "row", "release")),
     ("Time and channel", ("since", "until", "channel", "id")),
     ("Duration and cost", ("ms", "cost")),

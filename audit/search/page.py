@@ -9,23 +9,29 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
+from audit.export.evidence.collect import EvidenceOrder
+from audit.export.evidence.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
+from audit.search.api import FoundTurnSerializer
+from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, iterate_csv, iterate_lines
 from audit.search.form import GROUPS, TIMES, FindForm
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.results import build_lines
-from audit.search.walk import Cursor, TurnPage, find_turns
+from audit.search.walk import Cursor, Total, TurnPage, count_matches, find_turns
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import LEVEL, RETENTION_DAYS
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.app_interfaces import configuration
-from convengine.server.sessions.models import CeConversation, CeThread
+from convengine.server.app_interfaces import configuration, release_history
+from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.participants import find_threads
 
 
 class SaveForm(forms.Form):
@@ -80,12 +86,16 @@ def delete_search(user: Any, pk: str) -> CeSavedSearch | None:
 
 
 RIGHT = "ce_sessions.view_ceconversationhistory"
+#: An evidence file has the events of the turns, too.
+EVIDENCE_RIGHT = "audit.view_ceaudit"
 #: Lines per page.
 SIZE = 50
 CURSOR = "at"
+#: The parameter with the format of a file of all results.
+EXPORT = "export"
 
 
-def find_page(request: HttpRequest) -> HttpResponse:
+def find_page(request: HttpRequest) -> HttpResponseBase:
     """The form, the results, and the saved searches."""
     require_right(request, RIGHT)
     form = FindForm(request.GET)
@@ -100,7 +110,12 @@ def find_page(request: HttpRequest) -> HttpResponse:
         if form.is_valid() and save.is_valid():
             messages.success(request, f"The search is saved as “{save.save().name}”.")
             return HttpResponseRedirect(_address(request, form.filled_filters))
-    return TemplateResponse(request, "audit/find.html", _page_context(request, form, save))
+    if (form_name := request.GET.get(EXPORT)) in CONTENT_TYPES and form.is_valid():
+        return _export(request, form, form_name)
+    if form_name == EVIDENCE and form.is_valid():
+        return _export_evidence(request, form)
+    status = 400 if any(name in form.errors for name in TIMES) else 200
+    return TemplateResponse(request, "audit/find.html", _page_context(request, form, save), status=status)
 
 
 def _page_context(request: HttpRequest, form: FindForm, save: SaveForm) -> dict[str, Any]:
@@ -125,6 +140,37 @@ def _page_context(request: HttpRequest, form: FindForm, save: SaveForm) -> dict[
     return context | (_results_context(request, form) if form.is_valid() else {})
 
 
+def _export(request: HttpRequest, form: FindForm, form_name: str) -> StreamingHttpResponse:
+    """All results as a file."""
+    search = form.search()
+    log_access(request, CeAccessLog.Kind.EXPORT, search=urlencode({**form.filled_filters, EXPORT: form_name}))
+    texts = iterate_csv(search) if form_name == CSV else iterate_lines(search, FoundTurnSerializer)
+    headers = {"Content-Disposition": f'attachment; filename="turns.{form_name}"'}
+    return StreamingHttpResponse(texts, content_type=CONTENT_TYPES[form_name], headers=headers)
+
+
+def _export_evidence(request: HttpRequest, form: FindForm) -> HttpResponse:
+    """The newest results as an evidence file. Each conversation in it is logged."""
+    require_right(request, EVIDENCE_RIGHT)
+    text = urlencode({**form.filled_filters, EXPORT: EVIDENCE})
+    log_access(request, CeAccessLog.Kind.EVIDENCE, search=text)
+    order = EvidenceOrder(request.user.get_username(), request.user.has_perm)
+    data = collect_evidence(form.search(), urlencode(form.filled_filters), order)
+    for conversation in data["conversations"]:
+        log_access(request, CeAccessLog.Kind.EVIDENCE, conversation["id"], search=text)
+    return answer_file(data, "evidence-of-a-search")
+
+
+def _describe_total(search: SearchQuery, page: TurnPage, further: bool) -> str:
+    """The number of all results in words; blank behind the first page."""
+    if further or not page.matches:
+        return ""
+    total = Total(len(page.matches), exact=True) if page.older is None else count_matches(search)
+    noun = "conversation" if search.kind == CONVERSATIONS else "turn"
+    number = f"{total.count:,} {noun}{'' if total.count == 1 else 's'}"
+    return number if total.exact else f"more than {number}" if total.beyond else f"at least {number}"
+
+
 def _results_context(request: HttpRequest, form: FindForm) -> dict[str, Any]:
     search = form.search()
     log_access(request, CeAccessLog.Kind.SEARCH, search=urlencode(form.filled_filters))
@@ -133,13 +179,32 @@ def _results_context(request: HttpRequest, form: FindForm) -> dict[str, Any]:
     page = find_turns(search, cursor, SIZE)
     return {
         "page": page,
+        "total": _describe_total(search, page, at != ""),
+        "exports": [
+            (label, _address(request, {**form.filled_filters, EXPORT: name})) for name, label in _list_exports(request)
+        ]
+        if page.matches
+        else [],
         "lines": build_lines(page.matches, search.text),
         "of_conversations": search.kind == CONVERSATIONS,
         "strange_place": bool(at) and cursor is None,
         "further": at != "",
         "hints": list_hints(search) if not page.matches and not page.paused else [],
+        "older_codes": _link_older_codes(request, form, search),
         **_page_links(request, form, page),
     }
+
+
+def _list_exports(request: HttpRequest) -> list[tuple[str, str]]:
+    user: Any = request.user
+    evidence = [(EVIDENCE, "Evidence file")] if user.has_perm(EVIDENCE_RIGHT) else []
+    return [("csv", "CSV"), ("ndjson", "NDJSON"), *evidence]
+
+
+def _link_older_codes(request: HttpRequest, form: FindForm, search: SearchQuery) -> list[tuple[str, str]]:
+    """The codes that the intent had before, with the addresses of their turns."""
+    codes = release_history().older_codes(search.intent) if search.intent else ()
+    return [(old, _address(request, {**form.filled_filters, "intent": old})) for old in codes]
 
 
 def _page_links(request: HttpRequest, form: FindForm, page: TurnPage) -> Mapping[str, str]:
@@ -199,9 +264,7 @@ def _iterate_hints(search: SearchQuery, snapshot: Snapshot) -> Iterator[str]:
     if search.state and search.state not in _known_states(snapshot):
         yield f"The current configuration does not have the state {search.state}."
     if search.participant and not _is_known_participant(search.participant):
-        yield (
-            f"No participant has the ID {search.participant}. Enter the complete ID of the participant on the channel."
-        )
+        yield f"No participant has “{search.participant}” in the name or number. Try a shorter part."
     if search.text:
         yield "The search finds whole words and ignores case and accents. Use begin* for word beginnings."
     if search.stage:
@@ -212,7 +275,7 @@ def _iterate_hints(search: SearchQuery, snapshot: Snapshot) -> Iterator[str]:
 
 def _is_known_participant(participant: str) -> bool:
     return (
-        CeThread.objects.filter(remote_jid=participant).exists()
+        bool(find_threads(participant, most=1))
         or CeConversation.objects.filter(remote_jid=participant).exclude(channel="api").exists()
     )
 

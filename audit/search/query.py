@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from audit.record.form_steps import Step
 from audit.search.text_query import TextQuery
 
 TURNS, CONVERSATIONS = "turns", "conversations"
@@ -25,6 +26,10 @@ class SearchQuery:
     state: str = ""
     status: str = ""
     stage: str = ""
+    #: What happened in the turn: a `Milestone`.
+    milestone: str = ""
+    #: A step of a form.
+    step: Step | None = None
     #: A deciding row: its table, and its key as text.
     table: str = ""
     row: str = ""

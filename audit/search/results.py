@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from audit.record.queries import sum_call_costs
+from audit.record.model_calls import sum_call_costs
 from audit.search.text_query import TextQuery
 from audit.search.walk import Match
 from audit.timeline.addresses import timeline_url, turn_url
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.server.admin_site.record_columns import answer_text, badge_class
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -19,7 +20,7 @@ from convengine.server.sessions.models import CeConversationHistory
 SHOWN, BEFORE = 160, 40
 _COLUMNS = (
     *("history_id", "turn_no", "turn_id", "user_input", "assistant_output", "created_at", "status", "error_code"),
-    *("intent_code", "state_code", "config_version", "duration_ms", "source", "conversation_id"),
+    *("intent_code", "state_code", "config_version", "duration_ms", "source", "conversation_id", "cost"),
     *("conversation__channel", "conversation__remote_jid"),
 )
 
@@ -59,9 +60,9 @@ def _build_line(turn: Any, cost: Decimal | None, text_query: TextQuery | None) -
     talks = turn.conversation
     return TurnLine(
         turn,
-        mark_words(turn.user_input or "", text_query),
-        mark_words(answer_text(turn.assistant_output), text_query),
-        "" if talks.channel == "api" else talks.remote_jid,
+        mark_words(reveal_invisible(turn.user_input or ""), text_query),
+        mark_words(reveal_invisible(answer_text(turn.assistant_output)), text_query),
+        "" if talks.channel == "api" else reveal_invisible(talks.remote_jid),
         "" if cost is None else f"{cost.normalize():f}",
         badge_class(turn.status),
         turn_url(turn.conversation_id, turn.turn_no),

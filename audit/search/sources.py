@@ -7,16 +7,12 @@ cannot differ.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from heapq import merge
-from itertools import islice
 from typing import Any, NamedTuple, Protocol, Self
 
 from django.db.models import BooleanField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 
-from audit.models import CeAudit, CeMcpUserFeedback, CeTurnRow
-from audit.models.trail import IN_INDEX
-from convengine.engine.stages import stored_names
+from audit.models import CeMcpUserFeedback, CeTurnIndex
 from convengine.server.sessions.models import CeConversationHistory
 
 #: A source with more candidates counts as large.
@@ -87,6 +83,10 @@ class OrderedSource:
         """Counted in the order of the index, so that the database uses it."""
         return len(self.rows.order_by(*(f"-{name}" for name in self.order)).values_list("pk")[:COUNT_LIMIT])
 
+    def count_turns(self, most: int) -> int:
+        """The number of turns, up to `most`."""
+        return self._in_order(None, newer=False).values("pk")[:most].count()
+
     def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
         """Only called for the chosen source."""
         return replace(self, rows=self.narrow(self.rows, since, until)) if since or until else self
@@ -96,11 +96,6 @@ class OrderedSource:
         rows = self._in_order(position, newer).values_list("pk", self.key)[:size]
         candidates = [Candidate(pk, key) for pk, key in rows]
         return Batch(candidates, len(candidates) < size)
-
-    def read_timed(self, position: int | None, newer: bool, size: int) -> list[tuple[Any, Candidate]]:
-        """The same with the first column of the order, for merging."""
-        rows = self._in_order(position, newer).values_list(self.order[0], "pk", self.key)[:size]
-        return [(at, Candidate(pk, key)) for at, pk, key in rows]
 
     def _in_order(self, position: int | None, newer: bool) -> QuerySet[Any]:
         rows = self.rows if self.once is None else self.rows.filter(self.once)
@@ -134,20 +129,19 @@ def conversation_source(conversation_id: Any) -> OrderedSource:
     return OrderedSource("c", "history_id", rows, ("turn_no", "history_id"), "history_id", _narrow_by_beginning)
 
 
-def participant_source(participant: str) -> OrderedSource:
-    """The turns of all participants with this name: session by session, newest first."""
-    rows = CeConversationHistory.objects.filter(
-        sql_condition("ce_conversation.channel <> 'api'"), conversation__remote_jid=participant
-    )
+def participant_source(names: Sequence[str]) -> OrderedSource:
+    """The turns of all participants with these names: session by session, newest first."""
+    called = Q(conversation__remote_jid=names[0]) if len(names) == 1 else Q(conversation__remote_jid__in=names)
+    rows = CeConversationHistory.objects.filter(called, sql_condition("ce_conversation.channel <> 'api'"))
     order = ("conversation__created_at", "conversation_id", "turn_no", "history_id")
     return OrderedSource("p", "history_id", rows, order, "history_id", _narrow_by_beginning)
 
 
-def row_source(table: str, pk: str) -> OrderedSource:
-    """The turns that a configuration row decided, without duplicates."""
-    mine = CeTurnRow.objects.filter(table_name=table, row_pk=pk)
-    again = mine.filter(turn_id=OuterRef("turn_id"), id__gt=OuterRef("id"))
-    return OrderedSource("r", "turn_id", mine, ("created_at", "id"), "turn_id", _narrow_by_storing, ~Exists(again))
+def index_source(code: str, kind: str, value: str) -> OrderedSource:
+    """The turns that a configuration row decided, or that reached a stage; each once."""
+    entries = CeTurnIndex.objects.filter(kind=kind, value=value)
+    again = entries.filter(turn_id=OuterRef("turn_id"), id__gt=OuterRef("id"))
+    return OrderedSource(code, "turn_id", entries, ("at", "id"), "turn_id", _narrow_by_storing, ~Exists(again))
 
 
 def feedback_source(kind: str) -> OrderedSource:
@@ -158,53 +152,11 @@ def feedback_source(kind: str) -> OrderedSource:
     return OrderedSource("f", "turn_id", given, order, "turn_id", _narrow_by_giving, ~Exists(again))
 
 
-@dataclass(frozen=True)
-class StageSource:
-    """The turns that reached a stage, at its last event. Several sources are merged."""
-
-    parts: Sequence[OrderedSource]
-    code = "s"
-    column = "turn_id"
-
-    def count_candidates(self) -> int:
-        """Events, which are more than turns."""
-        return min(sum(part.count_candidates() for part in self.parts), COUNT_LIMIT)
-
-    def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
-        """Each source."""
-        return replace(self, parts=[part.restrict_time(since, until) for part in self.parts])
-
-    def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
-        """A query per source."""
-        parts = [part.read_timed(position, newer, size) for part in self.parts]
-        merged = merge(*parts, key=lambda entry: (entry[0], entry[1].position), reverse=not newer)
-        candidates = [candidate for _, candidate in islice(merged, size)]
-        return Batch(candidates, len(candidates) < size)
-
-
-def stage_source(name: str) -> StageSource:
-    """A stage from any step, unless it is a common one."""
-    names = stored_names(name)
-    events = CeAudit.objects.filter(sql_condition(IN_INDEX), turn_no__isnull=False)
-    again = CeAudit.objects.filter(
-        conversation_id=OuterRef("conversation_id"),
-        turn_no=OuterRef("turn_no"),
-        stage__in=names,
-        seq__gt=OuterRef("seq"),
-    )
-    order = ("created_at", "audit_id")
-    parts = [
-        OrderedSource("s", "turn_id", events.filter(stage=name), order, "turn_id", _narrow_by_storing, ~Exists(again))
-        for name in names
-    ]
-    return StageSource(parts)
-
-
 def _narrow_by_storing(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    """A turn's data besides its record is stored while it runs, or when it ends."""
+    """The index has the beginning of a turn; of a later addition, its own time."""
     if since:
-        rows = rows.filter(created_at__gte=since)
-    return rows.filter(created_at__lte=until + SLACK) if until else rows
+        rows = rows.filter(at__gte=since)
+    return rows.filter(at__lte=until + SLACK) if until else rows
 
 
 def _narrow_by_giving(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:

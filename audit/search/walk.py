@@ -13,7 +13,7 @@ from uuid import UUID
 
 from audit.search.filters import build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery
-from audit.search.sources import COUNT_LIMIT, Candidate, Source, turns_source
+from audit.search.sources import COUNT_LIMIT, Candidate, OrderedSource, Source, turns_source
 from audit.search.text_query import turn_text
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -87,6 +87,42 @@ def find_turns(search: SearchQuery, cursor: Cursor | None, size: int, budget: Bu
     return page
 
 
+#: Candidates of the first batch, if the page is not larger than that.
+_FIRST = 201
+#: Totals up to this number are exact.
+COUNTED = 10_000
+
+
+@dataclass(frozen=True)
+class Total:
+    """The number of results: exact, or at least so many."""
+
+    count: int
+    #: Counted to the end.
+    exact: bool
+    #: There are more than COUNTED.
+    beyond: bool = False
+
+
+def count_matches(search: SearchQuery, seconds: float = 0.1) -> Total:
+    """The total, exact up to COUNTED; less if the time is over, which the total says."""
+    count = _count_in_index(search)
+    if count is not None:
+        return Total(min(count, COUNTED), count <= COUNTED, count > COUNTED)
+    page = find_turns(search, None, COUNTED, Budget(turns=10 * COUNTED, seconds=seconds))
+    beyond = page.older is not None and page.paused is None
+    return Total(len(page.matches), page.older is None, beyond)
+
+
+def _count_in_index(search: SearchQuery) -> int | None:
+    """The number of turns, at most COUNTED + 1, if an index alone has all of them; else null."""
+    filters = build_filters(search)
+    source = filters[0].source if filters else turns_source("h")
+    if search.kind == CONVERSATIONS or search.text or len(filters) > 1 or not isinstance(source, OrderedSource):
+        return None
+    return source.count_turns(COUNTED + 1)
+
+
 class _Walk:
     """The walk of one page."""
 
@@ -126,7 +162,8 @@ class _Walk:
         self.exhausted = False
         deadline = time.monotonic() + self.budget.seconds
         position = self.cursor.position if self.cursor else None
-        size, most = self.size + 1, self._max_batch()
+        most = self._max_batch()
+        size = min(self.size + 1, max(most, _FIRST))
         while self.looked < self.budget.turns and time.monotonic() < deadline:
             batch = self.source.read_batch(position, self.newer, size)
             self.looked += len(batch.candidates)

@@ -14,10 +14,11 @@ from django.utils.timezone import localtime
 
 from audit.narration.phrases import find_phrase
 from audit.narration.wording import row_name, row_noun
-from audit.record.session_trail import list_deciding_rows, list_moves
+from audit.record.lifecycle import list_moves
+from audit.record.turn_index import read_deciding_rows
 from audit.timeline import addresses
-from audit.timeline.read_turn import LARGE_COLUMNS
 from audit.timeline.warnings import TurnWarning, count_stages, list_warnings
+from convengine.engine.rules.row_names import quote_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label, lifecycle_label
@@ -128,8 +129,8 @@ def find_turn_at(conversation_id: uuid.UUID, at: datetime) -> int | None:
 def build_items(conversation_id: uuid.UUID, window: TurnWindow) -> Iterator[TurnCard | Divider]:
     """All items of one page in order; four queries."""
     numbers = [turn.turn_no for turn in window.turns]
-    counts = count_stages(conversation_id, numbers)
-    rows = list_deciding_rows([turn.turn_id for turn in window.turns])
+    counts = count_stages(window.turns)
+    rows = read_deciding_rows([turn.turn_id for turn in window.turns])
     last = numbers[-1] if window.newer and numbers else 2**31 - 1
     moved = defaultdict(list)
     for move in list_moves(conversation_id, numbers[0] if window.older and numbers else 0, last):
@@ -148,9 +149,7 @@ def build_items(conversation_id: uuid.UUID, window: TurnWindow) -> Iterator[Turn
 
 
 def _select_turns(conversation_id: uuid.UUID) -> Any:
-    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer(
-        *LARGE_COLUMNS, "facts", "request_meta"
-    )
+    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer("facts")
 
 
 def _describe_position(turn: Any) -> str:
@@ -202,7 +201,7 @@ def _build_card(
 def _describe_row(table: str, pk: str) -> str:
     """The row with its name: "answer “opening hours”"; a row without a name by its number."""
     title = shorten_line(find_row_name(table, pk), _LONGEST_NAME)
-    return f"{row_noun(table)} “{title}”" if title else row_name(table, pk)
+    return f"{row_noun(table)} {quote_name(title)}" if title else row_name(table, pk)
 
 
 def _build_move_divider(moves: Sequence[LifecycleMove]) -> Iterator[Divider]:

@@ -14,7 +14,7 @@ from audit.access_log.write import log_access
 from audit.models import CeAccessLog
 from audit.replay.comparison import align, compare_turns, turn_key
 from audit.timeline import addresses
-from audit.timeline.read_turn import LARGE_COLUMNS, TurnReading, read_turn
+from audit.timeline.read_turn import TurnReading, read_turn
 from audit.timeline.turn import sentence_texts
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.labels import code_label
@@ -178,7 +178,7 @@ def _compare_conversations(left: Selection, right: Selection, request: HttpReque
 
 def _read_turns(selection: Selection, behind: int) -> list[Any]:
     turns = CeConversationHistory.objects.filter(conversation_id=selection.conversation_id, turn_no__gt=behind)
-    return list(turns.defer(*LARGE_COLUMNS, "facts", "request_meta").order_by("turn_no")[: _TURNS_PER_PAGE + 1])
+    return list(turns.defer("facts").order_by("turn_no")[: _TURNS_PER_PAGE + 1])
 
 
 def _pair_turns(left: Any, right: Any) -> TurnPair:

@@ -1,22 +1,26 @@
 """The decisions of a turn for people: subject, winners, tested rows, and the rest."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 
 from audit.narration import why
-from audit.narration.reasons import ReasonRow, decision_subject, describe_candidate, reason_words
+from audit.narration.reasons import ReasonRow, decision_subject, describe_candidate, describe_no_winner, reason_words
+from audit.narration.session_values import EXCERPT_SIZE, excerpt_value, value_text
 from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import row_name
-from audit.record.expand import Event
-from audit.record.session_values import excerpt_value
+from audit.record.events import Event
 from convengine.engine.rules.path_words import comparison_sentence
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import DecisionKind, read_phase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Family
+from convengine.server.admin_site.record_columns import row_link
 
 Json = Any
 #: How many rows of a decision are shown, and how many on demand; the rest is counted by reason.
@@ -42,6 +46,8 @@ class Operand:
     path: str
     value: str
     holds: bool
+    #: The comparison and its value as they are stored, if the texts shorten them.
+    whole: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ class Candidate:
         return "" if self.row.about == self.row.title else self.row.about
 
     @property
+    def link(self) -> SafeString:
+        """The title, with a link to the row as it is now."""
+        return row_link(self.row.table, self.row.pk, self.title)
+
+    @property
     def query(self) -> str:
         """The query for the page of past rows."""
         return urlencode({"table": self.row.table, "row": self.row.pk})
@@ -88,6 +99,11 @@ class Decision:
     losers: Sequence[Candidate]
     #: Rows that are not shown, by reason.
     omitted: Sequence[tuple[str, int]]
+    #: What happened if there is no winner.
+    without_winner: str
+    #: How many tested rows matched and did not win, and how many did not match; whether they are shown or not.
+    matched: int
+    unmatched: int
 
     @property
     def more(self) -> int:
@@ -97,7 +113,7 @@ class Decision:
     @property
     def tested(self) -> int:
         """The number of tested rows that did not win."""
-        return sum(not candidate.derived for candidate in self.losers)
+        return self.matched + self.unmatched
 
 
 def build_decisions(events: Sequence[Event], snapshot: Snapshot | None, limit: int = DEFAULT_LIMIT) -> list[Decision]:
@@ -130,6 +146,9 @@ def _build_decision(decision: why.Decision, snapshot: Snapshot, limit: int) -> D
         [candidate for candidate in candidates if candidate.won],
         [candidate for candidate in candidates if not candidate.won],
         sorted(omitted, key=lambda pair: -pair[1]),
+        describe_no_winner(explained),
+        explained["counts"]["matched"],
+        explained["counts"]["unmatched"],
     )
 
 
@@ -164,8 +183,15 @@ def _read_operand(operand: Mapping[str, Json]) -> Iterator[Operand]:
                 str(operand.get("path", "")),
                 excerpt_value(operand.get("value")) or "not set",
                 bool(operand.get("result", True)),
+                _show_whole(operand),
             )
         )
+
+
+def _show_whole(operand: Mapping[str, Json]) -> str:
+    long = max(len(value_text(operand.get(name))) for name in ("literal", "value")) > EXCERPT_SIZE
+    compared = {name: operand[name] for name in ("path", "op", "literal", "value") if operand.get(name) is not None}
+    return reveal_invisible(json.dumps(compared, indent=2, ensure_ascii=False, default=str)) if long else ""
 
 
 def _describe_similarity(operand: Mapping[str, Json]) -> Iterator[Operand]:

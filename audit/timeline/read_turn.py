@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 from django.http import Http404
 
-from audit.models import CeLlmCallLog
-from audit.record.expand import Event, expand_events
+from audit.record.events import Event, expand_events
+from audit.record.model_calls import ModelCallRow, read_calls
 from audit.record.queries import read_turns
 from convengine.engine.turn.stage import Stage
 from convengine.server.sessions.models import CeConversationHistory
 
-#: Large columns that readers do not need.
-LARGE_COLUMNS = ("recording", "trace_graph")
 _OF_CONVERSATION = tuple(
     f"conversation__{name}" for name in ("context_json", "input_params_json", "last_assistant_json")
 )
@@ -40,7 +38,7 @@ class TurnReading:
 def read_turn(conversation_id: uuid.UUID, turn_no: int) -> TurnReading:
     """A turn with its events; two queries. Raises Http404."""
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-    record = turns.select_related("conversation").defer(*LARGE_COLUMNS, *_OF_CONVERSATION).first()
+    record = turns.select_related("conversation").defer(*_OF_CONVERSATION).first()
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
     return TurnReading(record, list(expand_events(read_turns(conversation_id, [turn_no]))))
@@ -64,8 +62,7 @@ def read_neighbours(conversation_id: uuid.UUID, turn_no: int) -> Neighbours:
     return Neighbours(before, behind, releases.get(turn_no - 1))
 
 
-def read_model_calls(reading: TurnReading) -> list[CeLlmCallLog]:
+def read_model_calls(reading: TurnReading) -> list[ModelCallRow]:
     """The model calls of a turn, in order; one query."""
     record = reading.record
-    calls = CeLlmCallLog.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
-    return list(calls.order_by("llm_call_id"))
+    return read_calls(record.conversation_id, [record.turn_no or 0]).get(record.turn_no or 0, [])

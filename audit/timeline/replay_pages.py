@@ -68,7 +68,7 @@ def show_conversation_replay(model_admin: Any, request: HttpRequest, conversatio
 
 
 def _select_turns(conversation_id: uuid.UUID) -> Any:
-    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer("trace_graph")
+    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer(None)
 
 
 def _read_release(request: HttpRequest) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
-from audit.models import CeAccessLog, CeTurnRow
+from audit.models import CeAccessLog, CeTurnIndex
 from audit.timeline import addresses
-from audit.timeline.read_turn import LARGE_COLUMNS
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import find_row_name
 from convengine.server.app_interfaces import release_history
@@ -31,10 +30,12 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
     comparison = rows.then_and_now(table, pk, record.config_version)
     if comparison is None:
         raise Http404("This row does not exist.")
-    roles = CeTurnRow.objects.filter(turn_id=record.turn_id, table_name=table, row_pk=pk)
+    origins = rows.find_row_origins([(table, pk)], record.config_version)
+    roles = CeTurnIndex.objects.filter(turn_id=record.turn_id, kind=table, value=pk)
     context = _row_page_context(model_admin, request, record, f"{comparison.name} as it was") | {
         "title": f"{comparison.name} in turn {turn_no}",
         "row": comparison,
+        "origin": origins.get((table, pk)),
         "about": find_row_name(table, pk),
         "roles": [role.replace("_", " ").lower() for role in roles.order_by("id").values_list("role", flat=True)[:1]],
     }
@@ -72,11 +73,7 @@ def _get_record(
 ) -> CeConversationHistory:
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    record = (
-        CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-        .defer(*LARGE_COLUMNS)
-        .first()
-    )
+    record = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no).first()
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
     return record

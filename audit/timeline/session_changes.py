@@ -1,6 +1,6 @@
 """What each step of a turn changed: paths of the session, before and after."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, groupby, pairwise
 from operator import attrgetter
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from audit.record.expand import Event
-from audit.record.session_values import EXCERPT_SIZE, dotted_path, excerpt_value, value_text
+from audit.narration.session_values import EXCERPT_SIZE, dotted_path, excerpt_value, value_text
+from audit.record.events import Event
+from audit.record.session_state import get_at_pointer
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
-from convengine.engine.turn import folding
 from convengine.server.admin_site.record_columns import render_json
 
 Json = Any
@@ -73,17 +73,17 @@ class Change:
 def find_changes(events: Sequence[Event]) -> Iterator[Change]:
     """The changes after the conversation was loaded, in order."""
     for before, event in pairwise(events[_first_known_index(events) :]):
-        changed = event.payload.get("_meta", {}).get("changed") or _stored_change(event)
+        changed = event.changed
         for pointer, value in (changed.get("set") or {}).items():
             yield Change(
                 event.row.seq,
                 event.step or "",
                 dotted_path(pointer),
-                folding.get_at_pointer(before.state, pointer),
+                get_at_pointer(before.state, pointer),
                 value,
             )
         for pointer in changed.get("unset") or ():
-            was = folding.get_at_pointer(before.state, pointer)
+            was = get_at_pointer(before.state, pointer)
             yield Change(event.row.seq, event.step or "", dotted_path(pointer), was, None, is_set=False)
 
 
@@ -136,9 +136,3 @@ def merge_changes(changes: Iterable[Change]) -> list[Change]:
         before = first.before if first else change.before
         last[change.path] = Change(change.seq, change.step, change.path, before, change.after, change.is_set)
     return [change for change in last.values() if change.before != change.after]
-
-
-def _stored_change(event: Event) -> Mapping[str, Json]:
-    """Events with the full session keep their change in the stored row."""
-    meta = event.row.payload_json.get("_meta")
-    return (meta.get("changed") or {}) if isinstance(meta, Mapping) else {}

@@ -1,4 +1,4 @@
-"""The page *Try a conversation*."""
+"""The page *Real conversation*: a user of the admin writes in a stored conversation."""
 
 import uuid
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from django.utils.safestring import SafeString
 
 from audit.narration.reasons import Reason, ReasonRow, describe_fields_read, list_reasons
 from audit.narration.wording import row_name, row_noun
-from audit.record.expand import expand_events
+from audit.record.events import expand_events
 from audit.record.queries import newest_turn_numbers, read_turns
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
+from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import answer_text, row_link
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 
-RIGHT = "ce_sessions.try_conversation"
-TITLE = "Try a conversation"
+RIGHT = "ce_sessions.take_real_turns"
+TITLE = "Real conversation"
 #: How many turns the page shows; the page of the conversation has all.
 MAX_TURNS = 50
 
@@ -36,33 +36,57 @@ class DecisionLine:
     subject: str
     winners: list[SafeString]
     losers: list[tuple[SafeString, str]]
-    #: What those that did not match are: "rules", or "rule" for one.
+    #: What happened if there is no winner.
+    without_winner: str
+    #: What those that were not chosen are: "rules", or "rule" for one.
     noun: str
 
 
 def talk_page(request: HttpRequest) -> HttpResponse:
-    """The conversation so far, and an input. A message is a real turn with all its effects."""
+    """The conversation so far, and an input. A message is a real turn with all its effects.
+
+    A script that asks for the page gets the conversation alone, also after a message.
+    """
     require_right(request, RIGHT)
     conversation = _read_conversation_id(request)
+    is_part = request.headers.get("X-Requested-With") == "fetch"
     error, message = "", ""
     if request.method == "POST":
         message = request.POST.get("message", "")
         conversation_id = conversation or uuid.uuid4()
         error = _take_turn(conversation_id, message)
-        if not error:
-            return HttpResponseRedirect(f"{request.path}?conversation={conversation_id}#last")
-    turn_context = _conversation_context(conversation)
-    if turn_context.get("stands"):
-        set_conversation_breadcrumbs(request, turn_context["stands"], page=TITLE)
+        if not error and not is_part:
+            return HttpResponseRedirect(f"{_talk_url(conversation_id)}#last")
+        # A failed turn is in the record, too.
+        conversation = conversation_id if not error or _has_turns(conversation_id) else conversation
+        message = message if error else ""
     context = {
-        **admin.site.each_context(request),
         "title": TITLE,
         "conversation": conversation,
+        "talk_url": _talk_url(conversation),
+        "new_url": _talk_url(None),
         "error": error,
         "message": message,
-        **turn_context,
+        **_conversation_context(conversation),
     }
-    return TemplateResponse(request, "audit/talk.html", context)
+    if is_part:
+        return TemplateResponse(request, "audit/talk_parts.html", context)
+    held: Any = request
+    held.ce_place = reverse("admin:ce_sessions_ceconversation_changelist")
+    if context.get("stands"):
+        set_conversation_breadcrumbs(request, context["stands"], page=TITLE)
+    else:
+        set_breadcrumbs(request, Crumb(TITLE))
+    return TemplateResponse(request, "audit/talk.html", {**admin.site.each_context(request), **context})
+
+
+def _talk_url(conversation_id: uuid.UUID | None) -> str:
+    url = reverse("admin:audit_ceaudit_talk")
+    return f"{url}?conversation={conversation_id}" if conversation_id else url
+
+
+def _has_turns(conversation_id: uuid.UUID) -> bool:
+    return CeConversationHistory.objects.filter(conversation_id=conversation_id).exists()
 
 
 def _read_conversation_id(request: HttpRequest) -> uuid.UUID | None:
@@ -92,7 +116,7 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
         return {"turns": []}
     numbers = newest_turn_numbers(conversation_id, None, MAX_TURNS)
     records = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=numbers)
-    turns = list(records.defer("recording", "trace_graph").order_by("turn_no"))
+    turns = list(records.order_by("turn_no"))
     rows = CeConversation.objects.filter(pk=conversation_id)
     last = list(expand_events(read_turns(conversation_id, numbers[-1:]))) if numbers else []
     return {
@@ -100,7 +124,6 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
         "why": [_build_line(reason) for reason in list_reasons(last)],
         "fields_read": describe_fields_read(last),
         "stands": rows.only("intent_code", "state_code", "remote_jid").first(),
-        "new_url": reverse("admin:audit_ceaudit_talk"),
         "more": len(numbers) == MAX_TURNS,
     }
 
@@ -108,7 +131,7 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
 def _build_line(reason: Reason) -> DecisionLine:
     noun = row_noun(reason.losers[0].table, len(reason.losers)) if reason.losers else ""
     losers = [(_link_row(row), row.reason) for row in reason.losers]
-    return DecisionLine(reason.subject, [_link_row(row) for row in reason.winners], losers, noun)
+    return DecisionLine(reason.subject, [_link_row(row) for row in reason.winners], losers, reason.without_winner, noun)
 
 
 def _link_row(row: ReasonRow) -> SafeString:

@@ -15,18 +15,24 @@ from django.utils.timezone import is_naive, make_aware
 from audit.access_log.write import log_access
 from audit.export.scenario.document import build_scenario, dump_yaml, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable
+from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
 from audit.live.hub import hub
 from audit.models import CeAccessLog
 from audit.timeline import addresses
 from audit.timeline.cards import TurnWindow, build_items, find_turn_at, newest_window, window_around
+from convengine.engine.text.times import is_in_calendar
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
+from convengine.scenarios.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation
 
 #: Maximum following sessions to name.
 _NEXT = 5
+#: Expectations of saved turns that hold for one recording, and would break with most edits.
+_RECORDED_ONLY = frozenset({"audit_stages_in_order", "llm_calls"})
 
 
 def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
@@ -104,7 +110,9 @@ def _parse_time(text: str) -> datetime | None:
         moment = parse_datetime(text)
     except ValueError:
         return None
-    return make_aware(moment) if moment and is_naive(moment) else moment
+    if moment is None or not is_in_calendar(moment):
+        return None
+    return make_aware(moment) if is_naive(moment) else moment
 
 
 def stream_context(conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:
@@ -118,8 +126,31 @@ def stream_context(conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str
     }
 
 
+def _offer_test(
+    model_admin: Any, request: HttpRequest, conversation: CeConversation, document: dict[str, Any]
+) -> HttpResponse:
+    """Send the turns on to the editor of tests: without their configuration and their events."""
+    turns = [
+        {
+            **{key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS},
+            "expect": {key: value for key, value in turn["expect"].items() if key not in _RECORDED_ONLY},
+        }
+        for turn in document["turns"]
+    ]
+    portable = {key: value for key, value in document.items() if key not in (*DATABASE_KEYS, "id", "covers")}
+    context = {
+        **addresses.page_context(model_admin, request, "Make a test", conversation),
+        "title": "Make a test",
+        "timeline_url": addresses.timeline_url(conversation.pk),
+        "scenario": dumps({**portable, "turns": turns}),
+        "turns": turns,
+        "test_url": reverse("admin:config_admin_cetestcase_add"),
+    }
+    return TemplateResponse(request, "audit/make_test.html", context)
+
+
 def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """The file, or why it is impossible. `first` and `last` are numbers of turns."""
+    """The file, which was played and passed, or why it is impossible. `first` and `last` are numbers of turns."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     conversation = CeConversation.objects.filter(pk=conversation_id).first()
@@ -128,7 +159,9 @@ def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: u
     log_access(request, CeAccessLog.Kind.SCENARIO, conversation_id)
     try:
         first, last = (_read_turn_number(request, end) for end in ("first", "last"))
-        document = build_scenario(conversation, first, last)
+        if request.GET.get("as") == "test":
+            return _offer_test(model_admin, request, conversation, build_scenario(conversation, first, last))
+        document = build_passing_scenario(conversation, first, last)
     except NotExportable as refused:
         context = {
             **addresses.page_context(model_admin, request, "Save as a scenario file", conversation),

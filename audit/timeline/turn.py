@@ -16,21 +16,21 @@ from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 
 from audit.access_log.write import log_access
+from audit.api.trace import Frame, build_frames
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import Fact, Sentence, narrate_turn
-from audit.record.elision import follows
-from audit.record.expand import Event
-from audit.record.session_values import excerpt_value
-from audit.record.step_timeline import Frame, build_frames
+from audit.narration.session_values import excerpt_value
+from audit.narration.wording import name_rows
+from audit.record.events import Event
 from audit.replay.replay import rebuild_turn
 from audit.timeline import addresses
 from audit.timeline.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
+from audit.timeline.row_origins import list_used_rows
 from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step, unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
 from audit.timeline.warnings import list_warnings
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
-from convengine.engine.rules.row_names import name_row
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (
     MCP_DB_SQL_EXECUTION,
@@ -50,10 +50,14 @@ from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.app_interfaces import configuration
-from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.database.unreadable import read_rows
+from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
 #: Of a turn with this end only its record was stored.
 NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
+
+
+_SEES_FAULTS = "ce_sessions.view_ceextensionfault"
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ class SentenceView:
     pieces: Sequence[SentencePart]
     seqs: Sequence[int]
     conditions: Sequence[str]
+    patterns: Sequence[str]
 
 
 def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
@@ -91,7 +96,9 @@ def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     if part == "details":
         return TemplateResponse(request, "audit/turn_details.html", context)
     before, behind, release = read_neighbours(conversation_id, turn_no)
+    sentences, snapshot = narrate_turn(reading.events), _snapshot_of_turn(reading.events)
     context |= {
+        "used_rows": list_used_rows(request, reading.record, sentences, snapshot),
         **addresses.page_context(model_admin, request, "", conversation_id, turn_no),
         **feedback_context(request, reading.record.turn_id),
         "title": f"Turn {turn_no}",
@@ -136,9 +143,19 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "progress": rebuild_progress(record) if request.GET.get("progress") else None,
         "lines": list(build_lines(events, turn_filter)),
         "opened": find_opened_event(events, request),
+        "faults": read_faults(record, request),
         "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
         "row_url": f"{addresses.row_url(record.conversation_id, record.turn_no, '', '').partition('?')[0]}",
     }
+
+
+def read_faults(record: CeConversationHistory, request: HttpRequest) -> Iterable[CeExtensionFault]:
+    """The exceptions of the deployment's own code in the turn, for people who may see tracebacks."""
+    user: Any = request.user
+    if not user.has_perm(_SEES_FAULTS):
+        return ()
+    faults = CeExtensionFault.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
+    return faults.order_by("id")
 
 
 def sentence_texts(reading: TurnReading) -> list[str]:
@@ -154,11 +171,14 @@ def _build_sentences(
 ) -> Iterable[SentenceView]:
     for sentence in sentences:
         if turn_filter.admits(sentence.family, sentence.text, sentence.kind):
+            texts = name_rows(sentence.parts, snapshot) if snapshot else [*map(_get_text, sentence.parts)]
             pieces = [
-                SentencePart(part) if isinstance(part, str) else _build_fact_part(record, part, snapshot)
-                for part in sentence.parts
+                SentencePart(text) if isinstance(part, str) else _build_fact_part(record, part, text)
+                for part, text in zip(sentence.parts, texts, strict=True)
             ]
-            yield SentenceView(sentence.tone.value, sentence.family, pieces, sentence.seqs, sentence.conditions)
+            yield SentenceView(
+                sentence.tone.value, sentence.family, pieces, sentence.seqs, sentence.conditions, sentence.patterns
+            )
 
 
 def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
@@ -166,17 +186,16 @@ def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
     return configuration().at(events[0].row.config_version or 0) if events else None
 
 
-def _build_fact_part(record: Any, fact: Fact, snapshot: Snapshot | None) -> SentencePart:
-    """A fact; a row has its description, with its table and number beside it."""
+def _get_text(part: str | Fact) -> str:
+    return part if isinstance(part, str) else part.text
+
+
+def _build_fact_part(record: Any, fact: Fact, text: str) -> SentencePart:
+    """A fact; a row has its table and number beside it."""
     url = _row_url(record, fact)
-    if fact.row is None or not url or snapshot is None or fact.row.table not in ROW_TYPE_OF:
+    if fact.row is None or not url or fact.row.table not in ROW_TYPE_OF:
         return SentencePart(fact.text, url, _is_name(fact))
-    decided = snapshot.row(ROW_TYPE_OF[fact.row.table], fact.row.pk)
-    title = name_row(fact.row.table, decided) if decided else ""
-    row = f"{fact.row.table} {fact.row.pk}"
-    if not title:
-        return SentencePart(fact.text, url, True, row)
-    return SentencePart(f"{fact.text.removesuffix(f' {fact.row.pk}')} “{title}”", url, True, row)
+    return SentencePart(text, url, True, f"{fact.row.table} {fact.row.pk}")
 
 
 def _is_name(fact: Fact) -> bool:
@@ -246,7 +265,7 @@ def feedback_context(request: Any, turn_id: Any) -> dict[str, Any]:
     """The feedback on a turn, the user's own, and whether the user may give some. One query."""
     if not request.user.has_perm("audit.view_cemcpuserfeedback"):
         return {"feedback": [], "may_rate": False, "sees_feedback": False}
-    entries = list(CeMcpUserFeedback.objects.filter(turn_id=turn_id, replaced_at=None).order_by("feedback_id"))
+    entries = read_rows(CeMcpUserFeedback.objects.filter(turn_id=turn_id, replaced_at=None).order_by("feedback_id"))
     me = f"user:{request.user.get_username()}"
     return {
         "feedback": entries,
@@ -373,8 +392,6 @@ class OpenedEvent:
     expanded: SafeString
     #: False if the stored form is the same.
     differs: bool
-    #: True for an event without a row.
-    follows: bool
 
 
 def build_lines(events: Sequence[Event], turn_filter: TurnFilter) -> Iterator[EventLine]:
@@ -418,5 +435,4 @@ def find_opened_event(events: Sequence[Event], request: HttpRequest) -> OpenedEv
         render_json(event.row.payload_json),
         render_json(event.payload),
         event.row.payload_json != event.payload,
-        follows(event.row),
     )

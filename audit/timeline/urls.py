@@ -7,6 +7,7 @@ from django.urls import path
 from django.views.decorators.http import require_GET
 
 from audit.timeline import addresses, compare, replay_pages, row, timeline, turn
+from convengine.server.database.replica import reads_record
 
 _OF_A_TURN = "<uuid:conversation_id>/turn/<turn:turn_no>/"
 _PAGES = (
@@ -24,4 +25,7 @@ _PAGES = (
 def turn_urls(model_admin: Any) -> list[Any]:
     """Their patterns, with the admin's permission check."""
     view = model_admin.admin_site.admin_view
-    return [path(route, view(require_GET(partial(page, model_admin))), name=name) for route, page, name in _PAGES]
+    return [
+        path(route, view(require_GET(reads_record(partial(page, model_admin)))), name=name)
+        for route, page, name in _PAGES
+    ]

@@ -1,13 +1,11 @@
 """Warnings on the card of a turn: what a reader should look at first (api-and-audit 13)."""
 
-import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
-
-from audit.models import CeAudit
+from audit.models import CeTurnIndex
+from audit.record.queries import read_turns
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.stages import base_name
 from convengine.engine.steps.actions.stages import GUARDRAIL_DENY, PENDING_ACTION_FAILED
@@ -31,7 +29,7 @@ WARNINGS: Mapping[Stage, str] = {
 INCOMPLETE, UNCLOSED = "AUDIT_INCOMPLETE", "UNCLOSED_STEP"
 _NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 _FRAME = (STEP_ENTER, STEP_EXIT, STEP_ERROR)
-#: A turn with its timing came to its end, and most starts and ends of its steps are no rows.
+#: A turn with its timing came to its end.
 _TIMING_STAGE = PIPELINE_TIMING
 
 
@@ -43,13 +41,19 @@ class TurnWarning:
     text: str
 
 
-def count_stages(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> Mapping[int, Counter[str]]:
-    """How often these stages occur in some turns; one query by the index of turns."""
-    wanted = Q(stage__in=[str(stage) for stage in WARNINGS]) | Q(stage__in=(*_FRAME, _TIMING_STAGE))
-    events = CeAudit.objects.filter(wanted, conversation_id=conversation_id, turn_no__in=set(turn_nos))
+def count_stages(turns: Sequence[CeConversationHistory]) -> Mapping[int, Counter[str]]:
+    """How often stages with a warning occur in some turns; two queries. Turns that were not stored are read whole."""
+    by_turn = {turn.turn_id: turn.turn_no for turn in turns if turn.turn_id}
+    rare = CeTurnIndex.objects.filter(
+        turn_id__in=list(by_turn), kind=CeTurnIndex.STAGE, value__in=[str(stage) for stage in WARNINGS]
+    )
     counts: dict[int, Counter[str]] = defaultdict(Counter)
-    for turn_no, stage, count in events.order_by().values_list("turn_no", "stage").annotate(count=Count("audit_id")):
-        counts[turn_no][base_name(stage)] += count
+    for turn_id, stage in rare.values_list("turn_id", "value"):
+        counts[by_turn[turn_id] or 0][stage] += 1
+    failed = [turn.turn_no for turn in turns if turn.status in _NOT_STORED and turn.turn_no is not None]
+    if failed:
+        for event in read_turns(turns[0].conversation_id, failed):
+            counts[event.turn_no or 0][base_name(event.stage)] += 1
     return counts
 
 

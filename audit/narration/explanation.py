@@ -1,0 +1,54 @@
+"""A turn as lines of text: what happened, and why each decision was made."""
+
+import uuid
+from collections.abc import Iterator
+
+from audit.narration import narrate_turn
+from audit.narration.reasons import Reason, ReasonRow, list_reasons
+from audit.record.document import list_unstored_events
+from audit.record.events import Event, expand_events
+from audit.record.queries import read_turns
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
+from convengine.server.sessions.models import CeExtensionFault
+
+#: How much of a traceback is shown: the last calls.
+_TRACEBACK_LINES = 7
+
+
+def explain_turn(conversation_id: uuid.UUID, turn_no: int) -> list[str]:
+    """The narration of a turn, then its decisions with the rows that won, and those that were tested and lost, then the
+    exceptions of extensions.
+    """
+    events = list(expand_events(read_turns(conversation_id, [turn_no])))
+    return [*_explain_events(events), *_list_exceptions(conversation_id, turn_no)]
+
+
+def explain_unstored_turn(turn: Turn) -> list[str]:
+    """The same of a turn that is only tried, without exceptions."""
+    return _explain_events(list(expand_events(list_unstored_events(turn))), turn.snapshot)
+
+
+def _explain_events(events: list[Event], release: Snapshot | None = None) -> list[str]:
+    return [
+        *(sentence.text for sentence in narrate_turn(events, release)),
+        *(line for reason in list_reasons(events, release) for line in _describe_reason(reason)),
+    ]
+
+
+def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
+    """The exceptions of extensions, with the ends of their tracebacks."""
+    faults = CeExtensionFault.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+    for fault in faults.order_by("id"):
+        yield f"{fault.label} {fault.name} raised:"
+        yield from (f"  {line}" for line in fault.traceback.splitlines()[-_TRACEBACK_LINES:])
+
+
+def _describe_reason(reason: Reason) -> list[str]:
+    winners = "; ".join(_name_row(row) for row in reason.winners) or reason.without_winner
+    losers = [f"  not {_name_row(row)}: {row.reason}" for row in reason.losers]
+    return [f"{reason.subject}: {winners}", *losers]
+
+
+def _name_row(row: ReasonRow) -> str:
+    return f"{row.about or row.title or row.table} ({row.table} {row.pk})"

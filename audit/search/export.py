@@ -1,0 +1,90 @@
+"""All results of a search as a stream: lines of JSON, or a table for spreadsheets."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from audit.export.cells import guard_cell
+from audit.export.evidence.collect import EvidenceOrder, collect_search
+from audit.record.model_calls import sum_call_costs
+from audit.search.query import SearchQuery
+from audit.search.results import read_turns
+from audit.search.walk import Budget, Cursor, count_matches, find_turns
+from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.record_columns import answer_text
+
+NDJSON, CSV, EVIDENCE = "ndjson", "csv", "evidence"
+#: The formats, with their types.
+CONTENT_TYPES = {NDJSON: "application/x-ndjson", CSV: "text/csv; charset=utf-8"}
+#: Turns per page of the walk.
+_SIZE = 200
+_COLUMNS = (
+    *("time", "conversation", "turn", "channel", "participant", "status", "error", "intent", "state", "message"),
+    *("answer", "release", "duration_ms", "cost"),
+)
+
+
+#: Turns of an evidence file.
+MAX_EVIDENCE = 100
+
+
+class _Echo:
+    """A file whose lines are what was written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def iterate_pages(search: SearchQuery) -> Iterator[list[Any]]:
+    """All matching turns, newest first, page by page."""
+    cursor: Cursor | None = None
+    while True:
+        page = find_turns(search, cursor, _SIZE, Budget(seconds=1.0))
+        if page.matches:
+            yield read_turns(page.matches)
+        if page.older is None:
+            return
+        cursor = page.older
+
+
+def collect_evidence(search: SearchQuery, text: str, order: EvidenceOrder) -> dict[str, Any]:
+    """The data of an evidence file with the newest turns that were found, and how many it leaves out."""
+    turns: list[Any] = []
+    for page in iterate_pages(search):
+        turns += page
+        if len(turns) > MAX_EVIDENCE:
+            break
+    left_out = ""
+    if len(turns) > MAX_EVIDENCE:
+        total = count_matches(search)
+        more = f"{total.count - MAX_EVIDENCE:,}"
+        number = more if total.exact else f"more than {more}"
+        left_out = f"{number} turns that the search found, too; the file has the newest {MAX_EVIDENCE}"
+    return collect_search(turns[:MAX_EVIDENCE], text, left_out, order)
+
+
+def iterate_lines(search: SearchQuery, serializer: Any) -> Iterator[str]:
+    """One JSON object per turn."""
+    for turns in iterate_pages(search):
+        documents = serializer(turns, many=True, context={"costs": sum_call_costs(turns)}).data
+        yield "".join(f"{dumps(document)}\n" for document in documents)
+
+
+def iterate_csv(search: SearchQuery) -> Iterator[str]:
+    """A table with a header. The mark at its start lets spreadsheets read the letters of all languages."""
+    write = csv.writer(_Echo()).writerow
+    yield f"\ufeff{write(_COLUMNS)}"
+    for turns in iterate_pages(search):
+        costs = sum_call_costs(turns)
+        yield "".join(str(write([guard_cell(cell) for cell in _list_cells(turn, costs)])) for turn in turns)
+
+
+def _list_cells(turn: Any, costs: Any) -> list[Any]:
+    talks, cost = turn.conversation, costs.get(turn.turn_id)
+    return [
+        *(turn.created_at.isoformat(), turn.conversation_id, turn.turn_no, talks.channel),
+        "" if talks.channel == "api" else talks.remote_jid,
+        *(turn.status, turn.error_code, turn.intent_code, turn.state_code, turn.user_input),
+        *(answer_text(turn.assistant_output), turn.config_version, turn.duration_ms),
+        "" if cost is None else f"{cost.normalize():f}",
+    ]
