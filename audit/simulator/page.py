@@ -1,0 +1,325 @@
+"""The page of the simulator, and its part beside a form."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+
+from audit.access_log.write import log_access
+from audit.export.scenario.document import dump_yaml
+from audit.export.scenario.turn_entries import export_expected_response, format_time
+from audit.models import CeAccessLog
+from audit.simulator.explain import explain_line
+from audit.simulator.play import Difference, PlayedLine, play_lines, read_summaries
+from audit.simulator.posted import Posted, SentMessage
+from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
+from audit.simulator.stubs import (
+    SECTIONS,
+    CallName,
+    Stubs,
+    build_outside,
+    dump_stubs,
+    forget_answers,
+    keep_answers,
+    parse_stubs,
+    set_answer,
+)
+from convengine.engine.errors import ConvEngineError
+from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.scenarios.schema import ScenarioFileError
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations
+
+Json = Any
+RIGHT = "ce_sessions.try_conversation"
+REAL_RIGHT = "ce_sessions.take_real_turns"
+#: The rights to read what stored turns were answered.
+RECORD_RIGHTS = ("ce_sessions.view_ceconversationhistory", "audit.view_cellmcalllog")
+#: The right to read a kind of configuration; live needs none.
+_READ_RIGHTS = {"release": "config_admin.view_cerelease", "draft": "config_admin.view_cedraft"}
+TITLE = "Try a conversation"
+_SECTION_LABELS = (("llm", "Models"), ("tools", "Tools"), ("tasks", "Tasks"), ("containers", "Data sources"))
+#: How often answers lead to further calls that get theirs.
+_MAX_FILLS = 3
+#: The right to make tests, whose page is not ours.
+_TEST_RIGHT = "config_admin.add_cetestcase"
+_LIVE = ConfigurationName("live")
+
+
+@dataclass
+class Simulation:
+    """What the page shows."""
+
+    posted: Posted
+    configuration: ConfigurationName
+    form: UnsavedForm | None
+    lines: Sequence[SentMessage] = ()
+    stubs_text: str = ""
+    played: Sequence[PlayedLine] = ()
+    #: The sections of stubs that are really called when no stub answers.
+    real: frozenset[str] = frozenset()
+    #: What keeps the lines from being played, or from being added, and where.
+    problem: str = ""
+    stubs_problem: str = ""
+    offers: Sequence[RecordedAnswer] = ()
+    #: The number of the call in the explained turn that the offers answer; null for none.
+    offered_for: int | None = None
+    began: datetime = field(default_factory=timezone.now)
+    message: str = ""
+
+
+def simulator_page(request: HttpRequest) -> HttpResponse:
+    """A conversation with live, a release, or a draft."""
+    require_right(request, RIGHT)
+    posted, default = Posted.of(request), _LIVE
+    if draft := getattr(request, "ce_draft", None):
+        default = ConfigurationName("draft", draft.pk)
+    text = posted.get("on") or request.GET.get("on", "")
+    try:
+        name = ConfigurationName.parse(text) if text else default
+    except ValueError as error:
+        return _render(request, Simulation(posted, default, None, problem=str(error)))
+    return _play(request, Simulation(posted, name, None))
+
+
+def show_simulator(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
+    """A conversation with a configuration on which a form lies unsaved."""
+    require_right(request, RIGHT)
+    return _play(request, Simulation(Posted.of(request), configuration, form))
+
+
+def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
+    """Play what was sent, and show it."""
+    posted, name = simulation.posted, simulation.configuration
+    if right := _READ_RIGHTS.get(name.kind):
+        require_right(request, right)
+    # Only a POST may call real services: anybody may be sent a link.
+    simulation.real = posted.real_sections & SECTIONS if request.method == "POST" else frozenset()
+    is_real = bool(simulation.real)
+    if is_real:
+        require_right(request, REAL_RIGHT)
+    simulation.lines, simulation.problem = posted.read_lines()
+    if is_real and _is_in_draft(simulation):
+        simulation.problem = "Beside a form in a draft, nothing is really called. Save the form, then try the draft."
+        return _render(request, simulation)
+    simulation.stubs_text = posted.get("stubs")
+    simulation.message = posted.message if simulation.problem else ""
+    try:
+        sent = parse_stubs(simulation.stubs_text)
+        stubs = _edit_stubs(posted, sent)
+        outside = build_outside(stubs, simulation.real)
+    except ScenarioFileError as error:
+        simulation.stubs_problem = str(error)
+        return _render(request, simulation)
+    if stubs is not sent:
+        simulation.stubs_text = dump_stubs(stubs)
+    try:
+        simulation.began = posted.read_start()
+    except ValueError:
+        simulation.problem = "The time is not a date and a time. Choose one, or leave it empty for now."
+        return _render(request, simulation)
+    form = simulation.form
+    if form and form.errors:
+        return _render(request, simulation)
+    try:
+        snapshot = named_configurations().read(name, form.rows if form else None)
+    except (KeyError, IndexError):
+        raise
+    except LookupError:
+        simulation.problem = f"There is no configuration “{name}” any more. Choose another one."
+        return _render(request, simulation)
+    except ConvEngineError as error:
+        simulation.problem = f"This configuration cannot be used: {error.message}"
+        return _render(request, simulation)
+    try:
+        simulation.played = play_lines(snapshot, simulation.lines, simulation.began, outside, posted.channel)
+    except (ValueError, RecursionError):
+        simulation.problem = "The input parameters of an earlier message are no JSON object. Start a new conversation."
+        return _render(request, simulation)
+    if posted.has("fill") and not is_real:
+        stubs = _fill_answers(request, simulation, snapshot, stubs)
+    if is_real:
+        calls = [call for line in simulation.played for call in line.tried.calls]
+        simulation.stubs_text = dump_stubs(keep_answers(stubs, calls))
+    if posted.has("download") and simulation.played:
+        return _download(simulation)
+    _offer_answers(request, simulation)
+    return _render(request, simulation)
+
+
+def _is_in_draft(simulation: Simulation) -> bool:
+    """True beside a form in a draft: its page is a transaction, in which nothing may wait for the outside."""
+    return simulation.form is not None and simulation.configuration.kind == "draft"
+
+
+def _edit_stubs(posted: Posted, stubs: Stubs) -> Stubs:
+    """The stubs with the answer that the user set, took from a recording, or forgot. Raises ScenarioFileError."""
+    if (number := posted.read_number("forget")) is not None:
+        try:
+            return forget_answers(stubs, CallName.parse(posted.get(f"answer-of-{number}")))
+        except ValueError as error:
+            raise ScenarioFileError("", "This call is not in the conversation any more. Play it again.") from error
+    for button, group in (("set", "answer"), ("take", "offer")):
+        number = posted.read_number(button)
+        if number is None:
+            continue
+        try:
+            call = CallName.parse(posted.get(f"{group}-of-{number}"))
+            stubs = set_answer(
+                stubs, call, posted.get(f"{group}-{number}"), fails=posted.has(f"{group}-fails-{number}")
+            )
+        except (ValueError, KeyError) as error:
+            raise ScenarioFileError("", "This call is not in the conversation any more. Play it again.") from error
+        parse_stubs(dump_stubs(stubs))
+    return stubs
+
+
+def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapshot, stubs: Stubs) -> Stubs:
+    """Give each call without an answer the last real one, and play again; then other calls may be made."""
+    user: Any = request.user
+    if not user.has_perms(RECORD_RIGHTS):
+        return stubs
+    for _ in range(_MAX_FILLS):
+        calls = [call.name for line in simulation.played for call in line.calls if call.is_unanswered]
+        answers = {str(replace(name, number=0)): find_recorded_answers(name)[:1] for name in calls}
+        if not any(answers.values()):
+            break
+        for name, recorded in answers.items():
+            for answer in recorded:
+                log_access(request, CeAccessLog.Kind.TURN, answer.conversation_id, answer.turn_no)
+                stubs = set_answer(stubs, CallName.parse(name), answer.text, fails=answer.is_failure)
+        simulation.stubs_text = dump_stubs(stubs)
+        outside = build_outside(stubs)
+        channel = simulation.posted.channel
+        simulation.played = play_lines(snapshot, simulation.lines, simulation.began, outside, channel)
+    return stubs
+
+
+def _offer_answers(request: HttpRequest, simulation: Simulation) -> None:
+    """The recorded answers of a call, if they were asked for."""
+    user: Any = request.user
+    number, line = simulation.posted.read_number("recorded"), _choose_line(simulation)
+    if number is None or line is None or number >= len(line.calls) or not user.has_perms(RECORD_RIGHTS):
+        return
+    simulation.offers, simulation.offered_for = find_recorded_answers(line.calls[number].name), number
+    for answer in simulation.offers:
+        log_access(request, CeAccessLog.Kind.TURN, answer.conversation_id, answer.turn_no)
+
+
+def _choose_line(simulation: Simulation) -> PlayedLine | None:
+    """The line that is explained: the chosen one, else the last."""
+    if not simulation.played:
+        return None
+    number = simulation.posted.read_number("open") or simulation.posted.read_number("shown")
+    if simulation.posted.has("send"):
+        number = None
+    return simulation.played[(number or 0) - 1 if (number or 0) <= len(simulation.played) else -1]
+
+
+def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
+    user: Any = request.user
+    posted, form = simulation.posted, simulation.form
+    line = _choose_line(simulation)
+    context = {
+        "title": f"Try {form.title}" if form else TITLE,
+        "simulation": simulation,
+        "url": request.path,
+        "form": form,
+        "choices": [] if form else _list_choices(user, simulation.configuration),
+        "on": simulation.configuration,
+        "on_label": _describe(simulation.configuration),
+        "turns": _compare_with_before(simulation),
+        "shown": line,
+        "why": explain_line(line) if line else None,
+        "at": posted.get("at"),
+        "channel": posted.channel,
+        "params": posted.get("params") if simulation.problem else "",
+        "real": simulation.real,
+        "sections": _SECTION_LABELS,
+        "real_label": " and ".join(label.lower() for section, label in _SECTION_LABELS if section in simulation.real),
+        "unanswered": sum(line.unanswered for line in simulation.played),
+        "may_call": user.has_perm(REAL_RIGHT) and not _is_in_draft(simulation),
+        "may_see_records": user.has_perms(RECORD_RIGHTS),
+        **_build_test_context(user, simulation),
+        "summaries": json.dumps([line.summary for line in simulation.played], ensure_ascii=False),
+    }
+    if request.headers.get("X-Requested-With") == "fetch":
+        return TemplateResponse(request, "audit/simulator_parts.html", context)
+    held: Any = request
+    held.ce_place, held.is_about_drafts = reverse("admin:audit_ceaudit_simulate"), True
+    context["other_fields"] = posted.list_other_fields() if form else []
+    return TemplateResponse(request, "audit/simulator.html", {**admin.site.each_context(request), **context})
+
+
+def _compare_with_before(simulation: Simulation) -> list[tuple[PlayedLine, list[Difference]]]:
+    """The played lines, each with what differs from when they were played before."""
+    before: list[Mapping[str, Json]] = read_summaries(simulation.posted.get("earlier"))
+    before += [{}] * (len(simulation.played) - len(before))
+    return [(line, line.list_differences(earlier)) for line, earlier in zip(simulation.played, before, strict=False)]
+
+
+def _list_choices(user: Any, chosen: ConfigurationName) -> list[tuple[str, str]]:
+    choices = [
+        (str(name), label)
+        for name, label in named_configurations().list_choices()
+        if name.kind == "live" or user.has_perm(_READ_RIGHTS[name.kind])
+    ]
+    if str(chosen) not in dict(choices):
+        choices.append((str(chosen), _describe(chosen)))
+    return choices
+
+
+def _describe(name: ConfigurationName) -> str:
+    try:
+        return named_configurations().describe(name)
+    except LookupError:
+        return str(name)
+
+
+def _build_test_context(user: Any, simulation: Simulation) -> dict[str, str]:
+    """The page of new tests, and the test that it gets; nothing for users who may add none."""
+    if not (simulation.played and user.has_perm(_TEST_RIGHT)):
+        return {}
+    try:
+        url = reverse("admin:config_admin_cetestcase_add")
+    except NoReverseMatch:
+        return {}
+    document = build_test_document(simulation)
+    return {"test_url": url, "test_title": document["title"], "test": json.dumps(document, ensure_ascii=False)}
+
+
+def build_test_document(simulation: Simulation) -> dict[str, Json]:
+    """The conversation as a scenario without a configuration, which expects what was answered."""
+    turns: list[dict[str, Json]] = []
+    for line in simulation.played:
+        outcome = line.tried.outcome
+        expect: dict[str, Json] = {"intent": outcome.session.intent, "state": outcome.session.state}
+        if outcome.error:
+            expect = {"error": {"code": outcome.error.code}}
+        else:
+            expect["response"] = export_expected_response(to_plain(outcome.session.last_assistant))
+        params = {"input_params": dict(line.line.read_params())} if line.line.params else {}
+        turns.append({"user": line.message, **params, "expect": expect})
+    if turns and (at := format_time(simulation.began)):
+        turns[0]["at"] = at
+    digest = hashlib.sha256(json.dumps(turns).encode()).hexdigest()[:8]
+    title = shorten_line(simulation.lines[0].message, 80) if simulation.lines else "Simulated conversation"
+    document = {"id": f"simulated-{digest}", "title": title, **parse_stubs(simulation.stubs_text), "turns": turns}
+    scenario: dict[str, Json] = to_plain(document)
+    return scenario
+
+
+def _download(simulation: Simulation) -> HttpResponse:
+    document = build_test_document(simulation)
+    name = f'attachment; filename="{document["id"]}.yaml"'
+    return HttpResponse(dump_yaml(document), content_type="application/yaml", headers={"Content-Disposition": name})

@@ -1,0 +1,183 @@
+"""What-if runs in the background of this process, one per caller at a time, with progress and cancel.
+
+The process reports how far it is; a silent run is lost. A run stores keys of turns and codes; pages run the
+turns that they show again, so that nothing of people is stored twice.
+"""
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from audit.models import CeErasure, CeWhatIf, CeWhatIfTurn
+from audit.search.form import FindForm
+from audit.search.query import SearchQuery
+from audit.what_if.difference import Kind
+from audit.what_if.engine import Comparison, TurnResult
+from audit.what_if.selection import TurnKey, select_turns
+from convengine.engine.errors import ReplayBusy
+from convengine.engine.text.compare import shorten
+from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import ConfigurationName, UnsavedRows, named_configurations
+from convengine.server.database.release import release_connections
+from convengine.server.database.sql import database_time
+from convengine.server.jobs.background_runs import BackgroundRuns
+from convengine.server.jobs.running import get_lease_end
+from convengine.server.sessions.models import CeConversation
+
+Json = Any
+#: The filters of conversations, of those of the search.
+FILTERS = ("q", "intent", "state", "feedback", "release", "since", "until")
+#: How many conversations a run takes if nothing else is said.
+DEFAULT_LAST = 1000
+what_ifs = BackgroundRuns(CeWhatIf, "what-if run", waiting=20)
+#: Seconds between two reports of the progress, and the most turns between them.
+_REPORT, _BATCH = 1.0, 200
+#: How long the turn of another thread may take, in seconds: the interpreter is given away after each turn.
+_PAUSE = 0.0005
+_NOTE = 300
+
+
+def start_run(run: CeWhatIf) -> None:
+    """Store a run and start it. Raises ReplayBusy while another one of the same owner runs; LookupError."""
+    what_ifs.mark_lost()
+    run.title = describe_configuration(run)
+    run.created_at = database_time()
+    run.lease_expires_at = get_lease_end(run.created_at)
+    try:
+        with transaction.atomic():
+            run.save(force_insert=True)
+    except IntegrityError:
+        raise ReplayBusy("A what-if run of yours is not finished. Wait for it, or cancel it.") from None
+    if not what_ifs.submit(run.pk, run_job):
+        run.delete()
+        raise ReplayBusy("Too many what-if runs are waiting. Try again later.")
+
+
+def describe_configuration(run: CeWhatIf) -> str:
+    """What the configuration of a run is called. Raises LookupError, and ValueError for an unreadable name."""
+    name = named_configurations().describe(ConfigurationName.parse(run.configuration))
+    return f"{name} with {run.title or 'rows'} as in the form" if run.unsaved else name
+
+
+def read_comparison(run: CeWhatIf) -> Comparison:
+    """The two configurations as they are now. Raises LookupError."""
+    new = named_configurations().read(ConfigurationName.parse(run.configuration), _read_unsaved(run))
+    return Comparison(new, read_live() if run.base == CeWhatIf.Base.LIVE else None)
+
+
+def read_live() -> Snapshot:
+    """The configuration in force."""
+    return named_configurations().read(ConfigurationName("live"))
+
+
+def hash_configurations(comparison: Comparison) -> list[str]:
+    """The contents of both configurations; of each turn's own release, nothing."""
+    return [comparison.new.content_hash, comparison.old.content_hash if comparison.old else ""]
+
+
+def pack_unsaved(unsaved: UnsavedRows) -> list[Json]:
+    """Unsaved rows as JSON, which has no numbers as keys."""
+    return [[table, pk, to_plain(row)] for table, rows in unsaved.items() for pk, row in rows.items()]
+
+
+def _read_unsaved(run: CeWhatIf) -> UnsavedRows | None:
+    unsaved: dict[str, dict[Any, Mapping[str, Any] | None]] = {}
+    for table, pk, row in run.unsaved or ():
+        unsaved.setdefault(table, {})[pk] = row
+    return unsaved or None
+
+
+def read_search(run: CeWhatIf) -> SearchQuery:
+    """The filters of a run as a search."""
+    form = FindForm({name: str(value) for name, value in run.filters.items() if name in FILTERS})
+    form.full_clean()
+    return form.search(run.workspace_id)
+
+
+def run_job(key: uuid.UUID) -> None:
+    """Run a waiting what-if run to its end. A failure is in its row, never raised."""
+    with what_ifs.perform(key, lambda error: _describe_failure(key, error)) as run:
+        if run is not None:
+            _run(run)
+
+
+def _describe_failure(key: uuid.UUID, error: Exception) -> str:
+    if isinstance(error, LookupError) and str(error):
+        return str(error)
+    return f"The run failed. The server log has the details under {key}."
+
+
+def _run(run: CeWhatIf) -> None:
+    comparison = read_comparison(run)
+    keys = select_turns(read_search(run), run.last)
+    what_ifs.report(
+        run.pk,
+        turns=len(keys),
+        conversations=len({key.conversation_id for key in keys}),
+        hashes=hash_configurations(comparison),
+    )
+    done = 0
+    for results in _in_reports(comparison.compare_turns(keys)):
+        done += len(results)
+        _store_results(run, results)
+        what_ifs.report(run.pk, done=done)
+        release_connections()
+
+
+def _in_reports(results: Iterator[TurnResult]) -> Iterator[list[TurnResult]]:
+    """The results in parts that took about a second."""
+    part: list[TurnResult] = []
+    began = time.monotonic()
+    for result in results:
+        part.append(result)
+        if time.monotonic() - began >= _REPORT or len(part) >= _BATCH:
+            yield part
+            part, began = [], time.monotonic()
+        # Turns of other threads come first.
+        time.sleep(_PAUSE)
+    if part:
+        yield part
+
+
+def _store_results(run: CeWhatIf, results: Sequence[TurnResult]) -> None:
+    """Store what is not the same. An erasure meanwhile removes the results of its conversation."""
+    rows = [
+        _build_row(run, result)
+        for result in results
+        if result.difference.kind is not Kind.SAME or result.is_after_difference
+    ]
+    if not rows:
+        return
+    keys = {row.conversation_id for row in rows}
+    with transaction.atomic():
+        stored = set(CeConversation.objects.filter(pk__in=keys).values_list("pk", flat=True))
+        CeWhatIfTurn.objects.bulk_create([row for row in rows if row.conversation_id in stored])
+        # An erasure either sees the rows above, or is seen here.
+        erased = CeErasure.objects.filter(conversation_id__in=keys).values_list("conversation_id", flat=True)
+        if gone := set(erased):
+            CeWhatIfTurn.objects.filter(what_if=run, conversation_id__in=gone).delete()
+
+
+def _build_row(run: CeWhatIf, result: TurnResult) -> CeWhatIfTurn:
+    key, difference = result.key, result.difference
+    table, pk = difference.cause or ("", "")
+    return CeWhatIfTurn(
+        what_if=run,
+        conversation_id=key.conversation_id,
+        turn_no=key.turn_no,
+        history_id=key.history_id,
+        kind=difference.kind.value,
+        is_after_difference=result.is_after_difference,
+        table_name=table,
+        row_pk=pk,
+        note=shorten("; ".join(difference.notes), _NOTE),
+    )
+
+
+def find_key(row: CeWhatIfTurn) -> TurnKey:
+    """The turn of a stored result."""
+    return TurnKey(row.conversation_id, row.turn_no, row.history_id)

@@ -1,0 +1,401 @@
+"""The pages of What if: choose a configuration and conversations, watch the progress, read what differs (R134)."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.core import signing
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from audit.access_log.write import log_access
+from audit.models import CeAccessLog, CeAudit, CeWhatIf
+from audit.search.form import FindForm
+from audit.search.page import suggest_values
+from audit.what_if.engine import Comparison
+from audit.what_if.jobs import (
+    DEFAULT_LAST,
+    FILTERS,
+    hash_configurations,
+    pack_unsaved,
+    read_comparison,
+    start_run,
+    what_ifs,
+)
+from audit.what_if.results import (
+    AFTER,
+    KINDS,
+    PAGE,
+    Group,
+    count_differences,
+    link_row,
+    read_groups,
+    select_results,
+    show_turns,
+)
+from audit.what_if.selection import MAX_CONVERSATIONS
+from convengine.engine.errors import ReplayBusy
+from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.record_columns import row_url
+from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations
+from convengine.server.jobs.background_runs import RunStatus
+
+WHAT_IF, RUN, CANCEL = (f"audit_ceaudit_what_if{name}" for name in ("", "_run", "_cancel"))
+#: Reading conversations and their events.
+RIGHTS = ("audit.view_ceaudit", "ce_sessions.view_ceconversationhistory")
+#: The rights to read a configuration besides.
+CONFIGURATION_RIGHTS = {"draft": "config_admin.view_cedraft", "release": "config_admin.view_cerelease"}
+_LISTED = 10
+_DAY = 86_400
+
+
+class WhatIfForm(forms.Form):
+    """The configuration, what it is compared with, and how many conversations."""
+
+    configuration = forms.ChoiceField(
+        label="Configuration", error_messages={"invalid_choice": "This configuration does not exist any more."}
+    )
+    base = forms.ChoiceField(
+        label="Compared with",
+        choices=CeWhatIf.Base.choices,
+        help_text="Live now: what would the change do? As recorded: what became different since each turn?",
+    )
+    last = forms.IntegerField(
+        label="Conversations",
+        min_value=1,
+        max_value=MAX_CONVERSATIONS,
+        help_text="The newest ones with a turn that matches the filters. All their turns run again.",
+    )
+
+    def __init__(self, request: HttpRequest, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        user: Any = request.user
+        choices = [
+            (str(name), title) for name, title in named_configurations().list_choices() if _may_read(user, name.kind)
+        ]
+        chosen = str(self.initial.get("configuration") or self.data.get("configuration") or "")
+        may_read = _may_read(user, chosen.partition(":")[0])
+        if chosen and may_read and chosen not in dict(choices) and (title := _describe(chosen)):
+            choices.append((chosen, title))
+        field: Any = self.fields["configuration"]
+        field.choices = choices
+
+
+def _may_read(user: Any, kind: str) -> bool:
+    """True for a user who may read configurations of this kind."""
+    return bool(user.has_perm(CONFIGURATION_RIGHTS.get(kind, RIGHTS[0])))
+
+
+def _describe(name: str) -> str:
+    """What a configuration is called; blank for one that does not exist."""
+    try:
+        return named_configurations().describe(ConfigurationName.parse(name))
+    except (LookupError, ValueError):
+        return ""
+
+
+def what_if_urls(model_admin: Any) -> list[Any]:
+    """The patterns of the pages, with the admin's check."""
+    view = model_admin.admin_site.admin_view
+    return [
+        path("what-if/", view(lambda request: show_start(model_admin, request)), name=WHAT_IF),
+        path(
+            "what-if/<uuid:what_if_id>/",
+            view(require_GET(lambda request, what_if_id: show_run(model_admin, request, what_if_id))),
+            name=RUN,
+        ),
+        path("what-if/<uuid:what_if_id>/cancel/", view(require_POST(cancel)), name=CANCEL),
+    ]
+
+
+def run_url(run: CeWhatIf) -> str:
+    """The page of a run."""
+    return reverse(f"admin:{RUN}", args=[run.pk])
+
+
+def require_rights(request: HttpRequest, configuration: str = "") -> None:
+    """Raises RightMissing for somebody who may not read conversations or the configuration."""
+    for right in RIGHTS:
+        require_right(request, right)
+    kind = configuration.partition(":")[0]
+    if right := CONFIGURATION_RIGHTS.get(kind, ""):
+        require_right(request, right)
+
+
+def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:
+    """The form and the latest runs; or start one."""
+    require_rights(request, request.POST.get("configuration", ""))
+    return _show_start(model_admin, request)
+
+
+def show_unsaved(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
+    """The same with a form that is not saved. It is signed, because its rows were checked."""
+    require_rights(request, str(configuration))
+    model_admin = admin.site.get_model_admin(CeAudit)
+    return _show_start(model_admin, request, configuration, form)
+
+
+def _show_start(
+    model_admin: Any,
+    request: HttpRequest,
+    configuration: ConfigurationName | None = None,
+    shown: UnsavedForm | None = None,
+) -> HttpResponse:
+    is_sent = request.method == "POST" and shown is None
+    unsaved = _read_unsaved(request) if is_sent else None
+    given = request.POST if is_sent else request.GET
+    find = FindForm({name: given.get(name, "") for name in FILTERS})
+    initial = {
+        "configuration": str(configuration or "") or _choose_configuration(request),
+        "base": given.get("base") or CeWhatIf.Base.LIVE,
+        "last": given.get("last") or DEFAULT_LAST,
+    }
+    form = WhatIfForm(request, request.POST) if is_sent else WhatIfForm(request, initial=initial)
+    if is_sent and all([form.is_valid(), find.is_valid()]):
+        filters = {name: text for name, text in find.filled_filters.items() if name in FILTERS}
+        run = CeWhatIf(
+            owner=f"user:{request.user.get_username()}",
+            configuration=form.cleaned_data["configuration"],
+            base=form.cleaned_data["base"],
+            last=form.cleaned_data["last"],
+            filters=filters,
+            unsaved=unsaved and unsaved["rows"],
+            title=unsaved["title"] if unsaved else "",
+        )
+        if _start(request, run):
+            return HttpResponseRedirect(run_url(run))
+    what_ifs.mark_lost()
+    runs = CeWhatIf.objects.filter(workspace_id="").order_by("-created_at")
+    for kind in CONFIGURATION_RIGHTS:
+        runs = runs if _may_read(request.user, kind) else runs.exclude(configuration__startswith=f"{kind}:")
+    context = {
+        **_page_context(model_admin, request, None),
+        "form": form,
+        "address": reverse(f"admin:{WHAT_IF}"),
+        "unsaved": unsaved or (shown and {"title": shown.title}),
+        "signed": request.POST.get("unsaved", "") if is_sent else _sign(request, shown),
+        "problems": shown.errors if shown else (),
+        "filters": [find[name] for name in FILTERS],
+        "has_filters": bool(find.filled_filters),
+        "suggestions": {name: values for name, values in suggest_values().items() if name in FILTERS},
+        "runs": [_describe_run(run) for run in runs[:_LISTED]],
+    }
+    return TemplateResponse(request, "audit/what_if.html", context)
+
+
+def _sign(request: HttpRequest, form: UnsavedForm | None) -> str:
+    """The rows of a form for the next request of the same user."""
+    if form is None or form.errors:
+        return ""
+    return signing.dumps({"title": form.title, "rows": pack_unsaved(form.rows)}, salt=_salt(request), compress=True)
+
+
+def _read_unsaved(request: HttpRequest) -> dict[str, Any] | None:
+    """Raises PermissionDenied for rows that this user was not shown within the last day."""
+    if not (text := request.POST.get("unsaved", "")):
+        return None
+    try:
+        unsaved: dict[str, Any] = signing.loads(text, salt=_salt(request), max_age=_DAY)
+    except signing.BadSignature:
+        raise PermissionDenied("These unsaved changes cannot be used any more. Open the form again.") from None
+    return unsaved
+
+
+def _salt(request: HttpRequest) -> str:
+    return f"what if {request.user.pk}"
+
+
+def _choose_configuration(request: HttpRequest) -> str:
+    """The one of the address, else the draft that the user works in, else the first draft."""
+    draft = getattr(request, "ce_draft", None)
+    return request.GET.get("configuration") or (f"draft:{draft.pk}" if draft else "")
+
+
+def _start(request: HttpRequest, run: CeWhatIf) -> bool:
+    """Log the reading, and start. A refusal is a message."""
+    log_access(request, CeAccessLog.Kind.WHAT_IF, search=urlencode({"configuration": run.configuration, **run.filters}))
+    try:
+        start_run(run)
+    except (ReplayBusy, LookupError) as refused:
+        messages.error(request, getattr(refused, "message", str(refused)))
+        return False
+    return True
+
+
+def cancel(request: HttpRequest, what_if_id: Any) -> HttpResponse:
+    """End a run."""
+    require_rights(request)
+    run = _find_run(what_if_id)
+    require_rights(request, run.configuration)
+    if what_ifs.cancel(run.pk):
+        messages.success(request, "The run is cancelled. What it found so far is listed.")
+    return HttpResponseRedirect(run_url(run))
+
+
+def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpResponse:
+    """A run: its progress, its groups, or the turns of one group."""
+    require_rights(request)
+    what_ifs.mark_lost()
+    run = _find_run(what_if_id)
+    require_rights(request, run.configuration)
+    if request.GET.get("progress"):
+        return JsonResponse({"open": run.is_open, **_describe_progress(run)})
+    groups = read_groups(run)
+    comparison, problem = _read_comparison(run)
+    context = {
+        **_page_context(model_admin, request, run),
+        "run": run,
+        "line": _describe_run(run),
+        "is_open": run.is_open,
+        "progress": _describe_progress(run),
+        "groups": [_describe_group(group, comparison) for group in groups],
+        "differing": count_differences(groups),
+        "same": _count_same(run, groups),
+        "sides": (run.get_base_display(), run.title),
+        "problem": problem,
+        "cancel_url": reverse(f"admin:{CANCEL}", args=[run.pk]),
+        "again_url": f"{reverse(f'admin:{WHAT_IF}')}?{urlencode(_list_inputs(run))}",
+        "may_run_again": comparison is not None,
+        "draft_url": _find_draft_url(run) if comparison else "",
+        "filters": _describe_filters(run),
+    }
+    if (kind := request.GET.get("kind", "")) in {*KINDS, AFTER}:
+        context |= _turns_context(request, run, comparison, kind)
+    return TemplateResponse(request, "audit/what_if_run.html", context)
+
+
+def _turns_context(request: HttpRequest, run: CeWhatIf, comparison: Comparison | None, kind: str) -> dict[str, Any]:
+    """The turns of a group, which are read now, so it is logged."""
+    given = {name: request.GET[name] for name in ("kind", "table", "row", "note") if name in request.GET}
+    log_access(request, CeAccessLog.Kind.WHAT_IF, search=urlencode({"run": str(run.pk), **given}))
+    page = request.GET.get("page", "1")
+    number = int(page) if page.isascii() and page.isdecimal() and 0 < len(page) < 6 else 1
+    start = (max(number, 1) - 1) * PAGE
+    rows = list(select_results(run, given)[start : start + PAGE + 1])
+    title = "After a difference" if kind == AFTER else KINDS[kind][0]  # type: ignore[index]
+    return {
+        "chosen": {"kind": kind, "title": title, "query": urlencode(given)},
+        "cause": link_row((given["table"], given["row"]), comparison)
+        if given.get("table") and given.get("row")
+        else "",
+        "note": given.get("note", ""),
+        **_find_draft_of_row(request, run, given),
+        "turns": show_turns(comparison, rows[:PAGE]) if comparison else [],
+        "newer": f"?{urlencode({**given, 'page': number - 1})}" if number > 1 else "",
+        "older": f"?{urlencode({**given, 'page': number + 1})}" if len(rows) > PAGE else "",
+    }
+
+
+def _find_draft_of_row(request: HttpRequest, run: CeWhatIf, given: Mapping[str, str]) -> dict[str, str]:
+    """For a user who does not work in the draft of a run: how to open the row in it."""
+    kind, _, number = run.configuration.partition(":")
+    user, draft = request.user, getattr(request, "ce_draft", None)
+    is_in_it = draft is not None and str(draft.pk) == number
+    if kind != "draft" or is_in_it or not given.get("table") or not user.has_perm("config_admin.change_cedraft"):
+        return {}
+    enter_url = reverse("admin:config_admin_cedraft_enter", args=[number])
+    return {"enter_url": enter_url, "row_url": row_url(given["table"], given.get("row", ""))}
+
+
+def _find_run(key: Any) -> CeWhatIf:
+    run: CeWhatIf | None = CeWhatIf.objects.filter(pk=key).first()
+    if run is None:
+        raise Http404("This run does not exist. Results are removed after a week.")
+    return run
+
+
+def _read_comparison(run: CeWhatIf) -> tuple[Comparison | None, str]:
+    """The configurations as they are now; and why the turns cannot be shown, or that they may look different."""
+    try:
+        comparison = read_comparison(run)
+    except LookupError:
+        what = "draft has ended" if run.configuration.startswith("draft") else "configuration does not exist any more"
+        return None, f"The {what}, so the turns cannot be shown. The counts are those of the run."
+    if run.hashes and hash_configurations(comparison) != run.hashes:
+        return comparison, (
+            "The configuration changed since this run. The counts are those of the run; turns are shown as they would "
+            "be now. Run it again."
+        )
+    return comparison, ""
+
+
+def _describe_group(group: Group, comparison: Comparison | None) -> dict[str, Any]:
+    """A group with its causes in words."""
+    return {
+        "kind": group.kind,
+        "title": group.title,
+        "help": group.help,
+        "count": group.count,
+        "counts": group.counts_as_difference,
+        "causes": [
+            {
+                "query": cause.query,
+                "count": cause.count,
+                "row": link_row((cause.table, cause.pk), comparison) if cause.table else "",
+                "note": cause.note,
+            }
+            for cause in group.causes
+        ],
+    }
+
+
+def _count_same(run: CeWhatIf, groups: list[Group]) -> int:
+    """The turns that ran and are the same. Erased conversations count as the same."""
+    return max(0, run.done - sum(group.count for group in groups))
+
+
+def _describe_progress(run: CeWhatIf) -> dict[str, Any]:
+    """How far a run is."""
+    if run.turns is None:
+        text = "Waiting" if run.status == RunStatus.PENDING else "Selecting conversations"
+        return {"done": 0, "turns": 0, "text": text}
+    return {"done": run.done, "turns": run.turns, "text": f"{run.done:,} of {run.turns:,} turns"}
+
+
+def _describe_run(run: CeWhatIf) -> dict[str, Any]:
+    """A run for lists."""
+    looks = {
+        RunStatus.DONE: "added", RunStatus.FAILED: "removed", RunStatus.LOST: "removed",
+        RunStatus.CANCELLED: "changed",
+    }  # fmt: skip
+    look = looks.get(RunStatus(run.status), "")
+    return {
+        "run": run,
+        "url": run_url(run),
+        "look": f"ce-how ce-how-{look}" if look else "ce-how",
+        "by": run.owner.partition(":")[2],
+        "filters": _describe_filters(run),
+    }
+
+
+def _describe_filters(run: CeWhatIf) -> str:
+    """The filters in words."""
+    labels = {name: str(FindForm.base_fields[name].label).lower() for name in FILTERS}
+    return ", ".join(f"{labels[name]}: {value}" for name, value in run.filters.items() if name in labels)
+
+
+def _list_inputs(run: CeWhatIf) -> Mapping[str, Any]:
+    return {"configuration": run.configuration, "base": run.base, "last": run.last, **run.filters}
+
+
+def _find_draft_url(run: CeWhatIf) -> str:
+    kind, _, number = run.configuration.partition(":")
+    return reverse("admin:config_admin_cedraft_change", args=[number]) if kind == "draft" else ""
+
+
+def _page_context(model_admin: Any, request: HttpRequest, run: CeWhatIf | None) -> dict[str, Any]:
+    address = reverse(f"admin:{WHAT_IF}")
+    noted: Any = request
+    noted.ce_place, noted.is_about_drafts = address, True
+    if run:
+        set_breadcrumbs(request, Crumb("What if", address), Crumb(run.title))
+    else:
+        set_breadcrumbs(request, Crumb("What if"))
+    title = f"What if: {run.title}" if run else "What if"
+    return {**model_admin.admin_site.each_context(request), "title": title, "opts": model_admin.model._meta}

@@ -1,0 +1,212 @@
+"""The results of a run: counts by group, and the turns of a group with old and new, which run again for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.utils.http import urlencode
+
+from audit.models import CeWhatIf, CeWhatIfTurn
+from audit.narration.wording import row_noun
+from audit.replay.comparison import Difference, describe_differences
+from audit.timeline import addresses
+from audit.what_if.difference import DIFFERENCES, Kind, RowKey
+from audit.what_if.engine import Comparison, TurnResult
+from audit.what_if.jobs import find_key
+from audit.what_if.selection import read_turns
+from audit.what_if.turn_run import TurnRun
+from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.record_columns import answer_text, row_link
+from convengine.server.sessions.models import CeConversationHistory
+
+Json = Any
+#: Turns of a page: each of them runs twice.
+PAGE = 20
+#: The most values that are listed for a turn.
+_VALUES = 12
+#: Title and explanation of each group, in the order of the page.
+KINDS: Mapping[Kind, tuple[str, str]] = {
+    Kind.ERROR: ("Error", "The turn fails on one side only, or with another error."),
+    Kind.INTENT: ("Another intent", "The message leads to another intent."),
+    Kind.STATE: ("Another state", "The intent is the same, and the conversation goes to another state."),
+    Kind.ACTION: ("Another action", "Intent and state are the same. Other tools or tasks are called."),
+    Kind.ANSWER: ("Only the answer", "Everything is the same except for the answer."),
+    Kind.VALUES: ("Only remembered values", "The user sees the same. The next turn finds other values."),
+    Kind.NEEDS_MODEL: (
+        "Needs the model",
+        "These turns ask something that was not recorded. What they would answer is unknown, so they are not counted.",
+    ),
+    Kind.NOT_REPLAYABLE: ("Cannot run again", "Nothing can be said about these turns."),
+}
+#: The name of the group of later turns in addresses.
+AFTER = "AFTER"
+AFTER_HELP = (
+    "An earlier turn of these conversations differs, so these messages would not have come like this. "
+    "They are not counted."
+)
+#: Groups by the call or the reason instead of the row.
+_BY_NOTE = frozenset({Kind.NEEDS_MODEL, Kind.NOT_REPLAYABLE})
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The turns of a group with the same cause: a row, or what the note says."""
+
+    kind: str
+    count: int
+    table: str = ""
+    pk: str = ""
+    note: str = ""
+
+    @property
+    def query(self) -> str:
+        """The address of its turns. A difference by no single row has blank names; without names it is the group."""
+        by_row = self.kind in DIFFERENCES
+        given = {"kind": self.kind, "table": self.table, "row": self.pk, "note": self.note}
+        return urlencode({name: text for name, text in given.items() if text or (by_row and name in ("table", "row"))})
+
+
+@dataclass
+class Group:
+    """The turns in which the same differs first."""
+
+    kind: str
+    title: str
+    help: str
+    causes: list[Cause] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return sum(cause.count for cause in self.causes)
+
+    @property
+    def counts_as_difference(self) -> bool:
+        return self.kind in DIFFERENCES
+
+
+def read_groups(run: CeWhatIf) -> list[Group]:
+    """The groups that have turns. One query."""
+    groups = {kind.value: Group(kind.value, title, text) for kind, (title, text) in KINDS.items()}
+    groups[AFTER] = Group(AFTER, "After a difference", AFTER_HELP)
+    names = ("is_after_difference", "kind", "table_name", "row_pk", "note")
+    counted = run.results.values_list(*names).annotate(count=Count("id")).order_by("-count", *names)
+    causes: dict[tuple[str, ...], int] = {}
+    for is_after, kind, table, pk, note, count in counted:
+        key = (AFTER, "", "", "") if is_after else _find_cause(kind, table, pk, note)
+        causes[key] = causes.get(key, 0) + count
+    for (kind, table, pk, note), count in sorted(causes.items(), key=lambda item: (-item[1], item[0])):
+        groups[kind].causes.append(Cause(kind, count, table, pk, note))
+    return [group for group in groups.values() if group.causes]
+
+
+def _find_cause(kind: str, table: str, pk: str, note: str) -> tuple[str, str, str, str]:
+    return (kind, "", "", note) if kind in _BY_NOTE else (kind, table, pk, "")
+
+
+def count_differences(groups: Sequence[Group]) -> int:
+    """The turns that differ and count."""
+    return sum(group.count for group in groups if group.counts_as_difference)
+
+
+def select_results(run: CeWhatIf, given: Mapping[str, str]) -> QuerySet[CeWhatIfTurn]:
+    """The results of a group and a cause, as `Cause.query` names them; all without a group."""
+    rows = run.results.order_by("id")
+    kind = given.get("kind", "")
+    if kind == AFTER:
+        return rows.filter(is_after_difference=True)
+    if kind:
+        rows = rows.filter(kind=kind, is_after_difference=False)
+    for name, column in (("table", "table_name"), ("row", "row_pk"), ("note", "note")):
+        if name in given:
+            rows = rows.filter(**{column: given[name]})
+    return rows
+
+
+@dataclass(frozen=True)
+class ShownTurn:
+    """A turn with old and new beside each other."""
+
+    row: CeWhatIfTurn
+    record: CeConversationHistory | None
+    result: TurnResult
+
+    @property
+    def message(self) -> str:
+        return (self.record.user_input if self.record else None) or ""
+
+    @property
+    def turn_url(self) -> str:
+        return addresses.turn_url(self.row.conversation_id, self.row.turn_no)
+
+    @property
+    def has_sides(self) -> bool:
+        return self.result.old is not None and self.result.new is not None
+
+    @property
+    def facts(self) -> list[tuple[str, str, str]]:
+        """Label, old and new of what differs, apart from the answer."""
+        old, new = self.result.old, self.result.new
+        if old is None or new is None:
+            return []
+        lines = [
+            ("Intent", old.intent or "–", new.intent or "–"),
+            ("State", old.state or "–", new.state or "–"),
+            ("Actions", _join(old), _join(new)),
+            ("Error", old.error or "–", new.error or "–"),
+        ]
+        return [line for line in lines if line[1] != line[2]]
+
+    @property
+    def unchanged(self) -> str:
+        """Intent and state that are the same on both sides."""
+        new = self.result.new
+        differing = {label for label, _, _ in self.facts}
+        pairs = (("Intent", new.intent), ("state", new.state)) if new else ()
+        words = [f"{label} {value}" for label, value in pairs if value and label.capitalize() not in differing]
+        text = ", ".join(words)
+        return text[:1].upper() + text[1:]
+
+    @property
+    def answers(self) -> tuple[str, str]:
+        """The answers as texts."""
+        old, new = self.result.old, self.result.new
+        return (answer_text(old.answer) if old else "", answer_text(new.answer) if new else "")
+
+    @property
+    def values(self) -> list[Difference]:
+        """The first remembered values that differ."""
+        old, new = self.result.old, self.result.new
+        if old is None or new is None or old.unanswered or new.unanswered or old.error or new.error:
+            return []
+        return list(islice(describe_differences(old.masked_remembered, new.masked_remembered), _VALUES))
+
+
+def _join(run: TurnRun) -> str:
+    return ", ".join(run.action_names) or "–"
+
+
+def show_turns(comparison: Comparison, rows: Sequence[CeWhatIfTurn]) -> list[ShownTurn]:
+    """Run turns again for a page. One query."""
+    by_key = zip(rows, read_turns([find_key(row) for row in rows]), strict=True)
+    return [
+        ShownTurn(row, record, comparison.compare_turn(key, record, is_after_difference=row.is_after_difference))
+        for row, (key, record) in by_key
+    ]
+
+
+def link_row(cause: RowKey, comparison: Comparison | None) -> Any:
+    """A link to a row, with the name that it has in the configuration, or had before."""
+    table, pk = cause
+    for snapshot in (comparison.new, comparison.old) if comparison else ():
+        if snapshot and (row := _find_row(snapshot, table, pk)):
+            title = name_row(table, row)
+            return row_link(table, pk, f"{row_noun(table).capitalize()} {pk}{f' {quote_name(title)}' if title else ''}")
+    return row_link(table, pk)
+
+
+def _find_row(snapshot: Snapshot, table: str, pk: str) -> Any:
+    by_pk = snapshot.tables[table].by_pk
+    return by_pk.get(pk) or (by_pk.get(int(pk)) if pk.isascii() and pk.isdecimal() else None)
