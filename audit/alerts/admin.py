@@ -1,0 +1,366 @@
+"""Admin pages of alerts and their rules."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from unfold.admin import ModelAdmin
+
+from audit.alerts.evaluate import (
+    describe_rule,
+    does_fire,
+    find_measure,
+    format_value,
+    name_base,
+    read_counted_until,
+    read_rule,
+    simulate_rule,
+)
+from audit.alerts.form import AlertRuleForm
+from audit.alerts.job import end_alert_of
+from audit.alerts.messages import list_addresses
+from audit.alerts.silence import (
+    LONGEST_REASON,
+    SilenceRefused,
+    end_silences,
+    is_silenced,
+    list_active_silences,
+    select_silences,
+    silence_alert,
+    silence_rule,
+)
+from audit.models import CeAlert, CeAlertRule, CeAlertSilence
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.read_only import ReadOnlyAdmin
+from convengine.server.admin_site.record_columns import badge_column, turns_url
+from convengine.server.database.sql import database_time
+from convengine.server.deployment import conf
+
+SILENCE = "audit.silence_alert"
+#: How far back the form looks, and how many alerts it lists.
+PREVIEW_DAYS, _MOST_EPISODES, _NEWEST_ALERTS = 30, 10, 10
+_HOURS = ((1, "an hour"), (8, "8 hours"), (24, "a day"), (168, "a week"), (720, "30 days"))
+STATUS_BADGES = {"FIRING": "danger", "SILENCED": "warning", "ENDED": "success", "OK": "success", "OFF": "default"}
+
+
+class SilenceForm(forms.Form):
+    """For how long, and why."""
+
+    hours = forms.TypedChoiceField(label="For", choices=_HOURS, coerce=int, initial=24)
+    reason = forms.CharField(
+        label="Reason", max_length=LONGEST_REASON, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+
+    @property
+    def until(self) -> datetime:
+        """The end, of a valid form."""
+        return database_time() + timedelta(hours=self.cleaned_data["hours"])
+
+
+@admin.register(CeAlertRule)
+class AlertRuleAdmin(ModelAdmin):
+    """Rules with what they do at the moment."""
+
+    change_form_template = "audit/alert_rule.html"
+    form = AlertRuleForm
+    list_display = ("title", "status_label", "sentence", "repeat_hours", "changed_by", "changed_at")
+    list_filter = ("is_enabled",)
+    search_fields = ("title",)
+    ordering = ("title", "rule_id")
+    show_full_result_count = False
+    fieldsets = (
+        (None, {"fields": ("title", "is_enabled")}),
+        ("When it fires", {"fields": ("measure", ("direction", "bound"), ("hours", "fewest"))}),
+        (
+            "Which turns",
+            {"fields": (("intent_code", "channel"), ("config_version", "workspace_id"))},
+        ),
+        ("Recipients", {"fields": ("users", "addresses", "webhook", "repeat_hours")}),
+    )
+
+    class Media:
+        js = ("convengine/alert.js",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With whether they fire, and are silent."""
+        firing = CeAlert.objects.filter(rule=OuterRef("pk"), status=CeAlert.Status.FIRING)
+        silent = list_active_silences(database_time()).filter(rule=OuterRef("pk"), alert=None)
+        rules: QuerySet[Any] = (
+            super().get_queryset(request).annotate(is_firing=Exists(firing), is_silent=Exists(silent))
+        )
+        return rules
+
+    @badge_column(STATUS_BADGES, "status")
+    def status_label(self, rule: Any) -> tuple[str, str]:
+        """What it does at the moment."""
+        return _name_status(rule)
+
+    @admin.display(description="rule")
+    def sentence(self, rule: CeAlertRule) -> str:
+        """The rule in words."""
+        return describe_rule(rule)
+
+    def get_urls(self) -> list[Any]:
+        """Add the preview, and silences."""
+        name = "audit_cealertrule"
+        wrap = self.admin_site.admin_view
+        return [
+            path("preview/", wrap(self.preview_view), name=f"{name}_preview"),
+            path("<int:rule_id>/silence/", wrap(self.silence_view), name=f"{name}_silence"),
+            path("<int:rule_id>/unsilence/", wrap(self.unsilence_view), name=f"{name}_unsilence"),
+            *super().get_urls(),
+        ]
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        """The form with the preview, the silences, and the newest alerts."""
+        rule = self.get_object(request, object_id) if object_id else None
+        context: dict[str, Any] = {
+            "preview_url": reverse("admin:audit_cealertrule_preview"),
+            "mail_is_off": not conf.get("NOTIFICATION_FROM"),
+            "preview_days": PREVIEW_DAYS,
+        }
+        if rule:
+            context |= _describe_rule_page(request, rule)
+        return super().changeform_view(request, object_id, form_url, {**context, **(extra_context or {})})
+
+    def save_model(self, request: HttpRequest, obj: CeAlertRule, form: Any, change: bool) -> None:
+        """Store the rule. An alert of the rule as it was ends; the next look may open a new one."""
+        obj.changed_by, obj.changed_at = request.user.get_username(), database_time()
+        obj.site_url = request.build_absolute_uri(reverse("admin:index"))
+        with transaction.atomic():
+            if change:
+                before = CeAlertRule.objects.select_for_update().get(pk=obj.pk)
+                if describe_rule(before) != describe_rule(obj) or before.is_enabled != obj.is_enabled:
+                    end_alert_of(before)
+            super().save_model(request, obj, form, change)
+
+    def delete_model(self, request: HttpRequest, obj: CeAlertRule) -> None:
+        """Its alerts stay in the history."""
+        with transaction.atomic():
+            end_alert_of(obj)
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Likewise."""
+        with transaction.atomic():
+            for rule in CeAlertRule.objects.filter(pk__in=list(queryset.values_list("pk", flat=True))):
+                end_alert_of(rule)
+                rule.delete()
+
+    def preview_view(self, request: HttpRequest) -> HttpResponse:
+        """What a form would have done in the last days, before it is saved."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_add_permission(request):
+            require_right(request, "audit.change_cealertrule")
+        number = request.POST.get("rule", "")
+        known = number.isascii() and number.isdecimal() and len(number) < 19
+        rule = CeAlertRule.objects.filter(pk=number).first() if known else None
+        form = self.get_form(request, rule, change=bool(rule))(request.POST, instance=rule)
+        # A rule without a title can be tried, too.
+        errors = [
+            (str(form.fields[name].label or name).capitalize() if name in form.fields else "", text)
+            for name, texts in form.errors.items()
+            if name != "title"
+            for text in texts
+        ]
+        context: dict[str, Any] = {"errors": errors} if errors else preview_rule(form.instance)
+        context |= {"is_part": "part" in request.GET, "title": "What the rule would have done"}
+        return TemplateResponse(
+            request,
+            "audit/alert_preview.html" if context["is_part"] else "audit/alert_preview_page.html",
+            {**self.admin_site.each_context(request), **context},
+        )
+
+    def silence_view(self, request: HttpRequest, rule_id: int) -> HttpResponse:
+        """Send nothing about this rule for a while."""
+        if refusal := _refuse(request):
+            return refusal
+        rule = get_object_or_404(CeAlertRule, pk=rule_id)
+        form = SilenceForm(request.POST)
+        if form.is_valid():
+            _silence(request, lambda until, reason, by: silence_rule(rule, until, reason, by), form)
+        else:
+            messages.error(request, "The rule is not silenced: enter a reason.")
+        return HttpResponseRedirect(reverse("admin:audit_cealertrule_change", args=[rule_id]))
+
+    def unsilence_view(self, request: HttpRequest, rule_id: int) -> HttpResponse:
+        """Send messages about this rule again."""
+        if refusal := _refuse(request):
+            return refusal
+        silences = list_active_silences(database_time()).filter(rule=rule_id, alert=None)
+        if end_silences(silences, request.user.get_username()):
+            messages.success(request, "Messages are sent again.")
+        return HttpResponseRedirect(reverse("admin:audit_cealertrule_change", args=[rule_id]))
+
+
+@admin.register(CeAlert)
+class AlertAdmin(ReadOnlyAdmin):
+    """Alerts, newest first."""
+
+    change_form_template = "audit/alert.html"
+    list_display = ("title", "status_label", "value_label", "rule_label", "started_at", "ended_at")
+    list_filter = ("status",)
+    ordering = ("-alert_id",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With whether they are silent."""
+        alerts: QuerySet[Any] = super().get_queryset(request).annotate(is_silent=is_silenced(database_time()))
+        return alerts
+
+    @badge_column(STATUS_BADGES, "status")
+    def status_label(self, alert: Any) -> tuple[str, str]:
+        """Whether it fires, and messages are sent."""
+        return _name_alert_status(alert, bool(alert.is_silent))
+
+    @admin.display(description="rule")
+    def rule_label(self, alert: CeAlert) -> str:
+        return alert.sentence
+
+    @admin.display(description="worst value")
+    def value_label(self, alert: CeAlert) -> str:
+        return show_value(alert, "worst_value")
+
+    def get_urls(self) -> list[Any]:
+        """Add silences."""
+        wrap, name = self.admin_site.admin_view, "audit_cealert"
+        return [
+            path("<int:alert_id>/silence/", wrap(self.silence_view), name=f"{name}_silence"),
+            path("<int:alert_id>/unsilence/", wrap(self.unsilence_view), name=f"{name}_unsilence"),
+            *super().get_urls(),
+        ]
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
+        """The alert with its messages and silences."""
+        alert = self.get_object(request, object_id)
+        context = _describe_alert_page(request, alert) if alert else {}
+        return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
+
+    def silence_view(self, request: HttpRequest, alert_id: int) -> HttpResponse:
+        """Send nothing more about this alert for a while."""
+        if refusal := _refuse(request):
+            return refusal
+        alert = get_object_or_404(CeAlert, pk=alert_id)
+        form = SilenceForm(request.POST)
+        if form.is_valid():
+            _silence(request, lambda until, reason, by: silence_alert(alert, until, reason, by), form)
+        else:
+            messages.error(request, "The alert is not silenced: enter a reason.")
+        return HttpResponseRedirect(reverse("admin:audit_cealert_change", args=[alert_id]))
+
+    def unsilence_view(self, request: HttpRequest, alert_id: int) -> HttpResponse:
+        """Send messages about this alert again."""
+        if refusal := _refuse(request):
+            return refusal
+        silences = list_active_silences(database_time()).filter(alert=alert_id)
+        if end_silences(silences, request.user.get_username()):
+            messages.success(request, "Messages are sent again.")
+        return HttpResponseRedirect(reverse("admin:audit_cealert_change", args=[alert_id]))
+
+
+def preview_rule(rule: CeAlertRule) -> dict[str, Any]:
+    """What the preview shows."""
+    measure, now = find_measure(rule.measure), database_time()
+    simulation = simulate_rule(rule, PREVIEW_DAYS, now)
+    reading = read_rule(rule, read_counted_until() or now)
+    newest = list(reversed(simulation.episodes))
+    return {
+        "sentence": describe_rule(rule),
+        "days": PREVIEW_DAYS,
+        "count": len(newest),
+        "episodes": [(episode, format_value(measure, episode.worst)) for episode in newest[:_MOST_EPISODES]],
+        "older": max(len(newest) - _MOST_EPISODES, 0),
+        "direction": "highest" if rule.direction == CeAlertRule.Direction.OVER else "lowest",
+        "extreme": None if simulation.extreme is None else format_value(measure, simulation.extreme),
+        "now": None if reading.value is None else format_value(measure, reading.value),
+        "turns": reading.turns,
+        "is_enough": reading.is_enough,
+        "fires": does_fire(rule, reading),
+        "base": name_base(measure),
+    }
+
+
+def show_value(alert: CeAlert, name: str) -> str:
+    """A value with its unit."""
+    return format_value(find_measure(alert.measure), getattr(alert, name))
+
+
+def _describe_rule_page(request: HttpRequest, rule: Any) -> Mapping[str, Any]:
+    now = database_time()
+    user: Any = request.user
+    return {
+        "rule": rule,
+        "rule_status": _name_status(rule),
+        **preview_rule(rule),
+        "silence": list_active_silences(now).filter(rule=rule, alert=None).order_by("-until").first(),
+        "silence_form": SilenceForm(),
+        "silences": list(rule.silences.filter(alert=None).order_by("-silence_id")[:_NEWEST_ALERTS]),
+        "alerts": [
+            (alert, show_value(alert, "worst_value")) for alert in rule.alerts.order_by("-alert_id")[:_NEWEST_ALERTS]
+        ],
+        "may_silence": user.has_perm(SILENCE),
+        "has_recipients": bool(rule.webhook or list_addresses(rule)),
+    }
+
+
+def _describe_alert_page(request: HttpRequest, alert: Any) -> Mapping[str, Any]:
+    now = database_time()
+    user: Any = request.user
+    rules = "audit.view_cealertrule"
+    return {
+        "alert": alert,
+        "status": _name_alert_status(alert, bool(alert.is_silent)),
+        "values": {name: show_value(alert, name) for name in ("first_value", "worst_value", "value", "bound")},
+        "measure_label": find_measure(alert.measure).label,
+        "turns_url": turns_url(user, **alert.search) if alert.search is not None else "",
+        "rule_url": reverse("admin:audit_cealertrule_change", args=[alert.rule_id])
+        if alert.rule_id and user.has_perm(rules)
+        else "",
+        "alert_messages": list(alert.messages.order_by("created_at", "channel", "recipient")),
+        "silences": list(alert.silences.order_by("-silence_id")),
+        "active": select_silences(alert, now).order_by("-until").first(),
+        "is_firing": alert.status == CeAlert.Status.FIRING,
+        "silence_form": SilenceForm(),
+        "may_silence": user.has_perm(SILENCE),
+    }
+
+
+def _name_status(rule: Any) -> tuple[str, str]:
+    if not rule.is_enabled:
+        return "OFF", "Off"
+    if rule.is_silent:
+        return "SILENCED", "Silenced, fires" if rule.is_firing else "Silenced"
+    return ("FIRING", "Fires") if rule.is_firing else ("OK", "OK")
+
+
+def _name_alert_status(alert: CeAlert, is_silent: bool) -> tuple[str, str]:
+    if alert.status == CeAlert.Status.FIRING and is_silent:
+        return "SILENCED", "Firing, silenced"
+    return alert.status, str(alert.get_status_display())
+
+
+def _refuse(request: HttpRequest) -> HttpResponse | None:
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    require_right(request, SILENCE)
+    return None
+
+
+def _silence(request: HttpRequest, silence: Any, form: SilenceForm) -> None:
+    try:
+        made: CeAlertSilence = silence(form.until, form.cleaned_data["reason"], request.user.get_username())
+    except SilenceRefused as refused:
+        messages.error(request, str(refused))
+    else:
+        label = dict(_HOURS)[form.cleaned_data["hours"]]
+        messages.success(request, f"Silenced for {label}: no mail and no webhook. {made.reason}")

@@ -1,0 +1,166 @@
+"""Alerts through the API: `GET /api/v1/alerts`, `GET /api/v1/alerts/{id}`, `POST /api/v1/alerts/{id}/silence`."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit.alerts.silence import LONGEST_REASON, SilenceRefused, select_silences, silence_alert
+from audit.api.parameters import parse_number, read_number, read_page_size
+from audit.api.serializers import ClosedSerializer
+from audit.models import CeAlert
+from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import StrictTextField
+from convengine.server.database.sql import database_time
+
+STATUSES, ENDS = CeAlert.Status.values, CeAlert.End.values
+_PAGE, _LARGEST_PAGE = 50, 200
+_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+_ID = OpenApiParameter("alert_id", _NUMBER, OpenApiParameter.PATH)
+
+
+class AlertSilenceSerializer(ClosedSerializer):
+    """Until when nothing is sent about the alert, and why."""
+
+    until = serializers.DateTimeField()
+    reason = StrictTextField(max_length=LONGEST_REASON)
+
+
+class AlertSerializer(serializers.Serializer[Any]):
+    """A time in which a number was beyond its limit."""
+
+    id = serializers.IntegerField()
+    title = serializers.CharField()
+    rule = serializers.CharField(help_text="The rule in words.")
+    ruleId = serializers.IntegerField(allow_null=True, help_text="Null: the rule was deleted.")
+    status = serializers.ChoiceField(choices=STATUSES)
+    measure = serializers.CharField(help_text="Such as not_understood; shares are in percent, times in milliseconds.")
+    limit = serializers.FloatField()
+    firstValue = serializers.FloatField(help_text="When it fired.")
+    worstValue = serializers.FloatField()
+    value = serializers.FloatField(help_text="The newest value beyond the limit.")
+    turns = serializers.IntegerField(help_text="Turns behind the newest value.")
+    since = serializers.DateTimeField(help_text="The beginning of the time that this value is about.")
+    until = serializers.DateTimeField()
+    startedAt = serializers.DateTimeField()
+    endedAt = serializers.DateTimeField(allow_null=True)
+    end = serializers.ChoiceField(choices=ENDS, allow_null=True, help_text="Why it ended.")
+    silencedUntil = serializers.DateTimeField(allow_null=True, help_text="Null: messages are sent.")
+
+
+class AlertPageSerializer(serializers.Serializer[Any]):
+    """A page of alerts, newest first."""
+
+    next = serializers.IntegerField(allow_null=True, help_text="Send it as `before` for the next page.")
+    results = AlertSerializer(many=True)
+
+
+class AlertsView(ApiView):
+    """`GET /api/v1/alerts`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="listAlerts",
+        parameters=[
+            OpenApiParameter("status", str, enum=STATUSES, description="FIRING or ENDED; absent: both."),
+            OpenApiParameter("before", _NUMBER, description="From `next` of a page."),
+            OpenApiParameter("limit", {**_NUMBER, "maximum": _LARGEST_PAGE}, description="Alerts on a page."),
+        ],
+        responses={200: AlertPageSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        """The alerts of rules for the workspace of the key, newest first."""
+        alerts = CeAlert.objects.filter(workspace_id=_get_key(request).workspace_id)
+        if status := request.query_params.get("status"):
+            if status not in STATUSES:
+                raise RequestInvalid(fields={"status": [f"Must be one of {', '.join(STATUSES)}."]})
+            alerts = alerts.filter(status=status)
+        if before := read_number(request, "before"):
+            alerts = alerts.filter(pk__lt=before)
+        size = read_page_size(request, _PAGE, _LARGEST_PAGE)
+        rows = list(alerts.order_by("-alert_id")[: size + 1])
+        has_more = len(rows) > size
+        results = [build_document(alert) for alert in rows[:size]]
+        page = {"next": rows[size - 1].pk if has_more else None, "results": results}
+        return Response(AlertPageSerializer(page).data)
+
+
+class AlertView(ApiView):
+    """`GET /api/v1/alerts/{id}`."""
+
+    scope = "audit"
+
+    @extend_schema(operation_id="getAlert", parameters=[_ID], responses={200: AlertSerializer})
+    def get(self, request: Request, alert_id: str) -> Response:
+        """An alert of the workspace of the key."""
+        return Response(AlertSerializer(build_document(_get_alert(request, alert_id))).data)
+
+
+class AlertSilenceView(ApiView):
+    """`POST /api/v1/alerts/{id}/silence`."""
+
+    scope = "config"
+
+    @extend_schema(
+        operation_id="createAlertSilence",
+        parameters=[_ID],
+        request=AlertSilenceSerializer,
+        responses={200: AlertSerializer},
+    )
+    def post(self, request: Request, alert_id: str) -> Response:
+        """Send no more mail and webhooks about a firing alert until a time."""
+        alert, key = _get_alert(request, alert_id), _get_key(request)
+        sent = AlertSilenceSerializer().run_validation(request.data)
+        if not (sent["reason"] or "").strip():
+            raise RequestInvalid(fields={"reason": ["Say why. The history shows it."]})
+        try:
+            silence_alert(alert, sent["until"], sent["reason"], f"API key {key.prefix}")
+        except SilenceRefused as refused:
+            raise RequestInvalid(str(refused)) from None
+        return Response(AlertSerializer(build_document(alert)).data)
+
+
+def build_document(alert: CeAlert) -> dict[str, Any]:
+    """The alert as the API gives it."""
+    silence = None
+    if alert.status == CeAlert.Status.FIRING:
+        silence = select_silences(alert, database_time()).order_by("-until").first()
+    return {
+        "id": alert.pk,
+        "title": alert.title,
+        "rule": alert.sentence,
+        "ruleId": alert.rule_id,
+        "status": alert.status,
+        "measure": alert.measure,
+        "limit": alert.bound,
+        "firstValue": alert.first_value,
+        "worstValue": alert.worst_value,
+        "value": alert.value,
+        "turns": alert.turns,
+        "since": alert.since,
+        "until": alert.until,
+        "startedAt": alert.started_at,
+        "endedAt": alert.ended_at,
+        "end": alert.end or None,
+        "silencedUntil": silence.until if silence else None,
+    }
+
+
+def _get_key(request: Request) -> CeApiKey:
+    assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+    return request.auth
+
+
+def _get_alert(request: Request, alert_id: str) -> CeAlert:
+    """Raises RequestInvalid, and ConversationNotFound, also for one of another workspace."""
+    number = parse_number(alert_id, "id")
+    alert = CeAlert.objects.filter(pk=number, workspace_id=_get_key(request).workspace_id).first()
+    if alert is None:
+        raise ConversationNotFound("This alert does not exist.")
+    return alert

@@ -1,0 +1,58 @@
+"""Webhooks about alerts: a signed JSON body to a connection of the deployment (`CE_NOTIFICATION_WEBHOOKS`)."""
+
+import hashlib
+import hmac
+import time
+from typing import Any
+
+from audit.models import CeAlertMessage
+from convengine.engine.turn.codec import dumps
+from convengine.server.deployment import conf
+from convengine.server.executors.http_client import Call, send
+from convengine.server.executors.http_connections import connection
+from convengine.server.executors.http_policy import Policy
+
+SIGNATURE = "ConvEngine-Signature"
+#: One attempt: the message itself is tried again later.
+_POLICY = Policy(
+    connect_timeout_ms=3_000,
+    read_timeout_ms=10_000,
+    max_attempts=1,
+    initial_backoff_ms=0,
+    max_backoff_ms=0,
+    backoff_multiplier=1,
+    retry_status_codes=frozenset(),
+    retry_on_io_exception=False,
+    circuit_breaker_enabled=False,
+    circuit_failure_threshold=1,
+    circuit_open_ms=0,
+)
+
+
+def send_webhook(message: CeAlertMessage) -> None:
+    """Post it. Raises ToolFault."""
+    if message.recipient not in conf.get("NOTIFICATION_WEBHOOKS"):
+        raise RuntimeError(f"{message.recipient} is not in CE_NOTIFICATION_WEBHOOKS, so nothing is sent to it.")
+    target = connection(message.recipient)
+    body = dumps(build_body(message))
+    headers = {"Content-Type": "application/json"}
+    if target.secret:
+        headers[SIGNATURE] = sign_body(body, target.secret, int(time.time()))
+    send(Call(target.target(""), "POST", _POLICY, target.name, headers, body=body, idempotency_key=str(message.pk)))
+
+
+def build_body(message: CeAlertMessage) -> dict[str, Any]:
+    """What `schemas/alert.schema.json` describes. `text` alone is what chats show."""
+    return {
+        "id": str(message.pk),
+        "type": f"alert.{message.kind.lower()}",
+        "createdAt": message.created_at.isoformat(),
+        "text": message.content["text"],
+        "alert": message.content["alert"],
+    }
+
+
+def sign_body(body: str, secret: str, seconds: int) -> str:
+    """The time, and the HMAC-SHA256 of `time.body` as hexadecimal digits."""
+    digest = hmac.new(secret.encode(), f"{seconds}.{body}".encode(), hashlib.sha256).hexdigest()
+    return f"t={seconds},v1={digest}"

@@ -1,0 +1,1 @@
+"""The inbox: messages that nobody understood, in groups, with what to teach next."""

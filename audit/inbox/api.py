@@ -1,0 +1,177 @@
+"""The inbox for programs, within the caller's workspace: its groups, and decisions about them."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit.api.access_scope import SCOPE_WORKSPACE
+from audit.api.parameters import read_number, read_page_size
+from audit.api.serializers import ClosedSerializer
+from audit.inbox.decide import LONGEST_NOTE, Action, GroupGone, decide
+from audit.inbox.page import MOST_EXAMPLES
+from audit.models import CeInboxGroup
+from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import IsoDateTimeField, StrictTextField
+from convengine.server.sessions.models import CeConversationHistory
+
+PAGE, MOST, _BIGGEST = 50, 200, 2**31 - 1
+KINDS, STATUSES = CeInboxGroup.Kind.values, CeInboxGroup.Status.values
+#: What a program may decide; groups are assigned to people.
+DECISIONS = [Action.DISMISS.value, Action.REOPEN.value, Action.NOTE.value]
+
+
+class InboxMessageSerializer(serializers.Serializer[Any]):
+    """A message of a group; its text is null when it was erased."""
+
+    conversationId = serializers.UUIDField()
+    turnNo = serializers.IntegerField()
+    text = serializers.CharField(allow_null=True)
+
+
+class InboxGroupSerializer(serializers.Serializer[Any]):
+    """Messages that are alike."""
+
+    id = serializers.IntegerField()
+    kind = serializers.ChoiceField(choices=KINDS)
+    status = serializers.ChoiceField(choices=STATUSES)
+    count = serializers.IntegerField(help_text="Messages of the last 30 days.")
+    wordings = serializers.IntegerField()
+    thisWeek = serializers.IntegerField(help_text="In the last seven days.")
+    weekBefore = serializers.IntegerField(help_text="In the seven days before.")
+    firstAt = IsoDateTimeField()
+    lastAt = IsoDateTimeField()
+    cameBack = serializers.BooleanField(help_text="Messages came after somebody had decided.")
+    intent = serializers.CharField(allow_null=True, help_text="Of the form whose field refused a value.")
+    field = serializers.CharField(allow_null=True)
+    reason = serializers.CharField(allow_null=True, help_text="Why the value was refused.")
+    table = serializers.CharField(allow_null=True, help_text="Of the form or the answer that the messages met.")
+    row = serializers.CharField(allow_null=True)
+    assignedTo = serializers.CharField(allow_null=True)
+    note = serializers.CharField()
+    decision = serializers.CharField(allow_null=True, help_text="The last decision in words.")
+    decidedAt = IsoDateTimeField(allow_null=True)
+    messages = InboxMessageSerializer(many=True, help_text="The newest message of the most frequent wordings.")
+
+
+class InboxPageSerializer(serializers.Serializer[Any]):
+    """A page of groups, the largest first."""
+
+    next = serializers.IntegerField(allow_null=True, help_text="The number of the next page.")
+    results = InboxGroupSerializer(many=True)
+
+
+class InboxDecisionSerializer(ClosedSerializer):
+    """A decision about a group."""
+
+    action = serializers.ChoiceField(choices=DECISIONS)
+    note = StrictTextField(required=False, max_length=LONGEST_NOTE, help_text="For the action `note`.")
+
+
+class InboxView(ApiView):
+    """`GET /api/v1/inbox`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="listInboxGroups",
+        parameters=[
+            OpenApiParameter("kind", str, enum=KINDS, description="What went wrong; absent: everything."),
+            OpenApiParameter("status", str, enum=STATUSES, description="Absent: OPEN."),
+            OpenApiParameter("page", {"type": "integer", "minimum": 1, "maximum": _BIGGEST}, description="From 1."),
+            OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="Groups a page."),
+        ],
+        responses={200: InboxPageSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        """The groups of messages that the bot could not serve, the largest first. A job updates them."""
+        key = request.auth
+        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        wanted = {"workspace_id": key.workspace_id, "status": _read_choice(request, "status", STATUSES) or "OPEN"}
+        if kind := _read_choice(request, "kind", KINDS):
+            wanted["kind"] = kind
+        size, page = read_page_size(request, PAGE, MOST), min(read_number(request, "page") or 1, _BIGGEST // MOST)
+        groups = CeInboxGroup.objects.filter(**wanted).select_related("assigned_to").order_by("-messages", "id")
+        shown = list(groups[(page - 1) * size : page * size + 1])
+        answer = {"next": page + 1 if len(shown) > size else None, "results": _describe_groups(shown[:size])}
+        return Response(InboxPageSerializer(answer).data)
+
+
+class InboxDecisionView(ApiView):
+    """`POST /api/v1/inbox/{id}/decision`. Who only reads does not decide, like on the page."""
+
+    scope = "config"
+
+    @extend_schema(
+        operation_id="updateInboxGroup",
+        parameters=[OpenApiParameter("group_id", {"type": "integer", "minimum": 1}, OpenApiParameter.PATH)],
+        request=InboxDecisionSerializer,
+        responses={200: InboxGroupSerializer},
+    )
+    def post(self, request: Request, group_id: int) -> Response:
+        """Dismiss or reopen a group, or set its note. A dismissed group comes back with a new message.
+
+        A key without the scope `audit` gets no `messages`.
+        """
+        key = request.auth
+        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        sent = InboxDecisionSerializer().run_validation(request.data)
+        if sent["action"] == Action.NOTE and sent.get("note") is None:
+            raise RequestInvalid(fields={"note": ["Send the note; an empty text removes it."]})
+        by = f"API key {key.prefix}"
+        try:
+            group, _ = decide(
+                group_id, Action(sent["action"]), by, note=sent.get("note") or "", workspace=key.workspace_id
+            )
+        except (GroupGone, OverflowError):
+            raise ConversationNotFound("This group does not exist.") from None
+        (described,) = _describe_groups([group], with_messages=SCOPE_WORKSPACE in key.scopes)
+        return Response(InboxGroupSerializer(described).data)
+
+
+def _read_choice(request: Request, name: str, choices: list[str]) -> str:
+    """Raises RequestInvalid for another value."""
+    text: str = request.query_params.get(name, "")
+    if text and text not in choices:
+        raise RequestInvalid(fields={name: [f"Must be one of {', '.join(choices)}."]})
+    return text
+
+
+def _describe_groups(groups: list[CeInboxGroup], *, with_messages: bool = True) -> list[dict[str, Any]]:
+    """Two queries at most."""
+    wanted = {turn for group in groups for turn in group.turns[: MOST_EXAMPLES + 1] if with_messages}
+    turns = {turn.pk: turn for turn in CeConversationHistory.objects.filter(pk__in=wanted)} if wanted else {}
+    return [
+        {
+            "id": group.pk,
+            "kind": group.kind,
+            "status": group.status,
+            "count": group.messages,
+            "wordings": group.wordings,
+            "thisWeek": group.this_week,
+            "weekBefore": group.week_before,
+            "firstAt": group.first_at,
+            "lastAt": group.last_at,
+            "cameBack": group.came_back,
+            "intent": group.intent_code or None,
+            "field": group.field_name or None,
+            "reason": group.detail or None,
+            "table": group.table_name or None,
+            "row": group.row_pk or None,
+            "assignedTo": group.assigned_to.get_username() if group.assigned_to else None,
+            "note": group.note,
+            "decision": group.decision or None,
+            "decidedAt": group.decision_at,
+            "messages": [
+                {"conversationId": turn.conversation_id, "turnNo": turn.turn_no, "text": turn.user_input}
+                for number in group.turns[: MOST_EXAMPLES + 1]
+                if (turn := turns.get(number))
+            ],
+        }
+        for group in groups
+    ]

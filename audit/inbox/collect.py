@@ -1,0 +1,126 @@
+"""Read what users wrote and the bot could not serve, from the index of turns, the record and the feedback."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from audit.inbox.grouping import Message, Subject
+from audit.models import CeInboxGroup, CeMcpUserFeedback, CeTurnIndex
+from audit.record.events import read_document
+from audit.record.milestones import CONDITIONS, Milestone
+from convengine.engine.clarification.stages import INTENT_COLLISION_DETECTED
+from convengine.engine.forms.stages import FIELDS_READ, FORM_LEFT
+from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_COLLISION
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
+from convengine.server.sessions.models import CeConversationHistory
+
+Kind = CeInboxGroup.Kind
+#: How many of the newest messages of a kind are read; fewer where the events of the turns must be read.
+MOST_MESSAGES, MOST_DOCUMENTS = 100_000, 5_000
+_BATCH = 1_000
+_FORM = "ce_output_schema"
+_COLUMNS = ("history_id", "user_input", "created_at", "conversation__workspace_id")
+
+
+def read_messages(kind: str, since: datetime) -> Iterator[Message]:
+    """The newest messages of a kind."""
+    return _READERS[Kind(kind)](since)
+
+
+def _read_not_understood(since: datetime) -> Iterator[Message]:
+    return _read_turns(_list_turn_ids([NOT_UNDERSTOOD], since, MOST_MESSAGES))
+
+
+def _read_two_intents(since: datetime) -> Iterator[Message]:
+    stages = [INTENT_COLLISION_DETECTED, INTENT_CLASSIFIER_COLLISION]
+    return _read_turns(_list_turn_ids(stages, since, MOST_MESSAGES))
+
+
+def _read_handed_over(since: datetime) -> Iterator[Message]:
+    """The message of each conversation that led to a human: of its very first turn in that state."""
+    turns = CeConversationHistory.objects.filter(CONDITIONS[Milestone.HANDED_OVER], created_at__gte=since)
+    keys = list(turns.order_by("-history_id").values_list("history_id", flat=True)[:MOST_MESSAGES])
+    for start in range(0, len(keys), _BATCH):
+        batch = CeConversationHistory.objects.filter(pk__in=keys[start : start + _BATCH]).exclude(user_input=None)
+        for turn, text, at, workspace in batch.values_list(*_COLUMNS):
+            yield Message(turn, text or "", at, workspace)
+
+
+def _read_refused_values(since: datetime) -> Iterator[Message]:
+    """Each refused value, with its field and the reason."""
+    wanted = {"events__contains": '"refused":[{'}
+    for row, payloads in _read_payloads([FIELDS_READ], since, wanted):
+        for refusal in (item for payload in payloads for item in payload.get("refused") or ()):
+            if isinstance(refusal, Mapping) and isinstance(refusal.get("text"), str):
+                subject = Subject(row.intent_code, str(refusal.get("field")), str(refusal.get("reason") or ""))
+                yield Message(row.pk, refusal["text"], row.created_at, row.conversation.workspace_id, subject)
+
+
+def _read_forms_given_up(since: datetime) -> Iterator[Message]:
+    """The message at which a form ended without being done; its field, where the bot gave up about one."""
+    for row, payloads in _read_payloads([FORM_GIVEN_UP, FORM_LEFT], since):
+        fields = [str(payload.get("field") or "") for payload in payloads]
+        form = next((str(payload["schemaId"]) for payload in payloads if payload.get("schemaId") is not None), "")
+        subject = Subject(field=next(filter(None, fields), ""), table=_FORM, row=form)
+        yield Message(row.pk, row.user_input or "", row.created_at, row.conversation.workspace_id, subject)
+
+
+def _read_negative_feedback(since: datetime) -> Iterator[Message]:
+    """The messages whose answers were rated down, with the row that answered."""
+    ratings = CeMcpUserFeedback.objects.filter(
+        feedback_type=CeMcpUserFeedback.Type.THUMBS_DOWN, replaced_at=None, created_at__gte=since
+    )
+    newest = list(ratings.order_by("-created_at").values_list("turn_id", "created_at", "table_name", "row_pk"))
+    for start in range(0, len(newest[:MOST_MESSAGES]), _BATCH):
+        batch = newest[start : start + _BATCH]
+        turns = CeConversationHistory.objects.filter(turn_id__in=[turn_id for turn_id, *_ in batch])
+        by_id = {turn_id: columns for turn_id, *columns in turns.values_list("turn_id", *_COLUMNS)}
+        for turn_id, at, table, row in batch:
+            if turn_id in by_id:
+                turn, text, _, workspace = by_id[turn_id]
+                yield Message(turn, text or "", at, workspace, Subject(table=table, row=row))
+
+
+_READERS: Mapping[Kind, Callable[[datetime], Iterator[Message]]] = {
+    Kind.NOT_UNDERSTOOD: _read_not_understood,
+    Kind.TWO_INTENTS: _read_two_intents,
+    Kind.REFUSED_VALUE: _read_refused_values,
+    Kind.FORM_GIVEN_UP: _read_forms_given_up,
+    Kind.HANDED_OVER: _read_handed_over,
+    Kind.NEGATIVE: _read_negative_feedback,
+}
+
+
+def _list_turn_ids(stages: Iterable[Any], since: datetime, most: int) -> list[UUID]:
+    """The newest turns with one of the stages."""
+    entries = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value__in=list(map(str, stages)), at__gte=since)
+    return list(dict.fromkeys(entries.order_by("-at").values_list("turn_id", flat=True)[:most]))
+
+
+def _read_turns(turn_ids: Sequence[UUID]) -> Iterator[Message]:
+    for start in range(0, len(turn_ids), _BATCH):
+        turns = CeConversationHistory.objects.filter(turn_id__in=turn_ids[start : start + _BATCH])
+        for turn, text, at, workspace in turns.exclude(user_input=None).values_list(*_COLUMNS):
+            yield Message(turn, text or "", at, workspace)
+
+
+def _read_payloads(
+    stages: Sequence[Any], since: datetime, wanted: Mapping[str, Any] | None = None
+) -> Iterator[tuple[CeConversationHistory, list[dict[str, Any]]]]:
+    """The newest turns with one of the stages, each with the payloads of these events."""
+    names = set(map(str, stages))
+    turn_ids = _list_turn_ids(stages, since, MOST_MESSAGES)
+    count = 0
+    for start in range(0, len(turn_ids), _BATCH):
+        turns = CeConversationHistory.objects.filter(turn_id__in=turn_ids[start : start + _BATCH], **(wanted or {}))
+        for row in turns.exclude(user_input=None).defer(None).select_related("conversation").order_by("-history_id"):
+            yield row, read_payloads(row, names)
+            count += 1
+            if count >= MOST_DOCUMENTS:
+                return
+
+
+def read_payloads(row: CeConversationHistory, stages: Collection[str]) -> list[dict[str, Any]]:
+    """The payloads of the events of a turn with one of the stages."""
+    return [entry.get("payload") or {} for entry in read_document(row.events) if str(entry.get("stage")) in stages]

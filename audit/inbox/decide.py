@@ -1,0 +1,62 @@
+"""Decide about a group of the inbox: dismiss or reopen it, assign it, note something about it."""
+
+from enum import StrEnum
+from typing import Any
+
+from django.db import transaction
+
+from audit.models import CeInboxGroup
+from convengine.engine.text.compare import storable
+from convengine.server.database.sql import database_time
+
+LONGEST_NOTE = 2_000
+_STATUS = CeInboxGroup.Status
+
+
+class Action(StrEnum):
+    """What may be decided."""
+
+    DISMISS = "dismiss"
+    REOPEN = "reopen"
+    ASSIGN = "assign"
+    NOTE = "note"
+
+
+class GroupGone(LookupError):
+    """There is no such group."""
+
+    def __str__(self) -> str:
+        return "The group no longer exists. Its messages may be in another group now."
+
+
+def decide(
+    group_id: int, action: Action, by: str, *, user: Any = None, note: str = "", workspace: str | None = None
+) -> tuple[CeInboxGroup, str]:
+    """Change a group; returns it with what happened, in words. `user`: who gets an assigned group.
+
+    The job that groups messages waits, so that neither writes over what the other did. Raises GroupGone.
+    """
+    within = {} if workspace is None else {"workspace_id": workspace}
+    with transaction.atomic():
+        group = CeInboxGroup.objects.select_for_update().filter(pk=group_id, **within).first()
+        if group is None:
+            raise GroupGone
+        text = _apply(group, action, by, user, note)
+        group.save()
+    return group, text
+
+
+def _apply(group: CeInboxGroup, action: Action, by: str, user: Any, note: str) -> str:
+    if action is Action.DISMISS:
+        group.status, group.decided_by, group.decided_at = _STATUS.DISMISSED, by, database_time()
+        group.decision, group.decision_at, group.came_back = f"Dismissed by {by}", group.decided_at, False
+        return "The group is dismissed. It comes back when such a message arrives again."
+    if action is Action.REOPEN:
+        group.status, group.decided_by, group.decided_at = _STATUS.OPEN, "", None
+        group.decision, group.decision_at = f"Reopened by {by}", database_time()
+        return "The group is open again."
+    if action is Action.ASSIGN:
+        group.assigned_to = None if user is None or group.assigned_to_id == user.pk else user
+        return "The group is yours." if group.assigned_to else "The group is nobody's."
+    group.note = storable(note)[:LONGEST_NOTE]
+    return "The note is saved."

@@ -1,0 +1,162 @@
+"""Group what users wrote and the bot could not serve, in the background."""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from audit.inbox.collect import read_messages
+from audit.inbox.grouping import Group, Message, group_by_subject, group_messages
+from audit.models import CeInboxGroup
+from audit.models.inbox import make_fingerprint
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import configuration
+from convengine.server.database.release import release_connections
+from convengine.server.database.sql import database_time
+from convengine.server.model_clients import vectors
+
+#: How far back messages are read.
+PERIOD = timedelta(days=30)
+#: How many groups of each kind are stored.
+MOST_GROUPS = 2_000
+_BATCH = 1_000
+_WEEK = timedelta(days=7)
+_STATUS = CeInboxGroup.Status
+#: The kinds whose messages are grouped by their words; the others by what they met.
+BY_WORDS = frozenset({CeInboxGroup.Kind.NOT_UNDERSTOOD, CeInboxGroup.Kind.TWO_INTENTS, CeInboxGroup.Kind.HANDED_OVER})
+#: What the job writes; the rest is people's.
+_COUNTED = (
+    *("leader", "examples", "messages", "wordings", "this_week", "week_before", "first_at", "last_at"),
+    *("status", "came_back", "decided_at", "fingerprint"),
+)
+#: The cosine of two texts that mean the same.
+_SAME_MEANING = 0.85
+#: A stored group by workspace and fingerprint.
+_Key = tuple[str, str]
+
+
+def update_inbox() -> Iterator[Counts]:
+    """Group the newest messages of each kind, and store the groups."""
+    now = database_time()
+    for kind in CeInboxGroup.Kind:
+        messages = list(read_messages(kind, now - PERIOD))
+        # Grouping takes seconds; nobody waits for its connection.
+        release_connections()
+        groups = _make_groups(kind, messages)
+        understood = _list_understood(kind, groups[:MOST_GROUPS])
+        release_connections()
+        _store_groups(kind, groups, understood, now)
+        yield {"messages": len(messages), "groups": len(groups)}
+
+
+def _make_groups(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[Group]:
+    """The groups of all workspaces, largest first."""
+    by_workspace: dict[str, list[Message]] = {}
+    for message in messages:
+        by_workspace.setdefault(message.workspace, []).append(message)
+    find_similar = _find_similar if vectors.is_installed() else None
+    return sorted(
+        (
+            group
+            for own in by_workspace.values()
+            for group in (group_messages(own, find_similar) if kind in BY_WORDS else group_by_subject(own))
+        ),
+        key=lambda group: -len(group.messages),
+    )
+
+
+def _find_similar(texts: Sequence[str]) -> list[int | None]:
+    return vectors.find_similar_earlier(texts, _SAME_MEANING)
+
+
+def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:
+    """The turns of the leaders that a phrase gives exactly one intent today, or any where none was known."""
+    if kind not in (CeInboxGroup.Kind.NOT_UNDERSTOOD, CeInboxGroup.Kind.TWO_INTENTS):
+        return set()
+    snapshot = configuration().current()
+    most = 1 if kind == CeInboxGroup.Kind.TWO_INTENTS else 99
+    return {group.leader.turn for group in groups if 0 < _count_intents(snapshot, group.leader.text) <= most}
+
+
+def _count_intents(snapshot: Snapshot, text: str) -> int:
+    return len(match_phrases(snapshot, text).hits)
+
+
+def _store_groups(kind: CeInboxGroup.Kind, groups: Sequence[Group], understood: Set[int], now: datetime) -> None:
+    """Store the largest groups, each in the row of the group that it was before; `understood`: their leaders' turns."""
+    with transaction.atomic():
+        of_kind = CeInboxGroup.objects.select_for_update().filter(kind=kind).order_by("id")
+        stored = {(row.workspace_id, row.fingerprint): row for row in of_kind}
+        rows = [_update_row(_find_row(kind, group, stored), group, understood, now) for group in groups[:MOST_GROUPS]]
+        known = [row for row in rows if row.pk]
+        CeInboxGroup.objects.bulk_create([row for row in rows if not row.pk], _BATCH)
+        CeInboxGroup.objects.bulk_update(known, _COUNTED, _BATCH)
+        # What people decided or noted about a group is kept, also when its messages are older than the period.
+        updated = {row.pk for row in known}
+        rest = [row for row in stored.values() if row.pk not in updated]
+        gone = [row.pk for row in rest if row.status != _STATUS.DISMISSED and not row.note]
+        CeInboxGroup.objects.filter(pk__in=gone).delete()
+
+
+def _find_row(kind: CeInboxGroup.Kind, group: Group, stored: Mapping[_Key, CeInboxGroup]) -> CeInboxGroup:
+    """The stored row with one of the wordings, rather a decided one; else a new row."""
+    contents = list(group.list_contents(kind))
+    keys = [(group.workspace, make_fingerprint(content)) for content in contents]
+    # After a change of the secret, a group is known by the one before.
+    older = [
+        (group.workspace, make_fingerprint(content, secret))
+        for secret in settings.SECRET_KEY_FALLBACKS
+        for content in contents
+    ]
+    known = [stored[key] for key in (*keys, *older) if key in stored]
+    decided = [row for row in known if row.status != _STATUS.OPEN]
+    if row := next(iter(decided or known), None):
+        if (row.workspace_id, row.fingerprint) not in keys:
+            row.fingerprint = next((key[1] for key in keys if key not in stored), row.fingerprint)
+        return row
+    subject = group.subject
+    return CeInboxGroup(
+        kind=kind,
+        workspace_id=group.workspace,
+        fingerprint=keys[0][1],
+        intent_code=subject.intent,
+        field_name=subject.field,
+        detail=subject.detail,
+        table_name=subject.table,
+        row_pk=subject.row,
+    )
+
+
+def _update_row(row: CeInboxGroup, group: Group, understood: Set[int], now: datetime) -> CeInboxGroup:
+    times = [message.at for message in group.messages]
+    row.leader, row.examples = group.leader.turn, [message.turn for message in group.examples]
+    row.messages, row.wordings = len(times), len(group.wordings)
+    row.this_week = sum(at > now - _WEEK for at in times)
+    row.week_before = sum(now - 2 * _WEEK < at <= now - _WEEK for at in times)
+    row.first_at, row.last_at = min(times), max(times)
+    is_understood = group.leader.turn in understood
+    is_decided = row.status != _STATUS.OPEN
+    if is_decided and row.decided_at and row.last_at > row.decided_at:
+        row.status, row.came_back = _STATUS.OPEN, True
+        # A group that came back although its phrase is known stays open until somebody decides about it.
+        row.decided_at = row.decided_at if is_understood else None
+    elif not is_decided and not is_understood:
+        row.decided_at = None
+    elif not is_decided and row.decided_at is None:
+        row.status, row.decided_at, row.came_back = _STATUS.UNDERSTOOD, now, False
+    elif row.status == _STATUS.UNDERSTOOD and not is_understood:
+        row.status, row.decided_at = _STATUS.OPEN, None
+    return row
+
+
+JOB = Job(
+    "update_inbox",
+    "Group messages for the inbox",
+    "Groups the messages of the last 30 days that the bot could not serve: not understood, refused, handed over, "
+    "rated down.",
+    Every(300),
+    update_inbox,
+)

@@ -1,0 +1,281 @@
+"""The page *Inbox*: groups of what the bot could not serve, each with what to do next."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.db.models import Count, Sum
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from audit.access_log.write import log_access
+from audit.inbox.collect import read_payloads
+from audit.inbox.decide import Action, GroupGone, decide
+from audit.inbox.job import BY_WORDS, MOST_GROUPS, PERIOD
+from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
+from audit.narration import phrases as narration_phrases
+from audit.timeline.addresses import turn_url
+from convengine.engine.forms.stages import FIELDS_READ
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.steps.intents.classifiers import list_matching_patterns
+from convengine.engine.text.compare import code, shorten
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.record_columns import find_row_name, row_url
+from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeConversationHistory
+
+TITLE = "Inbox"
+RIGHT = "ce_sessions.view_ceconversationhistory"
+#: Who may teach may also decide about a group.
+RIGHT_TO_DECIDE = "config_admin.add_ceintentclassifier"
+PER_PAGE = 25
+MOST_SUGGESTIONS, MOST_EXAMPLES = 3, 3
+_FORM = rows.OutputSchema.table
+Kind, _STATUS = CeInboxGroup.Kind, CeInboxGroup.Status
+#: What the groups of a kind are, and what to do about them.
+ABOUT: Mapping[str, str] = {
+    Kind.NOT_UNDERSTOOD: "Messages that nobody understood. Choose the intent that they mean: they become its phrases.",
+    Kind.TWO_INTENTS: "Messages that fitted several intents, so users were asked. Teach the one that they mean.",
+    Kind.REFUSED_VALUE: "Values that a field of a form refused. Add a choice, a synonym or another kind of value.",
+    Kind.FORM_GIVEN_UP: "Forms that ended before they were done. Look at the question of the field.",
+    Kind.HANDED_OVER: "Messages that led to a person. Teach those that the bot can answer, or make a flow for them.",
+    Kind.NEGATIVE: "Answers that users rated down. Read the comments, and edit the answer.",
+}
+
+
+class Link(NamedTuple):
+    """Something to do next."""
+
+    label: str
+    url: str
+    reason: str = ""
+
+
+class Tab(NamedTuple):
+    """A kind, and its open groups."""
+
+    kind: str
+    label: str
+    groups: int
+    messages: int
+    this_week: int
+    week_before: int
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """A group as the page shows it."""
+
+    group: CeInboxGroup
+    title: str
+    #: True for the words of a user.
+    is_quoted: bool
+    turn_url: str
+    examples: Sequence[str]
+    comments: Sequence[str] = ()
+    actions: Sequence[Link] = field(default_factory=list)
+
+
+def inbox_page(request: HttpRequest) -> HttpResponse:
+    """The groups of a kind and status, largest first; what is sent decides about one of them."""
+    require_right(request, RIGHT)
+    if request.method == "POST":
+        require_right(request, RIGHT_TO_DECIDE)
+        return _decide(request)
+    status, kind = request.GET.get("status", ""), request.GET.get("kind", "")
+    status = status if status in _STATUS.values else _STATUS.OPEN.value
+    kind = kind if kind in Kind.values else Kind.NOT_UNDERSTOOD.value
+    groups = CeInboxGroup.objects.select_related("assigned_to").order_by("-messages", "id")
+    is_mine = bool(request.GET.get("mine"))
+    groups = (
+        groups.filter(assigned_to=request.user.pk, status=_STATUS.OPEN)
+        if is_mine
+        else groups.filter(status=status, kind=kind)
+    )
+    # At most MOST_GROUPS rows, so an offset is cheap.
+    number = request.GET.get("page", "")
+    page = min(int(number), MOST_GROUPS) if number.isascii() and number.isdecimal() and len(number) < 9 else 0
+    shown = list(groups[page * PER_PAGE : (page + 1) * PER_PAGE + 1])
+    log_access(request, CeAccessLog.Kind.SEARCH, search=f"inbox {kind} {status}")
+    may_teach = request.user.has_perm(RIGHT_TO_DECIDE)
+    context = {
+        "title": TITLE,
+        "lines": build_lines(shown[:PER_PAGE], configuration().current(), may_teach=may_teach),
+        "tabs": list_tabs(),
+        "kind": kind,
+        "about": ABOUT[kind],
+        "status": status,
+        "choices": _STATUS.choices,
+        "is_mine": is_mine,
+        "previous_page": page - 1 if page else None,
+        "next_page": page + 1 if len(shown) > PER_PAGE else None,
+        "may_decide": may_teach,
+        "days": PERIOD.days,
+        "address": request.get_full_path(),
+        "query": urlencode({"mine": "1"} if is_mine else {"kind": kind, "status": status}),
+    }
+    return TemplateResponse(request, "audit/inbox.html", {**admin.site.each_context(request), **context})
+
+
+def list_tabs() -> list[Tab]:
+    """Every kind with its open groups and their trend. One query."""
+    of_kind = CeInboxGroup.objects.filter(status=_STATUS.OPEN).values_list("kind").order_by("kind")
+    sums = of_kind.annotate(Count("pk"), Sum("messages"), Sum("this_week"), Sum("week_before"))
+    counts = {kind: numbers for kind, *numbers in sums}
+    return [Tab(kind.value, str(kind.label), *counts.get(kind.value, [0, 0, 0, 0])) for kind in Kind]
+
+
+def build_lines(groups: Sequence[CeInboxGroup], snapshot: Snapshot, *, may_teach: bool = True) -> list[GroupLine]:
+    """The groups with their texts and what to do next; a fixed number of queries."""
+    wanted = {turn for group in groups for turn in group.turns[: MOST_EXAMPLES + 1]}
+    records = CeConversationHistory.objects.filter(pk__in=wanted)
+    if any(group.kind == Kind.REFUSED_VALUE for group in groups):
+        records = records.defer(None)
+    turns = {turn.pk: turn for turn in records}
+    comments = _read_comments([group for group in groups if group.kind == Kind.NEGATIVE], turns)
+    return [_build_line(group, turns, comments, snapshot, may_teach=may_teach) for group in groups]
+
+
+def _read_comments(
+    groups: Sequence[CeInboxGroup], turns: Mapping[int, CeConversationHistory]
+) -> Mapping[Any, list[str]]:
+    """The comments on the shown turns that were rated down, by turn."""
+    ids = [turns[turn].turn_id for group in groups for turn in group.turns[: MOST_EXAMPLES + 1] if turn in turns]
+    by_turn: dict[Any, list[str]] = {}
+    if ids:
+        rated = CeMcpUserFeedback.objects.filter(
+            turn_id__in=ids, feedback_type=CeMcpUserFeedback.Type.THUMBS_DOWN, replaced_at=None
+        )
+        for turn_id, comment in rated.exclude(comment="").order_by("pk").values_list("turn_id", "comment"):
+            by_turn.setdefault(turn_id, []).append(shorten(comment, 200))
+    return by_turn
+
+
+def _build_line(
+    group: CeInboxGroup,
+    turns: Mapping[int, CeConversationHistory],
+    comments: Mapping[Any, list[str]],
+    snapshot: Snapshot,
+    *,
+    may_teach: bool,
+) -> GroupLine:
+    shown = [turns[turn] for turn in group.turns[: MOST_EXAMPLES + 1] if turn in turns]
+    texts = [text for turn in shown if (text := _read_text(group, turn))]
+    leader = turns.get(group.leader)
+    url = turn_url(leader.conversation_id, leader.turn_no) if leader else ""
+    if group.kind in BY_WORDS:
+        title = texts[0] if texts and leader else ""
+        actions = _list_teaching_links(group, title, snapshot) if title and may_teach else []
+        return GroupLine(group, title, bool(title), url, texts[1:], actions=actions)
+    title, actions = _describe_subject(group, snapshot)
+    own = [comment for turn in shown for comment in comments.get(turn.turn_id, ())]
+    return GroupLine(group, title, False, url, list(dict.fromkeys(texts)), own, actions if may_teach else [])
+
+
+def _read_text(group: CeInboxGroup, turn: CeConversationHistory) -> str:
+    """The message, or the part of it that the field refused."""
+    if group.kind == Kind.REFUSED_VALUE:
+        refusals = (
+            item for payload in read_payloads(turn, [str(FIELDS_READ)]) for item in payload.get("refused") or ()
+        )
+        own = (item.get("text") for item in refusals if item.get("field") == group.field_name)
+        return shorten(next((text for text in own if isinstance(text, str)), ""), 200)
+    return shorten((turn.user_input or "").strip(), 300)
+
+
+def _list_teaching_links(group: CeInboxGroup, text: str, snapshot: Snapshot) -> list[Link]:
+    """The intents whose phrases come nearest, then the page for any other."""
+    if group.status == _STATUS.UNDERSTOOD:
+        return []
+    matches = match_phrases(snapshot, text)
+    titles = {code(row.intent_code): row.display_name or row.intent_code for row in snapshot.enabled_rows(rows.Intent)}
+    links = [
+        Link(
+            titles.get(match.intent, match.intent),
+            teach_url(group=group.pk, intent=match.intent),
+            f"shares “{'”, “'.join(word.text for word in match.words)}” with “{match.phrase.text}”",
+        )
+        for match in (*matches.hits, *matches.near)[:MOST_SUGGESTIONS]
+    ]
+    known = {match.intent for match in matches.hits}
+    for row in list_matching_patterns(snapshot, text)[:MOST_SUGGESTIONS]:
+        if (intent := code(row.intent_code)) not in known:
+            known.add(intent)
+            url = teach_url(group=group.pk, intent=intent)
+            links.append(
+                Link(titles.get(intent, intent), url, f"its pattern {quote_name(name_row(row.table, row))} fits")
+            )
+    new_flow = Link("New flow", reverse("admin:config_admin_ceintent_start"))
+    return [*links, Link("Another intent", teach_url(group=group.pk)), new_flow]
+
+
+def teach_url(**values: Any) -> str:
+    """The page that makes phrases of a group (`group`) or of the message of a turn (`message_of`).
+
+    The address names them instead of the message, because logs contain addresses.
+    """
+    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?{urlencode(values)}"
+
+
+def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[Link]]:
+    """What the messages met, in words, and the pages to change it."""
+    if group.kind == Kind.NEGATIVE:
+        name = find_row_name(group.table_name, group.row_pk) if group.table_name else ""
+        edit = row_url(group.table_name, group.row_pk) if name else ""
+        return f"Answer {name}" if name else "An answer without a row", [Link("Edit the answer", edit)] if edit else []
+    form = _find_form(group, snapshot)
+    intent = group.intent_code or (form.intent_code if form else "")
+    row = snapshot.row(rows.Intent, intent)
+    title = (row.display_name if row else "") or intent
+    edit = row_url(_FORM, form.schema_id) if form else ""
+    name = _find_field_title(form, group.field_name)
+    if group.kind == Kind.REFUSED_VALUE:
+        reason = narration_phrases.find_phrase("refused", group.detail)
+        next_steps = [Link(f"Add a choice or a synonym to {name}", edit)] if edit else []
+        return f"{name} of {title}: {reason}", next_steps
+    label = f"Look at the question of {name}" if group.field_name else "Look at the form"
+    about = f"{title}: given up at {name}" if group.field_name else f"{title}: left before it was done"
+    return about, [Link(label, edit)] if edit else []
+
+
+def _find_form(group: CeInboxGroup, snapshot: Snapshot) -> rows.OutputSchema | None:
+    if group.table_name == _FORM and group.row_pk.isdecimal():
+        return snapshot.row(rows.OutputSchema, int(group.row_pk))
+    own = (row for row in snapshot.enabled_rows(rows.OutputSchema) if code(row.intent_code) == group.intent_code)
+    return next((row for row in own if _find_field(row, group.field_name)), None)
+
+
+def _find_field(form: rows.OutputSchema, name: str) -> Mapping[str, Any] | None:
+    """The property of a field by its path."""
+    node: Any = form.json_schema
+    for part in name.split("."):
+        node = node.get("properties", {}).get(part) if isinstance(node, Mapping) else None
+    return node if isinstance(node, Mapping) else None
+
+
+def _find_field_title(form: rows.OutputSchema | None, name: str) -> str:
+    own = _find_field(form, name) if form and name else None
+    return str((own or {}).get("title") or name)
+
+
+def _decide(request: HttpRequest) -> HttpResponse:
+    """Dismiss or reopen a group, assign it, or note something about it."""
+    number = request.POST.get("group", "")
+    user: Any = request.user
+    try:
+        if not (number.isascii() and number.isdecimal() and len(number) < 19):
+            raise GroupGone
+        action = Action(request.POST.get("action", ""))
+        _, text = decide(int(number), action, user.get_username(), user=user, note=request.POST.get("note", ""))
+        messages.success(request, text)
+    except GroupGone as gone:
+        messages.warning(request, str(gone))
+    except ValueError:
+        messages.warning(request, "Nothing was changed: choose one of the buttons of the group.")
+    return HttpResponseRedirect(request.get_full_path())

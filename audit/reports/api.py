@@ -1,0 +1,169 @@
+"""The reports for programs, within the caller's workspace."""
+
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit.record.form_steps import FormStep
+from audit.reports.funnel import Funnel, read_funnels
+from audit.reports.measures import MEASURES, read_values
+from audit.reports.page import ReportForm
+from audit.reports.report import Group, Selection, Totals, build_report
+from convengine.engine.errors import RequestInvalid
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import IsoDateTimeField
+from convengine.server.database.sql import database_time
+
+_KINDS: dict[str, Any] = {
+    "days": {"type": "integer", "enum": [1, 7, 30, 90]},
+    "first": OpenApiTypes.DATE,
+    "last": OpenApiTypes.DATE,
+    "release": {"type": "integer", "minimum": 0},
+}
+
+
+class ReportNumbersSerializer(serializers.Serializer[Any]):
+    """Each measure by name."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """One field per measure."""
+        return {name: serializers.FloatField(allow_null=True, help_text=known.help) for name, known in MEASURES.items()}
+
+
+class ReportPeriodSerializer(serializers.Serializer[Any]):
+    """An hour or a day."""
+
+    since = IsoDateTimeField()
+    until = IsoDateTimeField(help_text="Not included.")
+    numbers = ReportNumbersSerializer()
+
+
+class ReportGroupSerializer(serializers.Serializer[Any]):
+    """The turns with one intent or release."""
+
+    name = serializers.CharField()
+    numbers = ReportNumbersSerializer()
+
+
+class ReportValueSerializer(serializers.Serializer[Any]):
+    """A state or an error code."""
+
+    name = serializers.CharField()
+    turns = serializers.IntegerField()
+
+
+class ReportFieldSerializer(serializers.Serializer[Any]):
+    """A field of a form."""
+
+    field = serializers.CharField()
+    steps = serializers.DictField(child=serializers.IntegerField(), help_text="Turns by step, such as ASKED.")
+    unanswered = serializers.IntegerField(help_text="Asked for, and neither given nor ended since then.")
+
+
+class ReportFormSerializer(serializers.Serializer[Any]):
+    """How far a form came."""
+
+    schemaId = serializers.IntegerField()
+    intent = serializers.CharField(help_text="Blank for a form that no longer exists.")
+    completion = serializers.FloatField(allow_null=True, help_text="Percent of the started forms.")
+    steps = serializers.DictField(child=serializers.IntegerField(), help_text="Turns by step, such as STARTED.")
+    formFields = ReportFieldSerializer(many=True)
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    """The report of a period."""
+
+    since = IsoDateTimeField()
+    until = IsoDateTimeField(help_text="Not included.")
+    total = ReportNumbersSerializer()
+    periods = ReportPeriodSerializer(many=True)
+    intents = ReportGroupSerializer(many=True, help_text="The most frequent ones.")
+    releases = ReportGroupSerializer(many=True, help_text="The most frequent ones.")
+    states = ReportValueSerializer(many=True, help_text="The most frequent ones.")
+    errorCodes = ReportValueSerializer(many=True, help_text="The most frequent ones.")
+    forms = ReportFormSerializer(many=True)
+
+
+class ReportsView(ApiView):
+    """`GET /api/v1/reports`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="getReport",
+        parameters=[
+            OpenApiParameter(
+                name, _KINDS.get(name, OpenApiTypes.STR), description=f"{known.label}. {known.help_text}".strip()
+            )
+            for name, known in ReportForm.base_fields.items()
+        ],
+        responses={200: ReportSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        """The numbers of a period: in total, by hour or day, intent, release, state and error, and how far forms came.
+
+        Without `days`, `first` and `last` it is the last seven days.
+        """
+        return Response(ReportSerializer(_build_document(_read_selection(request))).data)
+
+
+def _read_selection(request: Request) -> Selection:
+    """Raises RequestInvalid."""
+    assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+    given = request.query_params
+    if unknown := sorted(set(given) - set(ReportForm.base_fields)):
+        names = ", ".join(ReportForm.base_fields)
+        raise RequestInvalid(fields={name: [f"Unknown parameter. Use {names}."] for name in unknown})
+    form = ReportForm(given)
+    if not form.is_valid():
+        raise RequestInvalid(
+            fields={name: [str(message) for message in messages] for name, messages in form.errors.items()}
+        )
+    return form.select(database_time(), request.auth.workspace_id)
+
+
+def _build_document(selection: Selection) -> dict[str, Any]:
+    report = build_report(selection)
+    return {
+        "since": selection.since,
+        "until": selection.until,
+        "total": read_values(report.totals),
+        "periods": [_describe_period(period.since, period.until, period.totals) for period in report.periods],
+        "intents": list(map(_describe_group, report.intents)),
+        "releases": list(map(_describe_group, report.releases)),
+        "states": [{"name": name, "turns": turns} for name, turns in report.states],
+        "errorCodes": [{"name": name, "turns": turns} for name, turns in report.errors],
+        "forms": list(map(_describe_funnel, read_funnels(selection))),
+    }
+
+
+def _describe_period(since: datetime, until: datetime, totals: Totals) -> dict[str, Any]:
+    return {"since": since, "until": until, "numbers": read_values(totals)}
+
+
+def _describe_group(group: Group) -> dict[str, Any]:
+    return {"name": group.name, "numbers": read_values(group.totals)}
+
+
+def _describe_funnel(funnel: Funnel) -> dict[str, Any]:
+    return {
+        "schemaId": funnel.schema,
+        "intent": funnel.intent,
+        "completion": funnel.completion,
+        "steps": {step.value: funnel.steps.get(step, 0) for step in FormStep},
+        "formFields": [
+            {
+                "field": known.path,
+                "steps": {step.value: known.steps.get(step, 0) for step in FormStep if step in known.steps},
+                "unanswered": known.unanswered,
+            }
+            for known in funnel.fields
+        ],
+    }

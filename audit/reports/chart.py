@@ -1,0 +1,97 @@
+"""Bars as SVG, drawn on the server; the page has the same numbers as a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+#: The picture in its own units; pages scale it.
+WIDTH, HEIGHT = 960, 240
+_LEFT, _BOTTOM, _TOP = 52, 28, 24
+#: How many names fit below the bars.
+_NAMES = 12
+
+
+class Bar(NamedTuple):
+    """A bar, and the part of it that is marked."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    marked_y: float
+    marked_height: float
+    #: What a pointer shows.
+    title: str
+
+
+class Label(NamedTuple):
+    """A text beside the bars."""
+
+    x: float
+    y: float
+    text: str
+
+
+class Mark(NamedTuple):
+    """Something that happened in the time of a bar."""
+
+    x: float
+    text: str
+    title: str
+    #: Where the text ends or begins.
+    anchor: str
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """What the template draws."""
+
+    bars: Sequence[Bar]
+    names: Sequence[Label]
+    #: The lines of the scale.
+    lines: Sequence[Label]
+    width: int = WIDTH
+    height: int = HEIGHT
+    scale_end: int = _LEFT
+    marks: Sequence[Mark] = ()
+
+
+def draw_bars(values: Sequence[tuple[str, str, int, int]], marks: Sequence[tuple[str, str] | None] = ()) -> BarChart:
+    """Bars of (name, title, number, how much of it is marked), and above them marks of (text, title)."""
+    top = _round_up(max((number for _, _, number, _ in values), default=0))
+    step = (WIDTH - _LEFT) / max(len(values), 1)
+    scale = (HEIGHT - _TOP - _BOTTOM) / top
+    base = HEIGHT - _BOTTOM
+    bars = [
+        Bar(
+            round(_LEFT + index * step + step * 0.1, 1),
+            round(base - number * scale, 1),
+            round(step * 0.8, 1),
+            round(number * scale, 1),
+            round(base - marked * scale, 1),
+            round(marked * scale, 1),
+            title,
+        )
+        for index, (_, title, number, marked) in enumerate(values)
+    ]
+    every = -(-len(values) // _NAMES) or 1
+    names = [
+        Label(round(_LEFT + (index + 0.5) * step, 1), HEIGHT - 8, name)
+        for index, (name, *_) in enumerate(values)
+        if index % every == 0
+    ]
+    lines = [Label(_LEFT, round(base - top * part * scale, 1), f"{top * part:g}") for part in (0, 0.5, 1)]
+    placed = [
+        Mark(round(_LEFT + (index + 0.5) * step, 1), *mark, "start" if index * 2 < len(values) else "end")
+        for index, mark in enumerate(marks)
+        if mark
+    ]
+    return BarChart(bars, names, lines, marks=placed)
+
+
+def _round_up(number: int) -> int:
+    """The next number whose half is round, too: 2, 4, 10, 20, 40, 100 and so on."""
+    size = 2
+    while size < number:
+        size = size * 5 // 2 if str(size)[0] == "4" else size * 2
+    return size

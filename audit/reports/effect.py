@@ -1,0 +1,226 @@
+"""The effect of a release: the rates of the turns on it, beside those on the releases before it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.db.models import BooleanField, Case, Q, Sum, Value, When
+from django.urls import reverse
+
+from audit.models import CeTurnCount
+from audit.reports.days import floor_hour
+from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, Measure
+from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
+from audit.reports.report import Selection, Totals, read_releases
+from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.rows import Intent
+from convengine.server.app_interfaces import RateChange, ReleaseEffect, ReleaseNote, Verdict, configuration
+
+#: The shares that are watched.
+RATES = (NOT_UNDERSTOOD_TURNS, HANDED_OVER, FAILED)
+#: Turns that are so much older than the release are not compared, nor those that are so much later.
+WINDOW = timedelta(days=30)
+#: How many intents and states are listed, and from how many standard errors on.
+MOST_MOVED, _MOVED = 8, 2.0
+
+
+class ReleaseGroup(NamedTuple):
+    """Releases that are judged together, because those before the last had too few turns."""
+
+    first: int
+    last: int
+    totals: Totals
+
+    @property
+    def name(self) -> str:
+        """Such as `release 12` or `releases 9 to 12`."""
+        return f"release {self.last}" if self.first == self.last else f"releases {self.first} to {self.last}"
+
+
+class MovedShare(NamedTuple):
+    """An intent or a state with its share of the turns before and after."""
+
+    name: str
+    before: Proportion
+    after: Proportion
+
+    @property
+    def errors(self) -> float:
+        """How many standard errors the share rose."""
+        return count_standard_errors(self.after, self.before)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The turns on a release and on those before it."""
+
+    after: ReleaseGroup
+    before: ReleaseGroup | None
+    #: When these turns were; the end is not included.
+    since: datetime
+    until: datetime
+    #: True while both sides had their turns at the same time.
+    is_gradual: bool = False
+    #: The turns on this release and all later ones.
+    since_then: Totals = field(default_factory=Totals)
+
+    @property
+    def rates(self) -> list[tuple[Measure, Proportion, Proportion, Proportion]]:
+        """Each watched rate: before, on the release, and since then."""
+        before, after, later = self.before.totals if self.before else Totals(), self.after.totals, self.since_then
+        return [
+            (measure, _read_rate(before, measure), _read_rate(after, measure), _read_rate(later, measure))
+            for measure in RATES
+        ]
+
+
+def group_releases(releases: Iterable[tuple[int, Totals]]) -> list[ReleaseGroup]:
+    """Releases with their turns, in order. Those with too few turns are taken together with the next ones."""
+    groups: list[ReleaseGroup] = []
+    first: int | None = None
+    totals, number = Totals(), 0
+    for number, of_release in releases:
+        if first is None:
+            first = groups[-1].last + 1 if groups else number
+        totals += of_release
+        if totals.turns >= FEWEST_TURNS:
+            groups.append(ReleaseGroup(first, number, totals))
+            first, totals = None, Totals()
+    if first is not None and totals.turns:
+        groups.append(ReleaseGroup(first, number, totals))
+    return groups
+
+
+def describe_effect(after: ReleaseGroup, before: ReleaseGroup) -> ReleaseEffect:
+    """The effect for other pages."""
+    rates = [
+        RateChange(measure.label.lower(), old.share, new.share, judge_change(new, old))
+        for measure in RATES
+        for old, new in [(_read_rate(before.totals, measure), _read_rate(after.totals, measure))]
+    ]
+    return ReleaseEffect(
+        after.first, after.last, after.totals.turns, before.totals.turns, rates, effect_url(after.last)
+    )
+
+
+def effect_url(number: int) -> str:
+    """The page of a release's effect."""
+    return reverse("admin:audit_ceaudit_effect", args=[number])
+
+
+def build_rate_search(measure: Measure, since: datetime, until: datetime, release: int | None = None) -> str:
+    """The search that lists the turns of a rate in a period; blank if none does. The end is not included."""
+    if measure.search is None:
+        return ""
+    # The search includes its end.
+    last = until - timedelta(microseconds=1)
+    wanted = {**measure.search, "release": release, "since": since.isoformat(), "until": last.isoformat()}
+    given = urlencode({key: value for key, value in wanted.items() if value is not None})
+    return f"{reverse('admin:audit_ceaudit_find')}?{given}"
+
+
+def compare_release(release: ReleaseNote) -> Comparison | None:
+    """The turns of a release and of those before it; null if it had none. One query."""
+    if release.gradual:
+        since, until = floor_hour(release.gradual.began), _ceil_hour(release.gradual.ended or release.at + WINDOW)
+        return _compare_sides(release, release.gradual.parent_version, since, until)
+    since, until = floor_hour(release.at - WINDOW), _ceil_hour(release.at + WINDOW)
+    groups = group_releases(read_releases(Selection(since, until)))
+    index = next((index for index, group in enumerate(groups) if group.first <= release.number <= group.last), None)
+    if index is None:
+        return None
+    since_then = sum((group.totals for group in groups[index:]), Totals())
+    return Comparison(groups[index], groups[index - 1] if index else None, since, until, since_then=since_then)
+
+
+def _compare_sides(release: ReleaseNote, parent_version: int, since: datetime, until: datetime) -> Comparison | None:
+    """Both sides of a gradual release, while it was gradual."""
+    older, newer = Totals(), Totals()
+    releases = read_releases(Selection(since, until))
+    for number, totals in releases:
+        if number == release.number:
+            newer += totals
+        elif number <= parent_version:
+            older += totals
+    if not newer.turns:
+        return None
+    before = ReleaseGroup(min(number for number, _ in releases), parent_version, older) if older.turns else None
+    return Comparison(ReleaseGroup(release.number, release.number, newer), before, since, until, is_gradual=True)
+
+
+def name_intent(intent: str) -> str:
+    """The title of an intent, or its code."""
+    row: Any = configuration().latest.table(Intent).by_pk.get(intent)
+    return (row.display_name if row else "") or code_label(intent)
+
+
+def list_moved_intents(comparison: Comparison) -> list[MovedShare]:
+    """The intents whose share of the turns changed most. One query."""
+    return _list_moved(comparison, CeTurnCount.TURN, "intent_code")
+
+
+def list_moved_states(comparison: Comparison) -> list[MovedShare]:
+    """The states whose share of the turns changed most. One query."""
+    return _list_moved(comparison, CeTurnCount.STATE, "value")
+
+
+def _list_moved(comparison: Comparison, kind: str, column: str) -> list[MovedShare]:
+    if comparison.before is None:
+        return []
+    after, before = comparison.after, comparison.before
+    # While a release is gradual, others may lie between the sides.
+    either_side = Q(config_version__range=(before.first, before.last)) | Q(
+        config_version__range=(after.first, after.last)
+    )
+    sums = Selection(comparison.since, comparison.until).counts.filter(either_side, kind=kind)
+    when = When(config_version__gte=after.first, then=Value(True))
+    is_after = Case(when, default=Value(False), output_field=BooleanField())
+    rows = sums.annotate(is_after=is_after).values_list(column, "is_after")
+    counts: dict[str, dict[bool, int]] = defaultdict(lambda: {True: 0, False: 0})
+    for name, side, turns in rows.annotate(sum=Sum("turns")).order_by():
+        counts[name][bool(side)] += turns
+    moved = [
+        MovedShare(
+            name,
+            Proportion(sides[False], before.totals.turns),
+            Proportion(sides[True], after.totals.turns),
+        )
+        for name, sides in counts.items()
+    ]
+    clear = [share for share in moved if abs(share.errors) > _MOVED]
+    return sorted(clear, key=lambda share: -abs(share.errors))[:MOST_MOVED]
+
+
+def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> ReleaseEffect | None:
+    """The release since which a rate is most clearly worse: all turns from it on beside all before; null if unclear."""
+    rises = []
+    for index in range(1, len(groups)):
+        before, after = (sum((group.totals for group in part), Totals()) for part in (groups[:index], groups[index:]))
+        share, old_share = _read_rate(after, measure), _read_rate(before, measure)
+        if judge_change(share, old_share, higher_is_worse=measure.higher_is_worse is not False) is Verdict.WORSE:
+            rises.append((abs(count_standard_errors(share, old_share)), index, before, after))
+    if not rises:
+        return None
+    _, index, before, after = max(rises, key=lambda rise: rise[:2])
+    whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
+    return describe_effect(groups[index]._replace(totals=after), whole)
+
+
+def list_effects(groups: Sequence[ReleaseGroup], since_release: int) -> Iterator[ReleaseEffect]:
+    """The effects of the releases from one on, the newest first."""
+    for index in range(len(groups) - 1, 0, -1):
+        if groups[index].last >= since_release:
+            yield describe_effect(groups[index], groups[index - 1])
+
+
+def _ceil_hour(moment: datetime) -> datetime:
+    """The end of the last hour before a time: turns are counted by hour, and lists of them must not end earlier."""
+    hour = floor_hour(moment)
+    return hour if hour == moment else hour + timedelta(hours=1)
+
+
+def _read_rate(totals: Totals, measure: Measure) -> Proportion:
+    return Proportion(*measure.read_part(totals))

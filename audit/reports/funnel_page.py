@@ -1,0 +1,173 @@
+"""The page *Forms* of the reports: how far each form comes, field by field and state by state."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from audit.record.form_steps import FormStep
+from audit.record.milestones import Milestone
+from audit.reports.funnel import ENDS, FIELD_STEPS, FieldSteps, Funnel, make_step, read_funnels
+from audit.reports.measures import TURNS
+from audit.reports.page import RIGHT, ReportForm, ReportNumber, build_url, list_report_pages
+from audit.reports.report import Selection
+from convengine.engine.turn.labels import code_label
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.database.sql import database_time
+
+TITLE = "Reports: forms"
+#: The picture in its own units; pages scale it.
+WIDTH, _ROW, _NAMES, _NUMBERS = 960, 34, 220, 110
+
+
+class FunnelBar(NamedTuple):
+    """A step of the funnel: how many forms came so far."""
+
+    name: str
+    turns: int
+    y: int
+    width: float
+    text_x: float
+    title: str
+
+
+class FieldRow(NamedTuple):
+    """A field in the table: its title, and the numbers of its steps."""
+
+    title: str
+    numbers: Sequence[ReportNumber]
+    unanswered: int
+
+
+class StateRow(NamedTuple):
+    """A state in the table."""
+
+    name: str
+    entered: ReportNumber
+    exited: int
+    losses: int
+
+
+class FunnelView(NamedTuple):
+    """A form on the page."""
+
+    funnel: Funnel
+    #: The started and the ended forms: label and number.
+    whole: Sequence[tuple[str, ReportNumber]]
+    bars: Sequence[FunnelBar]
+    height: int
+    rows: Sequence[FieldRow]
+    states: Sequence[StateRow]
+    #: The field that loses most; null if none loses any.
+    worst: FieldSteps | None
+
+
+def funnel_page(request: HttpRequest) -> HttpResponse:
+    """How far forms come, as a page or as CSV."""
+    require_right(request, RIGHT)
+    form = ReportForm({"days": "7"} | request.GET.dict())
+    form.is_valid()
+    selection = form.select(database_time())
+    funnels = read_funnels(selection)
+    if request.GET.get("format") == "csv":
+        return _answer_csv(funnels)
+    context = {
+        "title": TITLE,
+        "form": form,
+        "report_pages": list_report_pages(request),
+        "funnels": [_build_view(selection, funnel) for funnel in funnels],
+        "field_steps": FIELD_STEPS,
+        "csv_url": f"?{_keep_filters(request)}format=csv",
+        "width": WIDTH,
+        "bar_x": _NAMES,
+    }
+    return TemplateResponse(request, "audit/report_forms.html", {**admin.site.each_context(request), **context})
+
+
+def _keep_filters(request: HttpRequest) -> str:
+    query = request.GET.copy()
+    query.pop("format", None)
+    return f"{query.urlencode()}&" if query else ""
+
+
+def _build_view(selection: Selection, funnel: Funnel) -> FunnelView:
+    rows = [_build_row(selection, funnel, known) for known in funnel.fields]
+    steps = (FormStep.STARTED, FormStep.FILLED, FormStep.DECLINED, FormStep.COMPLETED)
+    whole = [(step.label, _link(selection, funnel, step)) for step in steps]
+    whole += [(step.label, ReportNumber(TURNS, funnel.steps.get(step, 0))) for step in ENDS]
+    bars = list(_draw(funnel))
+    losing = [known for known in funnel.fields if known.losses]
+    return FunnelView(
+        funnel,
+        whole,
+        bars,
+        len(bars) * _ROW,
+        rows,
+        [_build_state(selection, *state) for state in _list_states(funnel)],
+        max(losing, key=lambda known: known.losses, default=None),
+    )
+
+
+def _build_row(selection: Selection, funnel: Funnel, known: FieldSteps) -> FieldRow:
+    numbers = [_link(selection, funnel, step, known) for step in FIELD_STEPS]
+    return FieldRow(known.title, numbers, known.unanswered)
+
+
+def _link(selection: Selection, funnel: Funnel, step: FormStep, known: FieldSteps | None = None) -> ReportNumber:
+    """A number of turns with the search for this step. The intent of a turn may be another after the form ended."""
+    turns = (known.steps if known else funnel.steps).get(step, 0)
+    text = str(make_step(funnel, step, known.path if known else ""))
+    url = build_url(_without_intent(selection), None, {"step": text}) if turns else ""
+    return ReportNumber(TURNS, turns, url)
+
+
+def _without_intent(selection: Selection) -> Selection:
+    return Selection(
+        selection.since, selection.until, selection.workspace, selection.channel, release=selection.release
+    )
+
+
+def _list_states(funnel: Funnel) -> Iterator[tuple[str, str, int, int, int]]:
+    for state in funnel.states:
+        yield state.intent, state.state, state.entered, state.exited, state.losses
+
+
+def _build_state(selection: Selection, intent: str, state: str, entered: int, exited: int, losses: int) -> StateRow:
+    filters = {"milestone": Milestone.ENTERED, "intent": intent, "state": state}
+    number = ReportNumber(TURNS, entered, build_url(_without_intent(selection), None, filters))
+    return StateRow(code_label(state), number, exited, losses)
+
+
+def _draw(funnel: Funnel) -> Iterator[FunnelBar]:
+    steps = [
+        (FormStep.STARTED.label, funnel.steps.get(FormStep.STARTED, 0)),
+        *((known.title, known.steps.get(FormStep.GIVEN, 0)) for known in funnel.fields),
+        (FormStep.FILLED.label, funnel.steps.get(FormStep.FILLED, 0)),
+        (FormStep.COMPLETED.label, funnel.steps.get(FormStep.COMPLETED, 0)),
+    ]
+    most = max((turns for _, turns in steps), default=0) or 1
+    scale = (WIDTH - _NAMES - _NUMBERS) / most
+    for index, (name, turns) in enumerate(steps):
+        width = round(turns * scale, 1)
+        yield FunnelBar(name, turns, index * _ROW, width, round(_NAMES + width + 8, 1), f"{name}: {turns}")
+
+
+def _answer_csv(funnels: Sequence[Funnel]) -> HttpResponse:
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="forms.csv"'
+    writer = csv.writer(response)
+    writer.writerow(("form", "intent", "field", *(step.value.lower() for step in FormStep), "unanswered"))
+    for funnel in funnels:
+        for path, steps, unanswered in _list_lines(funnel):
+            numbers = (steps.get(step, 0) for step in FormStep)
+            writer.writerow((funnel.schema, funnel.intent, path, *numbers, unanswered))
+    return response
+
+
+def _list_lines(funnel: Funnel) -> Iterator[tuple[str, Mapping[FormStep, int], Any]]:
+    yield "", funnel.steps, ""
+    for known in funnel.fields:
+        yield known.path, known.steps, known.unanswered

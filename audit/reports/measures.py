@@ -1,0 +1,208 @@
+"""The numbers of the reports, each declared once: pages, files, API, command, Home and alerts read this list."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+from audit.models import CeMcpUserFeedback
+from audit.record.milestones import Milestone
+from audit.reports.report import Totals
+from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.turn.enums import TurnStatus
+
+Number = int | float | Decimal
+
+
+class Unit(StrEnum):
+    """What a number counts."""
+
+    TURNS = "turns"
+    CONVERSATIONS = "conversations"
+    CALLS = "calls"
+    MILLISECONDS = "ms"
+    COST = "cost"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a group of turns; with a base, a share or a mean."""
+
+    #: As files, API, command and alerts call it.
+    name: str
+    label: str
+    help: str
+    unit: Unit
+    count: Callable[[Totals], int | Decimal]
+    #: What the count is divided by: for a share, what it is a part of; null for a plain number.
+    base: Callable[[Totals], int] | None = None
+    #: Null if it is neither good nor bad.
+    higher_is_worse: bool | None = None
+    #: The filters of the search that lists the counted turns; null if no search lists them.
+    search: Mapping[str, str] | None = field(default=None, hash=False)
+
+    @property
+    def is_share(self) -> bool:
+        """True for a count with its percentage of the base."""
+        return self.base is not None and self.unit in (Unit.TURNS, Unit.CONVERSATIONS)
+
+    def read_part(self, totals: Totals) -> tuple[int, int]:
+        """Of a share: the count, and what it is a part of."""
+        assert self.base is not None
+        whole = self.base(totals)
+        # A conversation that began before the period may be handed over in it.
+        return min(int(self.count(totals)), whole), whole
+
+    def read_share(self, totals: Totals) -> float | None:
+        """The percentage of the base; null without a base, or if it is empty."""
+        part, whole = self.read_part(totals) if self.is_share else (0, 0)
+        return round(100 * part / whole, 1) if whole else None
+
+    def read_value(self, totals: Totals) -> Number | None:
+        """The number by which two groups are compared: the share, the mean, or the plain number."""
+        if self.is_share:
+            return self.read_share(totals)
+        if self.base is None:
+            return self.count(totals)
+        whole = self.base(totals)
+        return round(self.count(totals) / whole) if whole else None
+
+
+def _count_turns(totals: Totals) -> int:
+    return totals.turns
+
+
+def _count_conversations(totals: Totals) -> int:
+    return totals.conversations
+
+
+TURNS = Measure("turns", "Turns", "Messages with their answers, also failed ones.", Unit.TURNS, _count_turns, search={})
+CONVERSATIONS = Measure(
+    "conversations",
+    "Conversations begun",
+    "Conversations with their first turn in this period.",
+    Unit.CONVERSATIONS,
+    _count_conversations,
+    search={"milestone": Milestone.BEGAN},
+)
+NOT_UNDERSTOOD_TURNS = Measure(
+    "not_understood",
+    "Not understood",
+    "Turns in which nothing recognised the message.",
+    Unit.TURNS,
+    lambda totals: totals.not_understood,
+    _count_turns,
+    higher_is_worse=True,
+    search={"stage": str(NOT_UNDERSTOOD)},
+)
+HANDED_OVER = Measure(
+    "handed_over",
+    "Handed over",
+    "Conversations that reached the state HAND_OVER for the first time, beside the conversations begun.",
+    Unit.CONVERSATIONS,
+    lambda totals: totals.handed_over,
+    _count_conversations,
+    higher_is_worse=True,
+    search={"milestone": Milestone.HANDED_OVER},
+)
+CONTAINED = Measure(
+    "contained",
+    "Contained",
+    "Conversations begun, without as many as were handed over.",
+    Unit.CONVERSATIONS,
+    lambda totals: max(totals.conversations - totals.handed_over, 0),
+    _count_conversations,
+    higher_is_worse=False,
+)
+FAILED = Measure(
+    "failed",
+    "Failed",
+    "Turns that ended with an error.",
+    Unit.TURNS,
+    lambda totals: totals.failed,
+    _count_turns,
+    higher_is_worse=True,
+    search={"status": TurnStatus.FAILED.value},
+)
+MEAN_TIME = Measure(
+    "mean_ms",
+    "Mean time",
+    "The mean time of a turn in milliseconds.",
+    Unit.MILLISECONDS,
+    lambda totals: totals.milliseconds,
+    _count_turns,
+    higher_is_worse=True,
+)
+MODEL_CALLS = Measure(
+    "model_calls", "Model calls", "Calls of models, also failed ones.", Unit.CALLS, lambda totals: totals.model_calls
+)
+COST = Measure("cost", "Model cost", "The cost of model calls with a price.", Unit.COST, lambda totals: totals.cost)
+MODEL_FAILURES = Measure(
+    "model_failures",
+    "Model failures",
+    "Turns in which a model gave no usable answer.",
+    Unit.TURNS,
+    lambda totals: totals.model_failures,
+    _count_turns,
+    higher_is_worse=True,
+    search={"milestone": Milestone.MODEL_FAILED},
+)
+FORMS_STARTED = Measure(
+    "forms_started",
+    "Forms started",
+    "Forms that began to collect fields.",
+    Unit.TURNS,
+    lambda totals: totals.forms_started,
+    search={"milestone": Milestone.FORM_STARTED},
+)
+FORMS_COMPLETED = Measure(
+    "forms_completed",
+    "Forms completed",
+    "Forms that were done, beside the forms started.",
+    Unit.TURNS,
+    lambda totals: totals.forms_completed,
+    lambda totals: totals.forms_started,
+    higher_is_worse=False,
+    search={"milestone": Milestone.FORM_COMPLETED},
+)
+POSITIVE = Measure(
+    "positive",
+    "Positive feedback",
+    "Turns that were rated with thumbs up.",
+    Unit.TURNS,
+    lambda totals: totals.positive,
+    lambda totals: totals.positive + totals.negative,
+    higher_is_worse=False,
+    search={"feedback": CeMcpUserFeedback.Type.THUMBS_UP.value},
+)
+NEGATIVE = Measure(
+    "negative",
+    "Negative feedback",
+    "Turns that were rated with thumbs down.",
+    Unit.TURNS,
+    lambda totals: totals.negative,
+    lambda totals: totals.positive + totals.negative,
+    higher_is_worse=True,
+    search={"feedback": CeMcpUserFeedback.Type.THUMBS_DOWN.value},
+)
+
+#: In the order of pages and files.
+MEASURES: Mapping[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, CONTAINED, FORMS_STARTED, FORMS_COMPLETED, FAILED),
+        *(MEAN_TIME, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE),
+    )
+}
+#: Those that are shares: a count of turns or conversations, and what it is a part of.
+SHARES = tuple(measure for measure in MEASURES.values() if measure.is_share)
+
+
+def read_values(totals: Totals) -> dict[str, int | float | None]:
+    """Each measure by name: counts of turns and conversations as such, costs and means as numbers."""
+    return {name: _read_plain(measure, totals) for name, measure in MEASURES.items()}
+
+
+def _read_plain(measure: Measure, totals: Totals) -> int | float | None:
+    value = measure.count(totals) if measure.is_share else measure.read_value(totals)
+    return float(value) if isinstance(value, Decimal) else value

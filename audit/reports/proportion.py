@@ -1,0 +1,56 @@
+"""Shares of turns with their uncertainty, and whether two of them differ by more than chance explains."""
+
+from math import sqrt
+from typing import NamedTuple
+
+from convengine.server.app_interfaces import Verdict
+
+#: So many turns on both sides, and so many standard errors between the shares, make a difference that is no chance.
+FEWEST_TURNS, CLEAR = 30, 3.0
+#: From so many standard errors on, a difference may be one.
+_LIKELY = 2.0
+#: The standard errors of an interval that contains the true share 19 times of 20.
+_INTERVAL = 1.96
+
+
+class Proportion(NamedTuple):
+    """How many of some turns or conversations had something."""
+
+    part: int
+    whole: int
+
+    @property
+    def share(self) -> float | None:
+        """In percent; null of nothing."""
+        return round(100 * self.part / self.whole, 1) if self.whole else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval, in percent: the true share lies in it 19 times of 20."""
+        if not self.whole:
+            return 0.0, 100.0
+        share, square = self.part / self.whole, _INTERVAL**2 / self.whole
+        center = (share + square / 2) / (1 + square)
+        half = _INTERVAL / (1 + square) * sqrt(share * (1 - share) / self.whole + square / 4 / self.whole)
+        return round(100 * max(center - half, 0.0), 1), round(100 * min(center + half, 1.0), 1)
+
+
+def count_standard_errors(after: Proportion, before: Proportion) -> float:
+    """How many standard errors a share is above the other: the test of two proportions. 0 if nothing differs."""
+    if not after.whole or not before.whole:
+        return 0.0
+    pooled = (after.part + before.part) / (after.whole + before.whole)
+    error = sqrt(pooled * (1 - pooled) * (1 / after.whole + 1 / before.whole))
+    return (after.part / after.whole - before.part / before.whole) / error if error else 0.0
+
+
+def judge_change(after: Proportion, before: Proportion, *, higher_is_worse: bool = True) -> Verdict:
+    """Whether a share got worse or better."""
+    if min(after.whole, before.whole) < FEWEST_TURNS:
+        return Verdict.TOO_FEW
+    errors = count_standard_errors(after, before) * (1 if higher_is_worse else -1)
+    if abs(errors) > CLEAR:
+        return Verdict.WORSE if errors > 0 else Verdict.BETTER
+    if abs(errors) > _LIKELY:
+        return Verdict.MAYBE_WORSE if errors > 0 else Verdict.MAYBE_BETTER
+    return Verdict.SAME

@@ -1,0 +1,268 @@
+"""A report: the counts of a period, by hour or day, and by what the turns had in common."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, tzinfo
+from decimal import Decimal
+from typing import Any, Self
+
+from django.db.models import Max, Min, Q, QuerySet, Sum
+from django.utils import timezone
+
+from audit.models import CeMcpUserFeedback, CeTurnCount, CeTurnDayCount
+from audit.record.form_steps import FormStep
+from audit.reports.days import find_day, find_next_day, floor_hour, list_starts
+from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.turn.enums import TurnStatus
+
+#: Up to this length a report goes by hour.
+_BY_HOUR = timedelta(days=2)
+#: How many intents, states, errors and releases are listed.
+MOST = 20
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a report is about; blank fields match everything."""
+
+    since: datetime
+    #: Not included.
+    until: datetime
+    workspace: str = ""
+    channel: str = ""
+    intent: str = ""
+    release: int | None = None
+
+    @property
+    def counts(self) -> QuerySet[CeTurnCount]:
+        """The counts of these turns by hour."""
+        return self._filter(CeTurnCount.objects.all(), self.since, self.until)
+
+    def split(self, zone: tzinfo) -> Iterator[QuerySet[Any]]:
+        """The counts of the whole days, and those of the hours before and after them."""
+        first = self.since if find_day(self.since, zone) == self.since else find_next_day(self.since, zone)
+        # No turn is later than now, so that the counts of today are those of its hours.
+        last = self.until if self.until > timezone.now() else find_day(self.until, zone)
+        if first >= last:
+            yield self.counts
+            return
+        yield self._filter(CeTurnDayCount.objects.all(), first, last)
+        for since, until in ((self.since, first), (last, self.until)):
+            if since < until:
+                yield self._filter(CeTurnCount.objects.all(), since, until)
+
+    def _filter(self, counts: QuerySet[Any], since: datetime, until: datetime) -> QuerySet[Any]:
+        wanted: dict[str, Any] = {"hour__gte": since, "hour__lt": until}
+        names = {"workspace_id": self.workspace, "channel": self.channel, "intent_code": self.intent}
+        wanted |= {name: value for name, value in names.items() if value}
+        if self.release is not None:
+            wanted["config_version"] = self.release
+        return counts.filter(**wanted)
+
+    @property
+    def goes_by_hour(self) -> bool:
+        return self.until - self.since <= _BY_HOUR
+
+
+@dataclass
+class Totals:
+    """The numbers of a group of turns."""
+
+    turns: int = 0
+    conversations: int = 0
+    not_understood: int = 0
+    handed_over: int = 0
+    failed: int = 0
+    milliseconds: Decimal = Decimal(0)
+    model_calls: int = 0
+    cost: Decimal = Decimal(0)
+    model_failures: int = 0
+    forms_started: int = 0
+    forms_completed: int = 0
+    positive: int = 0
+    negative: int = 0
+
+    def add(self, kind: str, value: str, turns: int, amount: Decimal) -> None:
+        """Add a count."""
+        if kind == CeTurnCount.TURN:
+            self.turns += turns
+            self.milliseconds += amount
+            self.failed += turns if value == TurnStatus.FAILED.value else 0
+        elif kind == CeTurnCount.BEGUN:
+            self.conversations += turns
+        elif kind == CeTurnCount.MODEL_CALLS:
+            self.model_calls += turns
+            self.cost += amount
+        elif (kind, value) == (CeTurnCount.STAGE, str(NOT_UNDERSTOOD)):
+            self.not_understood += turns
+        elif kind == CeTurnCount.HANDED_OVER:
+            self.handed_over += turns
+        elif kind == CeTurnCount.MODEL_FAILED:
+            self.model_failures += turns
+        elif kind == _FORM_STARTED:
+            self.forms_started += turns
+        elif kind == _FORM_COMPLETED:
+            self.forms_completed += turns
+        elif (kind, value) == (CeTurnCount.FEEDBACK, CeMcpUserFeedback.Type.THUMBS_UP):
+            self.positive += turns
+        elif kind == CeTurnCount.FEEDBACK:
+            self.negative += turns
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
+
+
+@dataclass(frozen=True)
+class Period:
+    """An hour or a day of a report."""
+
+    since: datetime
+    #: Not included.
+    until: datetime
+    totals: Totals
+
+
+@dataclass(frozen=True)
+class Group:
+    """The turns with one intent, state, error or release."""
+
+    name: str
+    totals: Totals
+
+
+@dataclass(frozen=True)
+class Report:
+    """The counts of a selection."""
+
+    selection: Selection
+    periods: Sequence[Period]
+    intents: Sequence[Group] = field(default_factory=list)
+    states: Sequence[tuple[str, int]] = field(default_factory=list)
+    errors: Sequence[tuple[str, int]] = field(default_factory=list)
+    releases: Sequence[Group] = field(default_factory=list)
+
+    @property
+    def totals(self) -> Totals:
+        """Of the whole selection."""
+        return sum((period.totals for period in self.periods), Totals())
+
+
+def build_report(selection: Selection, zone: tzinfo | None = None) -> Report:
+    """Read the counts of a selection: five queries. Days are those of the zone, by default of the deployment."""
+    return Report(
+        selection,
+        _build_periods(selection, zone or timezone.get_current_timezone()),
+        _list_groups(selection, "intent_code"),
+        _list_values(selection, CeTurnCount.STATE),
+        _list_values(selection, CeTurnCount.ERROR),
+        _list_groups(selection, "config_version"),
+    )
+
+
+def read_totals(selection: Selection) -> Totals:
+    """The numbers of all its turns."""
+    totals = Totals()
+    for (kind, value), (turns, amount) in _sum_by(selection, "kind", "value"):
+        totals.add(kind, value, turns, amount)
+    return totals
+
+
+def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
+    """The numbers of each release, in the order of the releases."""
+    totals: dict[int, Totals] = defaultdict(Totals)
+    for (number, kind, value), (turns, amount) in _sum_by(selection, "config_version", "kind", "value"):
+        totals[number].add(kind, value, turns, amount)
+    return sorted(totals.items())
+
+
+def read_hours(selection: Selection) -> dict[datetime, Totals]:
+    """The numbers of each hour with counts."""
+    totals: dict[datetime, Totals] = defaultdict(Totals)
+    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", parts=[selection.counts]):
+        totals[hour].add(kind, value, turns, amount)
+    return totals
+
+
+def choose_days(days: int, now: datetime, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
+    """The last days up to the end of this hour, from the midnight that begins the first of them."""
+    zone = zone or timezone.get_current_timezone()
+    first = (now.astimezone(zone) - timedelta(days=days - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return floor_hour(first), floor_hour(now) + timedelta(hours=1)
+
+
+def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, datetime]:
+    """Whole days of the deployment's zone, up to the end of this hour at most; the first one is not after it."""
+    zone = timezone.get_current_timezone()
+    since, end = (
+        floor_hour(datetime.combine(day, time(), zone)) for day in (first, max(first, last) + timedelta(days=1))
+    )
+    return since, max(min(end, floor_hour(now) + timedelta(hours=1)), since + timedelta(hours=1))
+
+
+def _build_periods(selection: Selection, zone: tzinfo) -> list[Period]:
+    """Every hour or day of the selection, also those without turns."""
+    starts = list_starts(selection.since, selection.until, zone, by_hour=selection.goes_by_hour)
+    totals = [Totals() for _ in starts]
+    # Counts of days are those of the deployment's zone.
+    has_days = not selection.goes_by_hour and zone == timezone.get_current_timezone()
+    parts = None if has_days else [selection.counts]
+    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", parts=parts):
+        totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
+    return [Period(*each) for each in zip(starts, [*starts[1:], selection.until], totals, strict=True)]
+
+
+def _list_groups(selection: Selection, column: str) -> list[Group]:
+    """The most frequent intents or releases."""
+    totals: dict[str, Totals] = defaultdict(Totals)
+    for (name, kind, value), (turns, amount) in _sum_by(selection, column, "kind", "value"):
+        totals[str(name)].add(kind, value, turns, amount)
+    by_turns = sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))
+    return [Group(name, numbers) for name, numbers in by_turns[:MOST] if numbers.turns]
+
+
+def _list_values(selection: Selection, kind: str) -> list[tuple[str, int]]:
+    """The most frequent states or errors with their turns."""
+    sums = read_values_of(selection, Q(kind=kind), "value")
+    by_turns = sorted(((name, turns) for (name,), turns in sums.items()), key=lambda item: (-item[1], item[0]))
+    return by_turns[:MOST]
+
+
+def read_error_hours(codes: Sequence[str]) -> dict[str, tuple[datetime, datetime]]:
+    """The hours in which each error was first and last counted, also outside of a report's period. One query."""
+    errors = CeTurnCount.objects.filter(kind=CeTurnCount.ERROR, value__in=codes, turns__gt=0).order_by()
+    hours = errors.values("value").annotate(first=Min("hour"), last=Max("hour"))
+    return {row["value"]: (row["first"], row["last"]) for row in hours}
+
+
+def read_values_of(selection: Selection, wanted: Q, *columns: str) -> dict[tuple[Any, ...], int]:
+    """The turns of some counts by columns, without those that are zero."""
+    sums: Counter[tuple[Any, ...]] = Counter()
+    for key, (turns, _) in _sum_by(selection, *columns, wanted=wanted):
+        sums[key] += turns
+    return dict(+sums)
+
+
+_FORM_STARTED, _FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormStep.STARTED, FormStep.COMPLETED))
+#: The counts that `Totals` has, besides those of deciding rows, states and other stages.
+_KINDS = (
+    *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED),
+    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK),
+)
+_WANTED = Q(kind__in=_KINDS) | Q(kind=CeTurnCount.STAGE, value=str(NOT_UNDERSTOOD))
+
+
+def _sum_by(
+    selection: Selection, *columns: str, wanted: Q = _WANTED, parts: Iterable[QuerySet[Any]] | None = None
+) -> Iterator[tuple[tuple[Any, ...], tuple[int, Decimal]]]:
+    """The sums of turns and amounts by some columns; of a key several if both days and hours have it. One query."""
+    sums = [
+        counts.filter(wanted)
+        .order_by()
+        .values_list(*columns)
+        .annotate(sum_turns=Sum("turns"), sum_amount=Sum("amount"))
+        for counts in parts or selection.split(timezone.get_current_timezone())
+    ]
+    for *key, turns, amount in sums[0].union(*sums[1:], all=True) if len(sums) > 1 else sums[0]:
+        yield tuple(key), (turns, amount)

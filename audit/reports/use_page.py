@@ -1,0 +1,133 @@
+"""The page *Rows* of the reports: how often rules, answers and other rows decided, and which of them never did."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.text import capfirst
+
+from audit.export.cells import guard_cell
+from audit.reports.measures import TURNS
+from audit.reports.page import RIGHT, ReportForm, ReportNumber, build_url, list_report_pages
+from audit.reports.report import Selection, read_values_of
+from convengine.engine.rules.row_names import name_row
+from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.record_columns import get_options, row_url
+from convengine.server.app_interfaces import configuration
+from convengine.server.database.sql import database_time
+
+TITLE = "Reports: rows"
+#: How many rows of a table the page lists; the file has all.
+MOST = 50
+
+
+class RowUse(NamedTuple):
+    """A row, and in how many turns it decided something."""
+
+    pk: str
+    #: Blank for a row that live no longer has.
+    name: str
+    turns: int
+
+
+class RowLine(NamedTuple):
+    """A row as the page shows it."""
+
+    name: str
+    #: Its form; blank for a row that live no longer has.
+    url: str
+    number: ReportNumber
+
+
+class TableUse(NamedTuple):
+    """The rows of a table, on the page."""
+
+    table: str
+    #: What a row of it is called, and what several are.
+    label: str
+    plural: str
+    used: Sequence[RowLine]
+    used_count: int
+    never_used: Sequence[RowLine]
+    never_used_count: int
+
+
+def use_page(request: HttpRequest) -> HttpResponse:
+    """How often each row decided, as a page or as CSV."""
+    require_right(request, RIGHT)
+    form = ReportForm({"days": "7"} | request.GET.dict())
+    form.is_valid()
+    selection = form.select(database_time())
+    uses = read_uses(selection, configuration().current())
+    if request.GET.get("format") == "csv":
+        return _answer_csv(uses)
+    query = request.GET.copy()
+    query["format"] = "csv"
+    context = {
+        "title": TITLE,
+        "form": form,
+        "report_pages": list_report_pages(request),
+        "tables": [_build_table(selection, table, rows) for table, rows in uses.items() if rows],
+        "most": MOST,
+        "csv_url": f"?{query.urlencode()}",
+    }
+    return TemplateResponse(request, "audit/report_rows.html", {**admin.site.each_context(request), **context})
+
+
+def read_uses(selection: Selection, snapshot: Snapshot) -> dict[str, list[RowUse]]:
+    """The rows that decided in the selected turns, the most used first, then those of the snapshot that did not."""
+    turns = read_values_of(selection, Q(kind__in=DECIDERS), "kind", "value")
+    return {table: list(_list_uses(table, turns, snapshot)) for table in DECIDERS}
+
+
+def _list_uses(table: str, turns: Mapping[tuple[Any, ...], int], snapshot: Snapshot) -> Iterator[RowUse]:
+    live = {str(row.pk): row for row in snapshot.enabled_rows(ROW_TYPE_OF[table])}
+    used = [(pk, count) for (kind, pk), count in turns.items() if kind == table]
+    for pk, count in sorted(used, key=lambda item: (-item[1], item[0])):
+        yield RowUse(pk, _name(table, live.get(pk)), count)
+    for pk in live.keys() - dict(used).keys():
+        yield RowUse(pk, _name(table, live[pk]), 0)
+
+
+def _name(table: str, row: Any) -> str:
+    return (name_row(table, row) or f"{_label(table)[0]} {row.pk}") if row else ""
+
+
+def _label(table: str) -> tuple[str, str]:
+    options = get_options(table)
+    return capfirst(str(options.verbose_name)), capfirst(str(options.verbose_name_plural))
+
+
+def _build_table(selection: Selection, table: str, rows: Sequence[RowUse]) -> TableUse:
+    used = [row for row in rows if row.turns]
+    never_used = sorted((row for row in rows if not row.turns), key=lambda row: row.name)
+    return TableUse(
+        table,
+        *_label(table),
+        list(_build_lines(selection, table, used)),
+        len(used),
+        list(_build_lines(selection, table, never_used)),
+        len(never_used),
+    )
+
+
+def _build_lines(selection: Selection, table: str, rows: Iterable[RowUse]) -> Iterator[RowLine]:
+    for row in list(rows)[:MOST]:
+        url = build_url(selection, None, {"table": table, "row": row.pk}) if row.turns else ""
+        name = row.name or f"{_label(table)[0]} {row.pk} (not live any more)"
+        yield RowLine(name, row_url(table, row.pk) if row.name else "", ReportNumber(TURNS, row.turns, url))
+
+
+def _answer_csv(uses: Mapping[str, Sequence[RowUse]]) -> HttpResponse:
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="rows.csv"'
+    writer = csv.writer(response)
+    writer.writerow(("table", "row", "name", "turns"))
+    writer.writerows((table, row.pk, guard_cell(row.name), row.turns) for table, rows in uses.items() for row in rows)
+    return response

@@ -1,0 +1,94 @@
+"""The last seven days beside the seven before: what got worse, since which release, and what to teach first."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, F, OuterRef, Subquery, Sum, Window
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.models import CeInboxGroup
+from audit.reports.days import floor_hour
+from audit.reports.effect import (
+    RATES,
+    ReleaseGroup,
+    build_rate_search,
+    find_turning_point,
+    group_releases,
+    list_effects,
+)
+from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS
+from audit.reports.proportion import FEWEST_TURNS, Proportion, judge_change
+from audit.reports.report import Selection, Totals, read_releases
+from convengine.engine.text.compare import shorten_line
+from convengine.server.app_interfaces import MessageGroup, Verdict, WeekRate, WeekSummary
+from convengine.server.sessions.models import CeConversationHistory
+
+WEEK = timedelta(days=7)
+#: From this share on, in percent, somebody should look, whatever it was before.
+_HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, HANDED_OVER: 30.0, FAILED: 3.0}
+MOST_GROUPS = 3
+_LONGEST_TEXT = 120
+
+
+def summarise_week(until: datetime | None = None) -> WeekSummary:
+    """The numbers of the seven days up to now, or up to a time. Three queries."""
+    now = floor_hour(until or timezone.now()) + timedelta(hours=1)
+    releases, releases_before = (read_releases(Selection(until - WEEK, until)) for until in (now, now - WEEK))
+    totals = sum((of_release for _, of_release in releases), Totals())
+    previous = sum((of_release for _, of_release in releases_before), Totals())
+    release_groups = group_releases(_join(releases_before, releases))
+    effects = list(list_effects(release_groups, releases[0][0])) if releases else []
+    groups = _list_largest_groups()
+    return WeekSummary(
+        totals.turns,
+        previous.turns,
+        list(_list_rates(totals, previous, release_groups, now)),
+        effects,
+        groups[0].count_of_groups if groups else 0,
+        groups[0].count_of_messages if groups else 0,
+        [
+            MessageGroup(shorten_line(group.text, _LONGEST_TEXT), group.messages, group.this_week, group.week_before)
+            for group in groups
+        ],
+        reverse("admin:audit_ceaudit_reports"),
+        reverse("admin:audit_ceaudit_inbox"),
+        reverse("admin:audit_ceaudit_weekly"),
+    )
+
+
+def _join(before: Sequence[tuple[int, Totals]], releases: Sequence[tuple[int, Totals]]) -> list[tuple[int, Totals]]:
+    """The turns of both weeks by release."""
+    sums = dict(before)
+    for number, totals in releases:
+        sums[number] = sums.get(number, Totals()) + totals
+    return sorted(sums.items())
+
+
+def _list_rates(
+    totals: Totals, previous: Totals, groups: Sequence[ReleaseGroup], until: datetime
+) -> Iterator[WeekRate]:
+    for measure in RATES:
+        rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
+        is_worse = judge_change(rate, before) is Verdict.WORSE
+        is_high = rate.whole >= FEWEST_TURNS and (rate.share or 0) >= _HIGH[measure]
+        since = find_turning_point(measure, groups) if is_worse or is_high else None
+        # As many as the search lists: more may be handed over than began.
+        number = int(measure.count(totals))
+        url = build_rate_search(measure, until - WEEK, until) if number else ""
+        label, unit = measure.label.lower(), str(measure.unit)
+        yield WeekRate(label, unit, number, rate.share, before.share, is_worse, is_high, since, url)
+
+
+def _list_largest_groups() -> list[Any]:
+    """The open groups with the most messages of the week; each knows how many are open. One query."""
+    text = CeConversationHistory._base_manager.filter(pk=OuterRef("leader")).values("user_input")[:1]
+    groups = CeInboxGroup.objects.filter(
+        status=CeInboxGroup.Status.OPEN, kind=CeInboxGroup.Kind.NOT_UNDERSTOOD
+    ).annotate(
+        text=Subquery(text),
+        count_of_groups=Window(Count("pk")),
+        count_of_messages=Window(Sum("messages")),
+    )
+    return list(groups.order_by(F("this_week").desc(), F("messages").desc(), "id")[:MOST_GROUPS])

@@ -1,0 +1,322 @@
+"""*Teach this*: choose the intent of a message, read what its phrases would change, and save them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from config_admin.drafts.middleware import offer_drafts
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import workspace_url
+from config_admin.form_save import reasons
+from config_admin.form_save.request_change_set import describe_new_release, record_request
+from config_admin.releases.content import control_plane
+from config_admin.releases.working_copy import find_working_copy
+from config_admin.teaching.trial import ChangedMessage, Lesson, Trial, drop_known_phrases, find_state, try_lesson
+from config_admin.transfer.apply_import import ImportRefused, add_document
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.steps.intents.classifiers import list_matching_patterns
+from convengine.engine.text.compare import code, shorten_line, storable
+from convengine.engine.text.wording import did_you_mean
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.release_settings import MODE
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import StoredMessage, access_log, turn_reader
+from convengine.server.database.sql import database_time
+from convengine.server.sessions.models import CeConversationHistory
+
+TITLE = "Teach this"
+#: The right to read messages.
+RIGHT = "ce_sessions.view_ceconversationhistory"
+#: Messages of the period that a trial reads, and changed ones that the page shows of each kind.
+MOST_MESSAGES, MOST_SHOWN = 100_000, 12
+_MOST_PHRASES, _LONGEST, _SUGGESTED = 50, 500, 4
+_PHRASES = rows.Classifier.table
+
+
+class Suggestion(NamedTuple):
+    """An intent that the messages may mean, and why."""
+
+    intent: str
+    title: str
+    reason: str = ""
+
+
+class OfferedPhrase(NamedTuple):
+    """A wording on the page."""
+
+    text: str
+    is_chosen: bool
+
+
+@dataclass
+class Choice:
+    """What the page asks: the phrases, and their intent."""
+
+    phrases: list[OfferedPhrase]
+    intent: str = ""
+    #: The intent as it was typed.
+    typed: str = ""
+    more: str = ""
+    problem: str = ""
+
+    @property
+    def chosen(self) -> list[str]:
+        lines = (line.strip() for line in self.more.splitlines())
+        return [*(phrase.text for phrase in self.phrases if phrase.is_chosen), *filter(None, lines)]
+
+
+def teach_url(**values: Any) -> str:
+    """The page for a group of the inbox (`group`) or a turn (`message_of`)."""
+    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?{urlencode(values)}"
+
+
+def teach(request: HttpRequest) -> HttpResponse:
+    """The messages and the intents; with an intent what the phrases would change; then the release."""
+    if not admin.site.get_model_admin(control_plane()[_PHRASES]).has_add_permission(request):
+        raise PermissionDenied
+    snapshot = get_editor_context(request).snapshot
+    group = _read_number(request, "group")
+    given = _read_messages(request, group)
+    suggestions = _suggest_intents(snapshot, given)
+    choice = _read_choice(request, snapshot, given, suggestions)
+    trial = _try(request, snapshot, choice) if choice.intent and not choice.problem else None
+    context: dict[str, Any] = {}
+    if request.POST.keys() & {"_save", "_to_draft"} and trial and not trial.errors:
+        is_tried = request.POST.get("tried") == trial.digest
+        if is_tried and reasons.read_reason(request):
+            if "_to_draft" in request.POST and find_working_copy() is None:
+                return offer_drafts(request, "The phrases wait in a draft until it is published.")
+            saved = _save(request, trial, group)
+            if isinstance(saved, HttpResponse):
+                return saved
+            context["refused"] = saved
+        else:
+            context["is_outdated"] = not is_tried
+            context["reason_missing"] = "" if reasons.read_reason(request) else reasons.MISSING
+    context |= {
+        **admin.site.each_context(request),
+        "title": TITLE,
+        "opts": control_plane()[_PHRASES]._meta,
+        "given": given,
+        "may_read": request.user.has_perm(RIGHT),
+        "choice": choice,
+        "suggestions": suggestions,
+        "is_other": choice.intent not in {suggestion.intent for suggestion in suggestions},
+        "intents": _list_intents(snapshot),
+        "reason": reasons.read_reason(request) or _suggest_reason(group),
+        "back_url": reverse("admin:audit_ceaudit_inbox") if group else "",
+        "draft": getattr(request, "ce_draft", None),
+        "is_reviewed": live_settings.read(snapshot, MODE).value == "REVIEWED",
+        "form_url": _form_url(request, choice),
+        "new_flow_url": reverse("admin:config_admin_ceintent_start"),
+        "is_post": request.method == "POST",
+        **(_describe_trial(snapshot, trial) if trial else {}),
+    }
+    return TemplateResponse(request, "config_admin/teach.html", context)
+
+
+def _read_number(request: HttpRequest, name: str) -> int | None:
+    number = request.GET.get(name, "")
+    return int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else None
+
+
+def _read_messages(request: HttpRequest, group: int | None) -> list[StoredMessage]:
+    """The wordings of the group, or the message of the turn. The access is logged. None without the right to read."""
+    if not request.user.has_perm(RIGHT):
+        return []
+    if group is not None:
+        access_log().log_row_access(request, None)
+        return turn_reader().list_group_messages(group)
+    turn = CeConversationHistory.objects.filter(pk=_read_number(request, "message_of") or 0).first()
+    if turn is None:
+        return []
+    access_log().log_row_access(request, turn)
+    return [StoredMessage(turn.pk, turn.user_input.strip())] if turn.user_input and turn.user_input.strip() else []
+
+
+def _suggest_intents(snapshot: Snapshot, given: Sequence[StoredMessage]) -> list[Suggestion]:
+    """The intents whose phrases come nearest to the messages, the nearest first."""
+    titles = _map_titles(snapshot)
+    best: dict[str, tuple[float, Suggestion]] = {}
+    for message in given:
+        matches = match_phrases(snapshot, message.text)
+        for match in (*matches.hits, *matches.near):
+            if match.intent in titles and match.score > best.get(match.intent, (0.0, None))[0]:
+                words = "”, “".join(word.text for word in match.words)
+                reason = f"shares “{words}” with “{match.phrase.text}”"
+                best[match.intent] = (match.score, Suggestion(match.intent, titles[match.intent], reason))
+        for row in list_matching_patterns(snapshot, message.text):
+            intent, reason = code(row.intent_code), f"its pattern {quote_name(name_row(row.table, row))} fits"
+            best.setdefault(intent, (0.0, Suggestion(intent, titles.get(intent, intent), reason)))
+    ranked = sorted(best.values(), key=lambda entry: (-entry[0], entry[1].intent))
+    return [suggestion for _, suggestion in ranked[:_SUGGESTED]]
+
+
+def _map_titles(snapshot: Snapshot) -> Mapping[str, str]:
+    """The enabled intents that phrases may lead to, with what they are called."""
+    enabled = snapshot.enabled_rows(rows.Intent)
+    return {
+        code(row.intent_code): row.display_name or row.intent_code
+        for row in enabled
+        if code(row.intent_code) not in (ANY, UNKNOWN)
+    }
+
+
+def _list_intents(snapshot: Snapshot) -> list[tuple[str, str]]:
+    return sorted(_map_titles(snapshot).items(), key=lambda item: item[1].casefold())
+
+
+def _read_choice(
+    request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage], suggestions: Sequence[Suggestion]
+) -> Choice:
+    """What was sent; at first all wordings, for the intent in the address."""
+    if request.method != "POST":
+        offered = [OfferedPhrase(shorten_line(message.text, _LONGEST), is_chosen=True) for message in given]
+        choice = Choice(_drop_repeated(offered))
+        typed = request.GET.get("intent", "")
+    else:
+        sent, used = request.POST.getlist("phrase"), set(request.POST.getlist("use"))
+        texts = [storable(text).strip()[:_LONGEST] for text in sent[:_MOST_PHRASES]]
+        offered = [OfferedPhrase(text, str(number) in used) for number, text in enumerate(texts)]
+        choice = Choice(offered, more=storable(request.POST.get("more", ""))[: _LONGEST * _MOST_PHRASES])
+        typed = request.POST.get("intent", "")
+        typed = request.POST.get("other", "") if typed in ("", "other") else typed
+    choice.typed = storable(typed).strip()
+    choice.intent, choice.problem = _read_intent(snapshot, choice.typed)
+    if request.method == "POST" and not choice.problem:
+        choice.problem = "" if choice.intent else "Choose the intent that these messages mean."
+        if choice.intent and not choice.chosen:
+            choice.problem = "Tick at least one wording, or write one."
+        elif len(choice.chosen) > _MOST_PHRASES:
+            choice.problem = f"At most {_MOST_PHRASES} phrases can be taught at once. Leave some out."
+    return choice
+
+
+def _drop_repeated(offered: Sequence[OfferedPhrase]) -> list[OfferedPhrase]:
+    return list({phrase.text.casefold(): phrase for phrase in reversed(offered)}.values())[::-1]
+
+
+def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
+    """The code of an intent that was typed as code or title, and the problem if there is none."""
+    if not typed:
+        return "", ""
+    titles = _map_titles(snapshot)
+    # A choice of the list reads "Order status (ORDER_STATUS)".
+    inner = typed[typed.rfind("(") + 1 : -1] if typed.endswith(")") else typed
+    for name in (typed, inner):
+        if code(name) in titles:
+            return code(name), ""
+    by_title = {title.casefold(): intent for intent, title in titles.items()}
+    if intent := by_title.get(typed.casefold()):
+        return intent, ""
+    return "", f"No intent is called “{shorten_line(typed, 60)}”.{did_you_mean(typed, [*titles, *titles.values()])}"
+
+
+def _try(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Trial | None:
+    """The trial of the phrases that the intent does not have yet; null, with the problem, if there are none."""
+    phrases = drop_known_phrases(snapshot, choice.intent, choice.chosen)
+    if not phrases:
+        choice.problem = "The intent has these phrases already." if choice.chosen else ""
+        return None
+    lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
+    texts = turn_reader().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}
+    return try_lesson(lesson, texts, database_time(), with_tests=_sees_tests(request))
+
+
+def _sees_tests(request: HttpRequest) -> bool:
+    return bool(request.user.has_perm("config_admin.view_cetestcase"))
+
+
+def _save(request: HttpRequest, trial: Trial, group: int | None) -> HttpResponse | list[str]:
+    """Store the phrases as one release, or in the open draft; returns the reasons if they were refused."""
+    lesson, author = trial.lesson, request.user.get_username()
+    try:
+        with record_request(request):
+            add_document(lesson.make_document(), author=author, reason=reasons.read_reason(request))
+            count = len(lesson.phrases)
+            messages.success(request, f"{count} phrase{pluralize(count)} of {lesson.intent} saved.")
+            messages.success(request, describe_new_release())
+    except ImportRefused as refused:
+        return [str(error) for error in refused.plan.errors]
+    if group is not None and request.user.has_perm(RIGHT):
+        _note_taught(group, author, lesson.intent)
+        return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
+    return HttpResponseRedirect(workspace_url(lesson.intent))
+
+
+def _note_taught(group: int, author: str, intent: str) -> None:
+    copy = find_working_copy()
+    if copy is None:
+        turn_reader().note_taught(group, author, f"Taught as {intent}", is_live=True)
+    else:
+        # The transaction of a draft is rolled back.
+        what = f"Taught as {intent} in the draft “{copy.title}”"
+        copy.later.append(lambda: turn_reader().note_taught(group, author, what, is_live=False))
+
+
+def _suggest_reason(group: int | None) -> str:
+    return "Messages of the inbox" if group else "A message of a conversation"
+
+
+def _form_url(request: HttpRequest, choice: Choice) -> str:
+    """The form of one phrase with all its columns."""
+    values = {"rule_type": "PHRASE", "intent_code": choice.intent, "message_of": request.GET.get("message_of", "")}
+    given = urlencode({name: value for name, value in values.items() if value})
+    return f"{reverse('admin:config_admin_ceintentclassifier_add')}?{given}"
+
+
+class MessageList(NamedTuple):
+    """Changed messages of a kind, as the page shows them."""
+
+    title: str
+    look: str
+    text: str
+    shown: Sequence[tuple[ChangedMessage, str]]
+    more: int
+
+
+def _describe_trial(snapshot: Snapshot, trial: Trial) -> dict[str, Any]:
+    titles = _map_titles(snapshot)
+    return {
+        "trial": trial,
+        "lesson_title": titles.get(trial.lesson.intent, trial.lesson.intent),
+        "caught_count": sum(message.times for message in trial.caught),
+        "lists": list(_list_messages(trial, titles)),
+        "missing": [(phrase, _name_intents(titles, intents)) for phrase, intents in trial.missing],
+        "test_url": "admin:config_admin_cetestcase_change",
+    }
+
+
+def _list_messages(trial: Trial, titles: Mapping[str, str]) -> Iterator[MessageList]:
+    taken = ", ".join(f"{titles.get(intent, intent)} ({count})" for intent, count in trial.intents_taken)
+    kinds = (
+        ("Taken from other intents", "danger", f"These messages lead to another intent today: {taken}.", trial.taken),
+        ("Users would be asked", "warning", "These messages would fit two intents.", trial.ambiguous),
+        ("Other changes", "warning", "These messages change in another way.", trial.other),
+        ("Messages that it would catch, too", "info", "Nobody understands these messages today.", trial.caught),
+    )
+    for title, look, text, changed in kinds:
+        if changed:
+            ranked = sorted(changed, key=lambda message: (-message.times, message.text))
+            shown = [(message, _describe_change(titles, message)) for message in ranked[:MOST_SHOWN]]
+            yield MessageList(title, look, text, shown, len(ranked) - len(shown))
+
+
+def _describe_change(titles: Mapping[str, str], message: ChangedMessage) -> str:
+    if not message.before and len(message.after) == 1:
+        return ""
+    return f"{_name_intents(titles, message.before)} → {_name_intents(titles, message.after)}"
+
+
+def _name_intents(titles: Mapping[str, str], intents: Sequence[str]) -> str:
+    return " or ".join(titles.get(intent, intent) for intent in intents) or "no intent"
