@@ -1,11 +1,13 @@
 """Read-only admin pages of the record: audit events, deciding rows, model calls."""
 
 import json
+import uuid
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import path
 from django.utils.html import format_html
@@ -13,21 +15,30 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
 from audit.access_log.admin import AccessLogAdmin
+from audit.alerts.admin import AlertAdmin, AlertRuleAdmin
 from audit.erasure.admin import ErasureAdmin
 from audit.feedback.admin import FeedbackAdmin
+from audit.inbox.page import inbox_page
+from audit.integrity.admin import LedgerAdmin
 from audit.integrity.page import trust_urls
-from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
-from audit.models.trail import IN_INDEX
+from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
 from audit.narration.reasons import role_label
+from audit.record.events import IDS_PER_ROW
+from audit.reports.effect_page import effect_page
+from audit.reports.funnel_page import funnel_page
+from audit.reports.page import report_page
+from audit.reports.use_page import use_page
+from audit.reports.weekly_page import weekly_page
 from audit.search.page import find_page
-from audit.search.sources import sql_condition
+from audit.simulator.page import simulator_page
 from audit.timeline.talk import talk_page
 from audit.timeline.urls import turn_urls
+from audit.what_if.page import what_if_urls
 from convengine.engine.stages import COMMON, STAGES
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.stage import is_error, stage_label
-from convengine.server.admin_site.read_only import ByConversation
+from convengine.server.admin_site.read_only import ByConversation, NewestFirst
 from convengine.server.admin_site.record_columns import (
     badge_column,
     code_column,
@@ -38,13 +49,25 @@ from convengine.server.admin_site.record_columns import (
     text_column,
     value_column,
 )
+from convengine.server.database.replica import reads_record
+from convengine.server.sessions.models import CeConversationHistory
 
 #: Imported so that they register themselves.
-__all__ = ["AccessLogAdmin", "AuditAdmin", "ErasureAdmin", "FeedbackAdmin", "ModelCallAdmin", "TurnRowAdmin"]
+__all__ = [
+    "AccessLogAdmin",
+    "AlertAdmin",
+    "AlertRuleAdmin",
+    "AuditAdmin",
+    "ErasureAdmin",
+    "FeedbackAdmin",
+    "LedgerAdmin",
+    "ModelCallAdmin",
+    "TurnRowAdmin",
+]
 
 
 class StageFilter(DropdownFilter):
-    """Filters by stage, from any step; an index finds rare stages, and nearly every turn has the others."""
+    """Filters by stage, from any step; the index finds rare stages, and nearly every turn has the others."""
 
     title = "stage"
     parameter_name = "of_stage"
@@ -55,14 +78,82 @@ class StageFilter(DropdownFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Events of the stage, with or without a source."""
         name = self.value()
-        if not name:
-            return queryset
-        events = queryset.filter(Q(stage=name) | Q(stage__startswith=f"{name} ("))
-        return events if name in COMMON else events.filter(sql_condition(IN_INDEX))
+        return queryset.filter(Q(stage=name) | Q(stage__startswith=f"{name} (")) if name else queryset
+
+
+class NewestOfTurns(NewestFirst):
+    """A list on a view of turns. The order of a view has no index, so that each page reads only some newest turns."""
+
+    def _behind(self, pk: str | None) -> Any:
+        """The rows after one in the list's order."""
+        if "turn_no" in self.request.GET:
+            return super()._behind(pk)
+        before = int(pk) if pk and pk.isascii() and pk.isdecimal() and len(pk) < 19 else None
+        turns = self._select_turns()
+        if before is not None:
+            turns = turns.filter(history_id__lte=before // IDS_PER_ROW)
+        entries: list[Any] = []
+        for first, last in pairwise((0, *_WINDOWS)):
+            window = list(turns.values_list("history_id", "turn_id", "conversation_id")[first:last])
+            entries += self._read_window(window, before)
+            if len(entries) > self.list_per_page or len(window) < last - first:
+                break
+        return entries
+
+    def _select_turns(self) -> QuerySet[CeConversationHistory]:
+        """The rows of the record that may have wanted rows, newest first."""
+        query = self.request.GET
+        turns = CeConversationHistory._base_manager.order_by("-history_id")
+        key = _read_uuid(query.get("conversation_id") or query.get("q"))
+        if key:
+            turns = turns.filter(conversation_id=key)
+        stage = query.get(StageFilter.parameter_name)
+        if stage and stage not in COMMON:
+            indexed = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE, value=stage)
+            turns = turns.filter(Exists(indexed))
+        return turns.filter(model_calls__gt=0) if self.model is CeLlmCallLog else turns
+
+    def _read_window(self, window: Sequence[tuple[int, Any, Any]], before: int | None) -> list[Any]:
+        if not window:
+            return []
+        name = self.model._meta.pk.name
+        of_turns = Q(turn_id__in=[turn_id for _, turn_id, _ in window if turn_id])
+        outside = Q(turn_id=None, conversation_id__in=[key for _, turn_id, key in window if not turn_id])
+        lowest, highest = window[-1][0] * IDS_PER_ROW, (window[0][0] + 1) * IDS_PER_ROW
+        highest = highest if before is None else min(highest, before)
+        entries = self.queryset.filter(of_turns | outside, **{f"{name}__gte": lowest, f"{name}__lt": highest})
+        return list(entries.order_by(f"-{name}")[: self.list_per_page + 1])
+
+
+#: Turns that a page reads, at first and at most; then it may have fewer rows.
+_WINDOWS = (4, 80, 2000)
+
+
+def _read_uuid(text: str | None) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text) if text else None
+    except ValueError:
+        return None
+
+
+class OfTurns(ByConversation):
+    """Rows of a view of turns."""
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[NewestFirst]:
+        """The list by turns."""
+        return NewestOfTurns
+
+    def find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:
+        """A row, found by the turn that its key names."""
+        if not (object_id.isascii() and object_id.isdecimal() and len(object_id) < 19):
+            return None
+        turns = CeConversationHistory._base_manager.filter(pk=int(object_id) // IDS_PER_ROW)
+        turn = turns.values("turn_id", "conversation_id").first()
+        return self.get_queryset(request).filter(pk=object_id, **turn).first() if turn else None
 
 
 @admin.register(CeAudit)
-class AuditAdmin(ByConversation):
+class AuditAdmin(OfTurns):
     """Audit events: newest first, those of one turn in order."""
 
     list_display = ("event", "code", "turn", "conversation_page", "payload_beginning", "release", "time")
@@ -76,8 +167,20 @@ class AuditAdmin(ByConversation):
         """Add the pages that try conversations, find turns, and show past turns."""
         return [
             path("talk/", self.admin_site.admin_view(talk_page), name="audit_ceaudit_talk"),
-            path("find/", self.admin_site.admin_view(find_page), name="audit_ceaudit_find"),
+            path("simulate/", self.admin_site.admin_view(simulator_page), name="audit_ceaudit_simulate"),
+            path("find/", self.admin_site.admin_view(reads_record(find_page)), name="audit_ceaudit_find"),
+            path("inbox/", self.admin_site.admin_view(inbox_page), name="audit_ceaudit_inbox"),
+            path("reports/", self.admin_site.admin_view(reads_record(report_page)), name="audit_ceaudit_reports"),
+            path("reports/forms/", self.admin_site.admin_view(reads_record(funnel_page)), name="audit_ceaudit_forms"),
+            path("reports/rows/", self.admin_site.admin_view(reads_record(use_page)), name="audit_ceaudit_rows"),
+            path(
+                "reports/release/<int:number>/",
+                self.admin_site.admin_view(reads_record(effect_page)),
+                name="audit_ceaudit_effect",
+            ),
+            path("reports/week/", self.admin_site.admin_view(reads_record(weekly_page)), name="audit_ceaudit_weekly"),
             *turn_urls(self),
+            *what_if_urls(self),
             *trust_urls(self),
             *super().get_urls(),
         ]
@@ -86,8 +189,7 @@ class AuditAdmin(ByConversation):
         """An order that an index has for the filters."""
         if "turn_no" in request.GET:
             return ("seq", "audit_id")
-        stage = request.GET.get(StageFilter.parameter_name)
-        return ("-created_at", "-audit_id") if stage and stage not in COMMON else ("-audit_id",)
+        return ("-audit_id",)
 
     @badge_column({"error": "danger", "plain": "default"}, "event")
     def event(self, row: CeAudit) -> tuple[str, str]:
@@ -123,7 +225,7 @@ class AuditAdmin(ByConversation):
         return release_link(row.config_version)
 
 
-@admin.register(CeTurnRow)
+@admin.register(CeTurnIndex)
 class TurnRowAdmin(ByConversation):
     """Configuration rows that decided something."""
 
@@ -132,28 +234,33 @@ class TurnRowAdmin(ByConversation):
     search_help_text = "Turn ID"
     fields = ("row", "decision", "turn", "time")
     readonly_fields = fields
-    time = value_column("created_at", "time")
+    time = value_column("at", "time")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without stages."""
+        rows: QuerySet[Any] = super().get_queryset(request).exclude(kind=CeTurnIndex.STAGE)
+        return rows
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """An order that an index has for the filters."""
-        return ("-created_at", "-id") if "row_pk" in request.GET else ("-id",)
+        return ("-at", "-id") if "value" in request.GET else ("-id",)
 
     @admin.display(description="decision")
-    def decision(self, row: CeTurnRow) -> str:
+    def decision(self, row: CeTurnIndex) -> str:
         """What the row decided."""
         return role_label(row.role)
 
     @admin.display(description="row")
-    def row(self, row: CeTurnRow) -> SafeString:
-        return row_link(row.table_name, row.row_pk)
+    def row(self, row: CeTurnIndex) -> SafeString:
+        return row_link(row.kind, row.value)
 
     @admin.display(description="turn")
-    def turn(self, row: CeTurnRow) -> SafeString:
+    def turn(self, row: CeTurnIndex) -> SafeString:
         return link("ce_sessions_ceconversationhistory_changelist", row.turn_id, query=f"?turn_id={row.turn_id}")
 
 
 @admin.register(CeLlmCallLog)
-class ModelCallAdmin(ByConversation):
+class ModelCallAdmin(OfTurns):
     """Calls to models, including failed ones."""
 
     list_display = (

@@ -7,16 +7,7 @@ from django.db import connections
 from django.db.models.signals import post_migrate
 
 #: Written once; retention removes their rows, so deleting stays possible.
-_SEALED = (
-    *("ce_audit", "ce_turn_row", "ce_llm_call_log"),
-    *("ce_access_log", "ce_chain_link", "ce_chain_cut", "ce_erasure"),
-)
-
-
-def _ensure_partitions(**kwargs: Any) -> None:
-    from audit.record.partitions import ensure_partitions
-
-    ensure_partitions()
+_SEALED = ("ce_turn_index", "ce_access_log", "ce_chain_cut", "ce_erasure", "ce_ledger")
 
 
 def _seal(using: str, **kwargs: Any) -> None:
@@ -29,9 +20,9 @@ def _seal(using: str, **kwargs: Any) -> None:
 
 class AuditConfig(AppConfig):
     name = "audit"
+    default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Audit"
 
     def ready(self) -> None:
-        """Make the next partitions whenever migrations are checked: at every start of the server."""
-        post_migrate.connect(_ensure_partitions, sender=self)
+        """Keep the triggers whenever migrations are checked: at every start of the server."""
         post_migrate.connect(_seal, sender=self)

@@ -1,15 +1,25 @@
 """What the audit offers to the other apps, checked against the types of `server.app_interfaces`; settings name it."""
 
 from audit.access_log import write
+from audit.alerts.firing import count_alerts, list_alerts
+from audit.api.trace import build_graphs, read_turn_trace
 from audit.feedback.store import rate_row
+from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught
 from audit.live import asgi, publish
-from audit.record import writer
+from audit.narration.empty_values import list_empty_values
+from audit.narration.explanation import explain_turn, explain_unstored_turn
+from audit.record import turn_log as _turn_log
+from audit.record.document import list_unstored_events
+from audit.record.lifecycle import list_moves
 from audit.record.model_calls import has_model_call, sum_cost
-from audit.record.queries import count_row_usage, list_messages_not_understood, read_last_seq
-from audit.record.session_trail import list_deciding_rows, list_moves
-from audit.record.step_timeline import build_graphs, read_turn_trace
+from audit.record.queries import list_messages_not_understood, read_last_seq
+from audit.record.turn_index import count_row_usage, read_deciding_rows
 from audit.replay.replay import find_replay_difference, rebuild_turn
-from convengine.server.app_interfaces import AccessLog, LiveStreams, TurnLog, TurnReader
+from audit.reports.release_sides import count_release_sides
+from audit.reports.week import summarise_week
+from audit.simulator.page import show_simulator
+from audit.what_if.page import show_unsaved
+from convengine.server.app_interfaces import AccessLog, LiveStreams, Simulator, TurnLog, TurnReader, WhatIf
 
 
 class _TurnReader:
@@ -17,23 +27,45 @@ class _TurnReader:
     rebuild_turn = staticmethod(rebuild_turn)
     read_turn_trace = staticmethod(read_turn_trace)
     build_graphs = staticmethod(build_graphs)
+    explain_turn = staticmethod(explain_turn)
+    list_unstored_events = staticmethod(list_unstored_events)
+    explain_unstored_turn = staticmethod(explain_unstored_turn)
     list_moves = staticmethod(list_moves)
-    list_deciding_rows = staticmethod(list_deciding_rows)
+    list_deciding_rows = staticmethod(read_deciding_rows)
     count_row_usage = staticmethod(count_row_usage)
+    list_empty_values = staticmethod(list_empty_values)
     list_messages_not_understood = staticmethod(list_messages_not_understood)
+    list_group_messages = staticmethod(list_group_messages)
+    count_message_texts = staticmethod(count_message_texts)
+    note_taught = staticmethod(note_taught)
+    summarise_week = staticmethod(summarise_week)
+    list_alerts = staticmethod(list_alerts)
+    count_alerts = staticmethod(count_alerts)
     read_last_seq = staticmethod(read_last_seq)
     has_model_call = staticmethod(has_model_call)
     sum_cost = staticmethod(sum_cost)
+    count_release_sides = staticmethod(count_release_sides)
     rate_row = staticmethod(rate_row)
 
 
 class _LiveStreams:
     start = staticmethod(publish.start)
     join = staticmethod(publish.join)
+    wake = staticmethod(publish.wake)
     serve_streams = staticmethod(asgi.serve_streams)
 
 
-turn_log: TurnLog = writer
+class _WhatIf:
+    show = staticmethod(show_unsaved)
+
+
+class _Simulator:
+    show = staticmethod(show_simulator)
+
+
+turn_log: TurnLog = _turn_log
 turn_reader: TurnReader = _TurnReader()
 access_log: AccessLog = write
 live_streams: LiveStreams = _LiveStreams()
+simulator: Simulator = _Simulator()
+what_if: WhatIf = _WhatIf()

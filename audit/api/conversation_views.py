@@ -3,30 +3,29 @@
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from audit.api import parameters
 from audit.api.access_scope import OwnScopeMixin
 from audit.api.parameters import Cursor
-from audit.api.serializers import TraceSerializer
+from audit.api.serializers import TraceSerializer, TurnRecordSerializer
+from audit.api.trace import read_turn_trace
 from audit.record import queries
-from audit.record.queries import sum_call_costs
-from audit.record.step_timeline import read_turn_trace
-from audit.record.turn_record import TurnRecordSerializer
+from audit.record.model_calls import sum_call_costs
 from convengine.engine.errors import ConversationNotFound
 from convengine.engine.redaction import Redaction
 from convengine.engine.turn.enums import Lifecycle
-from convengine.server.api.serializers import FailureSerializer, IsoDateTimeField
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import IsoDateTimeField
 from convengine.server.app_interfaces import configuration
 
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
 _ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
-_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 
 
 class MaskedObjectField(serializers.DictField):
@@ -64,12 +63,10 @@ class TurnPageSerializer(serializers.Serializer[Any]):
     results = TurnRecordSerializer(many=True)
 
 
-class ConversationView(OwnScopeMixin, APIView):
+class ConversationView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/{conversationId}`."""
 
-    @extend_schema(
-        operation_id="read_conversation", parameters=[_ID], responses={200: ConversationSerializer, **_FAILURES}
-    )
+    @extend_schema(operation_id="getConversation", parameters=[_ID], responses={200: ConversationSerializer})
     def get(self, request: Request, conversation_id: str) -> Response:
         """Where the conversation stands, and its last turn, which may have failed."""
         conversation = parameters.get_conversation(request, conversation_id)
@@ -79,11 +76,11 @@ class ConversationView(OwnScopeMixin, APIView):
         return Response(ConversationSerializer(answer, context=context).data)
 
 
-class TurnsView(OwnScopeMixin, APIView):
+class TurnsView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/{conversationId}/turns`."""
 
     @extend_schema(
-        operation_id="list_turns",
+        operation_id="listTurns",
         parameters=[
             _ID,
             OpenApiParameter(
@@ -97,7 +94,7 @@ class TurnsView(OwnScopeMixin, APIView):
                 description=f"Turns of a page, default {PAGE_SIZE}.",
             ),
         ],
-        responses={200: TurnPageSerializer, **_FAILURES},
+        responses={200: TurnPageSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """The turn records of the conversation, newest first, failed ones and those handled elsewhere too."""
@@ -116,13 +113,13 @@ class TurnsView(OwnScopeMixin, APIView):
         return Response(TurnPageSerializer(page, context={"costs": sum_call_costs(turns)}).data)
 
 
-class TurnTraceView(OwnScopeMixin, APIView):
+class TurnTraceView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/{conversationId}/turns/{turnNo}/trace`."""
 
     @extend_schema(
-        operation_id="read_turn_trace",
+        operation_id="getTurnTrace",
         parameters=[_ID, OpenApiParameter("turn_no", _NUMBER, OpenApiParameter.PATH)],
-        responses={200: TraceSerializer, **_FAILURES},
+        responses={200: TraceSerializer},
     )
     def get(self, request: Request, conversation_id: str, turn_no: str) -> Response:
         """One turn as steps with their stages, in the shape of the conversation's trace.

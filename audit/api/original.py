@@ -3,10 +3,9 @@
 import uuid
 from typing import Any
 
-from audit.models import CeAudit
+from audit.api.trace import build_frames
 from audit.record import queries
-from audit.record.expand import Event, expand_events
-from audit.record.step_timeline import build_frames
+from audit.record.events import Event, expand_events
 from convengine.engine.turn.codec import dumps
 
 Json = dict[str, Any]
@@ -56,7 +55,6 @@ def _trim_stage(stage: Json) -> Json:
 def _read_events(conversation_id: uuid.UUID) -> list[Event]:
     """Whole events by time; simultaneous ones in the order of writing."""
     inside = queries.read_page(conversation_id, queries.EventFilter(), None, MAX_EVENTS).rows
-    outside = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=None).order_by("audit_id")[:MAX_EVENTS]
-    events = [*expand_events(inside), *(event for row in outside for event in expand_events([row]))]
+    events = [*expand_events(inside), *queries.expand_outside(conversation_id, queries.EventFilter())]
     # The sort is stable.
     return sorted(events, key=lambda event: event.row.created_at)[:MAX_EVENTS]

@@ -3,7 +3,7 @@
 import re
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Self
 
 from rest_framework.request import Request
@@ -12,6 +12,7 @@ from audit.api import access_scope
 from audit.record.queries import EventFilter
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
+from convengine.engine.text.times import parse_moment
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 
@@ -133,9 +134,6 @@ def _read_time(request: Request, name: str) -> datetime | None:
     if not text:
         return None
     try:
-        value = datetime.fromisoformat(text)
-    except ValueError:
-        raise RequestInvalid(
-            fields={name: [f"{text!r} is not an ISO 8601 time such as 2026-01-31T12:00:00Z."]}
-        ) from None
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
+        return parse_moment(text)
+    except ValueError as error:
+        raise RequestInvalid(fields={name: [str(error)]}) from None

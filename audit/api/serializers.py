@@ -6,8 +6,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from audit.narration import Fact, RowRef, Sentence, Tone
-from audit.record.expand import Event
-from convengine.server.api.serializers import ComputedField, describe_unknown_field, quote_value
+from audit.record.events import Event
+from convengine.server.api.serializers import ComputedField, IsoDateTimeField, describe_unknown_field, quote_value
+from convengine.server.sessions.models import CeConversationHistory
+
+TONES = [tone.value for tone in Tone]
 
 
 class ClosedSerializer(serializers.Serializer[Any]):
@@ -67,32 +70,110 @@ class EventPageSerializer(serializers.Serializer[Any]):
     results = EventSerializer(many=True)
 
 
+class TraceStageSerializer(serializers.Serializer[Any]):
+    """An event of a step."""
+
+    auditId = serializers.IntegerField(allow_null=True)
+    stage = serializers.CharField()
+    turnNo = serializers.IntegerField(allow_null=True)
+    seq = serializers.IntegerField()
+    createdAt = serializers.DateTimeField()
+    payload = serializers.JSONField()
+
+
+class TraceStepSerializer(serializers.Serializer[Any]):
+    """A step of a turn, with its events."""
+
+    step = serializers.CharField()
+    stepClass = serializers.CharField(allow_null=True)
+    sourceFile = serializers.CharField(allow_null=True)
+    status = serializers.CharField(help_text="OK, ERROR, or RUNNING for a step without an end.")
+    startedAt = serializers.DateTimeField(allow_null=True)
+    endedAt = serializers.DateTimeField(allow_null=True)
+    durationMs = serializers.FloatField(allow_null=True)
+    error = serializers.CharField(allow_null=True)
+    stages = TraceStageSerializer(many=True)
+    derived = serializers.BooleanField(
+        required=False, help_text="True if the events of steps are not recorded: read from the timing."
+    )
+
+
+class TracedTurnSerializer(serializers.Serializer[Any]):
+    """A turn with its steps."""
+
+    turnNo = serializers.IntegerField()
+    turnId = serializers.UUIDField()
+    status = serializers.CharField(allow_null=True)
+    startedAt = serializers.DateTimeField()
+    durationMs = serializers.IntegerField(allow_null=True)
+    configVersion = serializers.IntegerField(allow_null=True)
+    userText = serializers.CharField(allow_null=True)
+    intentFrom = serializers.CharField(allow_null=True)
+    intentTo = serializers.CharField(allow_null=True)
+    stateFrom = serializers.CharField(allow_null=True)
+    stateTo = serializers.CharField(allow_null=True)
+    llmCalls = serializers.IntegerField()
+    toolCalls = serializers.IntegerField()
+    steps = TraceStepSerializer(many=True)
+
+
 class TraceSerializer(serializers.Serializer[Any]):
-    """The step timeline of some turns."""
+    """The step timeline of some turns. `steps` and `stages` are those of all turns."""
 
     conversationId = serializers.UUIDField()
     previous = serializers.IntegerField(allow_null=True)
-    turns = serializers.ListField(child=serializers.JSONField())
-    steps = serializers.ListField(child=serializers.JSONField())
-    stages = serializers.ListField(child=serializers.JSONField())
+    turns = TracedTurnSerializer(many=True)
+    steps = TraceStepSerializer(many=True)
+    stages = TraceStageSerializer(many=True)
 
 
-class WhySerializer(serializers.Serializer[Any]):
+class CandidateSerializer(serializers.Serializer[Any]):
+    """A row that a decision considered."""
+
+    id = serializers.JSONField()
+    configVersion = serializers.IntegerField(allow_null=True)
+    description = serializers.CharField(allow_null=True)
+    matched = serializers.BooleanField()
+    reason = serializers.CharField(allow_null=True)
+    operands = serializers.ListField(child=serializers.JSONField())
+    derived = serializers.BooleanField(help_text="True if the reason was not stored: computed from the release.")
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    """A decision of a turn, with the rows that it considered."""
+
+    seq = serializers.IntegerField(help_text="The number of its event.")
+    step = serializers.CharField(allow_null=True)
+    kind = serializers.CharField()
+    table = serializers.CharField(allow_null=True)
+    key = serializers.DictField(help_text="What was looked for.")
+    winners = serializers.ListField(child=serializers.JSONField(), help_text="The rows that won.")
+    cut = serializers.DictField(child=serializers.IntegerField(), help_text="Rows left out before, by reason.")
+    candidates = CandidateSerializer(many=True)
+    omitted = serializers.DictField(child=serializers.IntegerField(), help_text="Rows beyond the limit, by reason.")
+    counts = serializers.DictField(child=serializers.IntegerField())
+
+    def to_representation(self, instance: Any) -> Any:
+        """As it is, with what only some decisions have: `source` and `pass`."""
+        return instance
+
+
+class TurnDecisionsSerializer(serializers.Serializer[Any]):
     """The decisions of one turn, with every row and why it won or not."""
 
     conversationId = serializers.UUIDField()
     turnNo = serializers.IntegerField()
     configVersion = serializers.IntegerField()
-    decisions = serializers.ListField(child=serializers.JSONField())
+    decisions = DecisionSerializer(many=True)
 
 
-class SentenceSerializer(serializers.Serializer[Sentence]):
+class AccountSentenceSerializer(serializers.Serializer[Sentence]):
     """One sentence of an account. `parts` are its words, and facts with the event and the place where each stands."""
 
     text = serializers.CharField()
     kind = serializers.CharField()
     family = serializers.CharField()
-    tone = serializers.ChoiceField(source="tone.value", choices=[tone.value for tone in Tone])
+    tone = serializers.ChoiceField(source="tone.value", choices=TONES)
     seqs = serializers.ListField(child=serializers.IntegerField())
     rows = ComputedField()
     parts = ComputedField()
@@ -117,11 +198,50 @@ def _describe_fact(fact: Fact) -> dict[str, Any]:
     return document | ({"column": fact.column} if fact.column else {})
 
 
-class AccountSerializer(serializers.Serializer[Any]):
+class TurnAccountSerializer(serializers.Serializer[Any]):
     """One turn in plain words."""
 
     conversationId = serializers.UUIDField(source="turn.conversation_id")
     turnNo = serializers.IntegerField(source="turn.turn_no")
     turnId = serializers.UUIDField(source="turn.turn_id")
     configVersion = serializers.IntegerField(source="turn.config_version")
-    sentences = SentenceSerializer(many=True)
+    sentences = AccountSentenceSerializer(many=True)
+
+
+class TurnSerializer(serializers.Serializer[CeConversationHistory]):
+    """One turn. The context has the `costs` of model calls by turn id."""
+
+    turnId = serializers.UUIDField(source="turn_id")
+    turnNo = serializers.IntegerField(source="turn_no")
+    startedAt = IsoDateTimeField(source="created_at")
+    status = serializers.CharField()
+    errorCode = serializers.CharField(source="error_code", allow_null=True)
+    intent = serializers.CharField(source="intent_code")
+    state = serializers.CharField(source="state_code")
+    configVersion = serializers.IntegerField(source="config_version")
+    durationMs = serializers.IntegerField(source="duration_ms", allow_null=True)
+    cost = ComputedField()
+    userText = serializers.CharField(source="user_input", allow_null=True)
+    # Null too, as any JSON value: with `allow_null` the schema would match null twice, and so refuse it.
+    answer = serializers.JSONField(source="assistant_output")
+
+    @extend_schema_field(serializers.FloatField(allow_null=True))
+    def get_cost(self, turn: CeConversationHistory) -> float | None:
+        """Null without a price."""
+        cost = self.context["costs"].get(turn.turn_id)
+        return None if cost is None else float(cost)
+
+
+class TurnRecordSerializer(TurnSerializer):
+    """One turn of a conversation, with what only its own list shows."""
+
+    source = serializers.CharField(  # type: ignore[assignment]
+        help_text="TURN, or EXTERNAL for a turn handled elsewhere."
+    )
+    errorMessage = serializers.CharField(source="error_message", allow_null=True)
+    contextEpoch = serializers.IntegerField(source="context_epoch", help_text="Grows by one with every reset.")
+    replayable = serializers.BooleanField()
+    auditIncomplete = serializers.BooleanField(
+        source="audit_incomplete", help_text="True where an event of the turn was lost."
+    )
+    requestId = serializers.CharField(source="request_id", allow_null=True, help_text="`X-Request-ID` of the call.")

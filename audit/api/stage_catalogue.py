@@ -3,17 +3,19 @@
 from functools import cache
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from audit.api.access_scope import SCOPE_OWN, SCOPE_WORKSPACE
 from convengine.engine.stages import STAGES, stored_names
 from convengine.engine.steps.containers.stages import CONTAINER_DATA_ATTACHED
 from convengine.engine.turn.stage import Family, Stage, is_error
-from convengine.server.api.serializers import ComputedField, FailureSerializer
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import ComputedField
+
+FAMILIES = [family.value for family in Family]
 
 
 class StageSerializer(serializers.Serializer[Stage]):
@@ -21,7 +23,7 @@ class StageSerializer(serializers.Serializer[Stage]):
 
     stage = serializers.CharField(source="*")
     label = serializers.CharField(help_text="The name in words.")  # type: ignore[assignment]
-    family = serializers.ChoiceField(source="family.value", choices=[family.value for family in Family])
+    family = serializers.ChoiceField(source="family.value", choices=FAMILIES)
     description = serializers.CharField(source="help")
     steps = serializers.ListField(
         child=serializers.CharField(), help_text="The steps that write it; none where any does, or none runs."
@@ -51,20 +53,20 @@ class StageSerializer(serializers.Serializer[Stage]):
         return is_error(stage)
 
 
-class StagesSerializer(serializers.Serializer[Any]):
+class StageListSerializer(serializers.Serializer[Any]):
     """The catalogue."""
 
     stages = StageSerializer(many=True)
 
 
-class StagesView(APIView):
+class StagesView(ApiView):
     """`GET /api/v1/audit/stages`."""
 
     scope = (SCOPE_WORKSPACE, SCOPE_OWN)
 
     @extend_schema(
-        operation_id="list_stages",
-        responses={200: StagesSerializer, **dict.fromkeys((401, 403, 429), FailureSerializer)},
+        operation_id="listStages",
+        responses={200: StageListSerializer},
     )
     def get(self, request: Request) -> Response:
         """The stages that events may have, in the order of a turn; a deployment's own are not among them."""
@@ -73,4 +75,4 @@ class StagesView(APIView):
 
 @cache
 def _build_catalogue() -> dict[str, Any]:
-    return dict(StagesSerializer({"stages": STAGES.values()}).data)
+    return dict(StageListSerializer({"stages": STAGES.values()}).data)

@@ -6,32 +6,31 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from audit.api import access_scope, original, parameters
 from audit.api.access_scope import OwnScopeMixin
 from audit.api.parameters import Cursor, EventSelection
 from audit.api.serializers import (
-    AccountSerializer,
     EventPageSerializer,
     EventSerializer,
     TraceSerializer,
-    WhySerializer,
+    TurnAccountSerializer,
+    TurnDecisionsSerializer,
 )
-from audit.models import CeAudit
+from audit.api.trace import build_trace
 from audit.narration import narrate_turn
 from audit.narration.why import explain_decisions
 from audit.record import queries
-from audit.record.expand import Event, expand_events, select_steps
+from audit.record.events import Event, expand_events, select_steps
 from audit.record.queries import EventFilter, EventPage, get_position
-from audit.record.step_timeline import build_trace
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.engine.turn.codec import dumps
+from convengine.server.api.base_view import ApiView
 from convengine.server.api.parsers import OrjsonRenderer
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.schema import extend_schema
 
 NDJSON = "application/x-ndjson"
 #: Events per batch; fewer if each may need the whole turn before it.
@@ -71,8 +70,7 @@ def iterate_events(key: uuid.UUID, wanted: EventFilter, shown: EventSelection) -
         if more := page.more:
             after = get_position(page.rows[-1])
     if not shown.steps:
-        outside = CeAudit.objects.filter(wanted.outside, conversation_id=key).order_by("audit_id")
-        yield from (event for row in outside.iterator(PAGE_SIZE) for event in expand_events([row]))
+        yield from queries.expand_outside(key, wanted)
 
 
 def _serialize_events(events: Iterable[Event], prompts: bool) -> Iterator[dict[str, Any]]:
@@ -100,17 +98,16 @@ _TURNS = 50
 _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
 _ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
 _TURN = OpenApiParameter("turn", _NUMBER, description="Only this turn.")
-_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 _CURSOR = {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"}
 
 
-class EventsView(OwnScopeMixin, APIView):
+class EventsView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}`."""
 
     renderer_classes = [OrjsonRenderer, LinesRenderer]
 
     @extend_schema(
-        operation_id="read_audit",
+        operation_id="listEvents",
         parameters=[
             _ID,
             _TURN,
@@ -129,7 +126,6 @@ class EventsView(OwnScopeMixin, APIView):
         responses={
             (200, "application/json"): EventPageSerializer,
             (200, NDJSON): OpenApiResponse(EventSerializer, "One event a line."),
-            **_FAILURES,
         },
     )
     def get(self, request: Request, conversation_id: str) -> Response | StreamingHttpResponse:
@@ -164,13 +160,13 @@ class EventsView(OwnScopeMixin, APIView):
         return Response(EventPageSerializer(answer).data)
 
 
-class TraceView(OwnScopeMixin, APIView):
+class TraceView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/trace`."""
 
     @extend_schema(
-        operation_id="read_trace",
+        operation_id="getTrace",
         parameters=[_ID, _TURN, OpenApiParameter("before", _NUMBER, description="Turns in front of this number.")],
-        responses={200: TraceSerializer, **_FAILURES},
+        responses={200: TraceSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """The newest turns, oldest first, as steps with their stages; `previous` leads to the turns before.
@@ -194,19 +190,19 @@ class TraceView(OwnScopeMixin, APIView):
         return Response({**trace, "previous": previous})
 
 
-class WhyView(APIView):
+class WhyView(ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/why?turn=N`."""
 
     scope = "audit"
 
     @extend_schema(
-        operation_id="read_why",
+        operation_id="listTurnDecisions",
         parameters=[
             _ID,
             OpenApiParameter("turn", _NUMBER, required=True),
             OpenApiParameter("limit", _NUMBER, description="Rows a decision, default 1000; the rest is counted."),
         ],
-        responses={200: WhySerializer, **_FAILURES},
+        responses={200: TurnDecisionsSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """For each decision of the turn every candidate row with its reason, stored or derived from the release."""
@@ -217,18 +213,18 @@ class WhyView(APIView):
         if not events:
             raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
         answer = {"conversationId": key, "turnNo": turn_no, **explain_decisions(events, limit)}
-        return Response(WhySerializer(answer).data)
+        return Response(TurnDecisionsSerializer(answer).data)
 
 
-class NarrationView(APIView):
+class NarrationView(ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/account?turn=N`."""
 
     scope = "audit"
 
     @extend_schema(
-        operation_id="read_account",
+        operation_id="getTurnAccount",
         parameters=[_ID, OpenApiParameter("turn", _NUMBER, required=True)],
-        responses={200: AccountSerializer, **_FAILURES},
+        responses={200: TurnAccountSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """What happened in the turn and why, as sentences, each with the events and the rows that it rests on."""
@@ -237,7 +233,7 @@ class NarrationView(APIView):
         events = list(expand_events(queries.read_turns(key, [turn_no])))
         if not events:
             raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
-        return Response(AccountSerializer({"turn": events[0].row, "sentences": narrate_turn(events)}).data)
+        return Response(TurnAccountSerializer({"turn": events[0].row, "sentences": narrate_turn(events)}).data)
 
 
 def _is_compat(request: Request) -> bool:

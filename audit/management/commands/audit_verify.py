@@ -9,37 +9,120 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, describe_location
+from audit.export.evidence.file import NoEvidence, check_file
 from audit.integrity import anchor, verify, verify_all
+from audit.integrity.coverage import COVERED, NOT_COVERED
+from audit.integrity.findings import Finding
 from audit.integrity.verify import Report
 
 
 class Command(BaseCommand):
-    """Ends with status 1 when something is wrong."""
+    """Ends with status 1 when something is wrong, and with 2 when there is nothing to verify."""
 
     help = "Verify the integrity of the audit trail and list changes."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--conversation", type=uuid.UUID, metavar="ID", help="only this conversation")
+        parser.add_argument("--turn", type=int, metavar="NUMBER", help="only this turn of the conversation")
         parser.add_argument("--anchor", type=Path, metavar="FILE", help="also compare the chains with this anchor file")
+        parser.add_argument(
+            "--evidence", type=Path, metavar="FILE", help="check this evidence file, without a database"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON document")
-        parser.add_argument("--workers", type=int, metavar="N", help="the number of processes. Default: one per CPU")
+        parser.add_argument(
+            "--workers",
+            type=int,
+            metavar="N",
+            help="the number of processes. Default: one per CPU, and one for few turns",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, and print the result."""
+        if options["evidence"]:
+            self._check_evidence(options["evidence"], options["json"])
+            return
         key = options["conversation"]
-        report = (
-            verify.verify_conversation(key)
-            if key
-            else verify_all.verify_all(options["workers"], self._progress(options["json"]))
-        )
-        if options["anchor"]:
-            try:
-                report.add_findings(anchor.compare_anchor(options["anchor"], key))
-            except (OSError, anchor.UnreadableAnchor) as fault:
-                raise CommandError(str(fault)) from fault
+        if options["turn"] is not None and key is None:
+            raise CommandError("--turn needs --conversation.", returncode=2)
+        of_anchor = self._compare_anchor(options["anchor"], key) if options["anchor"] else []
+        try:
+            report = (
+                verify.verify_conversation(key, options["turn"])
+                if key
+                else verify_all.verify_all(options["workers"], self._progress(options["json"]))
+            )
+        except verify.UnknownConversation as fault:
+            if not of_anchor:
+                raise CommandError(str(fault), returncode=2) from fault
+            report = Report()
+        report.add_findings(of_anchor)
         self._tell(report, options["json"])
         if not report.intact:
             sys.exit(1)
+
+    def _check_evidence(self, file: Path, as_json: bool) -> None:
+        try:
+            evidence = check_file(file.read_bytes().decode())
+        except (OSError, NoEvidence, UnicodeDecodeError) as fault:
+            raise CommandError(f"{file}: {fault}", returncode=2) from fault
+        self._describe_evidence(evidence, as_json)
+        if evidence.findings:
+            sys.exit(1)
+
+    def _describe_evidence(self, evidence: Evidence, as_json: bool) -> None:
+        is_from_here = evidence.is_from_here()
+        if as_json:
+            document = {
+                "intact": not evidence.findings,
+                "turns": evidence.turn_count,
+                "conversations": len(evidence.talks),
+                "findings": [vars(finding) for finding in evidence.findings],
+                "notProvenByTheFile": evidence.gaps,
+                "madeByThisInstallation": is_from_here,
+                "proven": list(PROVEN),
+                "notProven": list(NOT_PROVEN),
+            }
+            self.stdout.write(json.dumps(document, indent=2))
+            return
+        for finding in evidence.findings:
+            self.stdout.write(str(finding))
+        numbers = evidence.turn_count, len(evidence.talks)
+        count = " of ".join(
+            f"{number:,} {noun}{'' if number == 1 else 's'}"
+            for number, noun in zip(numbers, ("turn", "conversation"), strict=True)
+        )
+        self.stdout.write(f"{'NOT INTACT' if evidence.findings else 'Intact'}: {count}.")
+        if evidence.findings:
+            self.stdout.write("If only visible text differs, another version of the product may have made the file.")
+        self.stdout.write(
+            "The secret of this installation made the file."
+            if is_from_here
+            else "The secret of this installation did not make the file, or the file was changed."
+        )
+        for gap in evidence.gaps:
+            self.stdout.write(f"Not proven by the file alone: {gap}")
+        ends = [
+            f"  {describe_location(row)}: {row.hash}"
+            for talk in evidence.talks
+            for rows in (talk.turns, talk.additions)
+            for row in rows[-1:]
+        ]
+        ends += [f"  release {number}: {release.seal}" for number, release in evidence.releases.releases.items()][-1:]
+        lists = (("Proven, where it says intact:", PROVEN), ("Not proven:", NOT_PROVEN))
+        for title, sentences in lists:
+            self.stdout.write(title)
+            for sentence in sentences:
+                self.stdout.write(f"  - {sentence}")
+        self.stdout.write("Compare the last seals with the record, an anchor file, or the ledger of the installation:")
+        for end in ends:
+            self.stdout.write(end)
+
+    def _compare_anchor(self, file: Path, key: uuid.UUID | None) -> list[Finding]:
+        try:
+            return list(anchor.compare_anchor(file, key))
+        except (OSError, anchor.UnreadableAnchor) as fault:
+            raise CommandError(str(fault), returncode=2) from fault
 
     def _progress(self, quiet: bool) -> Any:
         def say(report: Report) -> None:
@@ -50,8 +133,13 @@ class Command(BaseCommand):
 
     def _tell(self, report: Report, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(report.as_json(), indent=2))
+            document = report.as_json() | {"covered": list(COVERED), "notCovered": list(NOT_COVERED)}
+            self.stdout.write(json.dumps(document, indent=2))
             return
         for finding in report.findings:
             self.stdout.write(str(finding))
         self.stdout.write(report.summary())
+        for title, sentences in (("Covered:", COVERED), ("Not covered:", NOT_COVERED)):
+            self.stdout.write(title)
+            for sentence in sentences:
+                self.stdout.write(f"  - {sentence}")

@@ -2,6 +2,7 @@
 
 import sys
 import textwrap
+import traceback
 import uuid
 from argparse import ArgumentParser
 from collections.abc import Iterable
@@ -13,11 +14,14 @@ from django.db import DatabaseError
 
 from audit.narration.reasons import Reason, ReasonRow, list_reasons
 from audit.narration.wording import row_name
-from audit.record.expand import expand_events
+from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
+from convengine.server import wiring
 from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeExtensionFault
+from convengine.server.startup.reload import ExtensionWatcher, reload_extensions
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 
 
@@ -28,24 +32,53 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
+            "--debug",
+            action="store_true",
+            help="Load extensions again when their files change, and print tracebacks of their exceptions.",
+        )
+        parser.add_argument(
             "--conversation", type=uuid.UUID, help="Continue this conversation. Without it, a new one starts."
         )
 
-    def handle(self, *args: Any, conversation: uuid.UUID | None, **options: Any) -> None:
+    def handle(self, *args: Any, conversation: uuid.UUID | None, debug: bool = False, **options: Any) -> None:
         """Talk. Raises CommandError without a demonstration."""
         try:
             configuration().current()
         except DatabaseError as error:
-            raise CommandError("No configuration is loaded yet. Run `make demo` first.") from error
+            raise CommandError(
+                "No configuration is loaded yet. Run `convengine manage migrate`, or `make demo` in a checkout."
+            ) from error
         if isinstance(sys.stdin, TextIOWrapper):
             # A terminal may send bytes that are invalid in its encoding.
             sys.stdin.reconfigure(errors="replace")
         conversation_id = str(conversation or uuid.uuid4())
         self.stdout.write(f"Conversation {conversation_id}. Enter a message, or `quit` to end.\n")
+        watcher = self._watch_extensions() if debug else None
         for line in self._lines():
             if line.strip().lower() == "quit":
                 break
-            self._turn(conversation_id, line)
+            if watcher and watcher.has_changed():
+                self._reload()
+            turn_no = self._turn(conversation_id, line)
+            if debug and turn_no is not None:
+                self._print_tracebacks(conversation_id, turn_no)
+
+    def _watch_extensions(self) -> ExtensionWatcher:
+        wiring.load_extensions()
+        return ExtensionWatcher()
+
+    def _reload(self) -> None:
+        try:
+            reload_extensions()
+            self.stdout.write("        Extensions changed and were loaded again.")
+        except Exception as error:
+            self.stdout.write("error   The changed extensions cannot be loaded; the earlier ones stay.")
+            self.stdout.write("".join(traceback.format_exception(error)))
+
+    def _print_tracebacks(self, conversation_id: str, turn_no: int) -> None:
+        faults = CeExtensionFault.objects.filter(conversation_id=uuid.UUID(conversation_id), turn_no=turn_no)
+        for fault in faults.order_by("id"):
+            self.stdout.write(f"error   {fault.label} {fault.name}\n{fault.traceback}")
 
     def _lines(self) -> Iterable[str]:
         interactive = sys.stdin.isatty()
@@ -61,18 +94,19 @@ class Command(BaseCommand):
             if line.strip():
                 yield line.rstrip("\n")
 
-    def _turn(self, conversation_id: str, text: str) -> None:
+    def _turn(self, conversation_id: str, text: str) -> int | None:
         try:
             answer = take_turn(TurnRequest(conversation_id, text))
         except ConvEngineError as error:
             self.stdout.write(f"error   {error.code}: {error.message}\n")
-            return
+            return None
         assert isinstance(answer, TurnAnswer)  # Without a key nothing is replayed.
         self._say(answer)
         events = list(expand_events(read_turns(uuid.UUID(conversation_id), [answer.turn_no])))
         for reason in list_reasons(events):
             self.stdout.write(f"        · {_format_reason(reason)}")
         self.stdout.write("")
+        return answer.turn_no
 
     def _say(self, answer: TurnAnswer) -> None:
         if answer.error:
@@ -90,8 +124,8 @@ class Command(BaseCommand):
 def _format_reason(reason: Reason) -> str:
     """The winner, and the tested rows that did not win."""
     losers = "; ".join(f"{_name_row(row)} ({row.reason})" for row in reason.losers)
-    return f"{reason.subject}: {', '.join(map(_name_row, reason.winners)) or 'no match'}" + (
-        f"; did not match: {losers}" if losers else ""
+    return f"{reason.subject}: {', '.join(map(_name_row, reason.winners)) or reason.without_winner}" + (
+        f"; not chosen: {losers}" if losers else ""
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from audit.export.scenario.document import build_scenario, dump_yaml, scenario_name
+from audit.export.scenario.document import dump_yaml, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable
+from audit.export.scenario.trial import build_passing_scenario
 from convengine.server.sessions.models import CeConversation
 
 _RANGE = re.compile(r"^(\d{1,9})(?:-(\d{1,9}))?$")
@@ -34,14 +35,14 @@ class Command(BaseCommand):
         parser.add_argument("-o", "--output", type=Path, help="The file; its name becomes the scenario's id.")
 
     def handle(self, *args: Any, conversation: uuid.UUID, output: Path | None, **options: Any) -> None:
-        """Save. Raises CommandError."""
+        """Save, if the file passes when it is played. Raises CommandError."""
         row = CeConversation.objects.filter(pk=conversation).first()
         if row is None:
             raise CommandError(f"The conversation does not exist: {conversation}.")
         first, last = options["turns"]
         file = output or Path(f"{scenario_name(row, first, last)}.yaml")
         try:
-            document = build_scenario(row, first, last, named=file.stem)
+            document = build_passing_scenario(row, first, last, named=file.stem)
         except NotExportable as error:
             raise CommandError(str(error)) from error
         file.write_text(dump_yaml(document), encoding="utf-8")

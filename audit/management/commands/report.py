@@ -1,0 +1,67 @@
+"""Print the report of a period, or count all stored turns again."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from audit.reports.counting import count_again
+from audit.reports.measures import MEASURES, read_values
+from audit.reports.report import Selection, build_report, choose_days
+from audit.reports.weekly import render_weekly_page
+from convengine.engine.text.compare import code
+from convengine.engine.turn.codec import dumps
+from convengine.server.database.sql import database_time
+
+
+class Command(BaseCommand):
+    help = "Print the numbers of a period by day or hour: turns, conversations, not understood, handed over and others."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--days", type=int, default=7, help="how many days, today included (default: 7)")
+        parser.add_argument("--intent", default="", help="only turns with this intent")
+        parser.add_argument("--channel", default="", help="only turns on this channel")
+        parser.add_argument("--release", type=int, help="only turns on this release")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.add_argument("--weekly", metavar="FILE", help="write the weekly page of the last seven days as HTML")
+        parser.add_argument(
+            "--count-again", action="store_true", help="first forget all counts, and count the turns that are stored"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the report."""
+        if not 1 <= options["days"] <= 3660:
+            raise CommandError(f"--days is {options['days']}. Enter a number from 1 to 3660.")
+        if options["count_again"]:
+            for _ in count_again():
+                pass
+        if options["weekly"]:
+            try:
+                Path(options["weekly"]).write_text(render_weekly_page(is_file=True), encoding="utf-8")
+            except OSError as error:
+                raise CommandError(f"{options['weekly']} cannot be written: {error.strerror}.") from None
+            self.stdout.write(f"Wrote {options['weekly']}.")
+            return
+        selection = Selection(
+            *choose_days(options["days"], database_time()),
+            channel=options["channel"],
+            intent=code(options["intent"]),
+            release=options["release"],
+        )
+        report = build_report(selection)
+        periods = [(period.since.isoformat(), period.totals) for period in report.periods]
+        if options["json"]:
+            lines = [{"since": since, **read_values(totals)} for since, totals in periods]
+            self.stdout.write(dumps({"total": read_values(report.totals), "periods": lines}))
+            return
+        widths = [max(len(measure.label), 8) for measure in MEASURES.values()]
+        names = (measure.label.rjust(width) for measure, width in zip(MEASURES.values(), widths, strict=True))
+        self.stdout.write(f"{'Since':27} {' '.join(names)}")
+        for name, totals in (*periods, ("Total", report.totals)):
+            values = zip(read_values(totals).values(), widths, strict=True)
+            self.stdout.write(f"{name:27} {' '.join(_format(value).rjust(width) for value, width in values)}")
+
+
+def _format(value: float | None) -> str:
+    return "-" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
