@@ -107,6 +107,8 @@ class PathChange:
 
     path: str
     segments: Sequence[Segment]
+    #: The path in the words of the page of a flow, if it has such words.
+    label: str = ""
 
 
 def list_path_changes(old: Json, new: Json) -> Iterator[PathChange]:

@@ -1,6 +1,6 @@
 """The differences of two contents of a row, for people: in histories, releases, undo and edit conflicts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -12,10 +12,13 @@ from config_admin.editing.links import column_label
 from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
 from config_admin.releases.tree import Content, has_same_text
 from config_admin.validation.columns import TEMPLATE, list_column_specs
+from config_admin.validation.secret_columns import mask_row, mask_value
 from convengine.engine.prompts import render
 from convengine.engine.prompts.compile import TemplateError
 from convengine.engine.turn.fault import find_unreadable_columns
 
+#: By table and column, what lists the changed paths of its documents in words of their own.
+PATH_READERS: dict[tuple[str, str], Callable[[Any, Any], Iterator[PathChange]]] = {}
 #: How many paths of one document are shown.
 MAX_PATHS = 100
 
@@ -42,7 +45,8 @@ def changes(table: str, before: Content | None, after: Content | None) -> list[F
         old, new = text_of(before, name), text_of(after, name)
         if name not in EXTRA_COLUMNS and not column.primary_key and old != new:
             if before is None or after is None:
-                field_changes.append(FieldChange(capfirst(str(column.verbose_name)), segments(old, new)))
+                was, now = (text_of(content and mask_row(table, content), name) for content in (before, after))
+                field_changes.append(FieldChange(capfirst(str(column.verbose_name)), segments(was, now)))
             else:
                 field_changes.append(field_change(table, name, before[name], after[name]))
     return field_changes
@@ -51,8 +55,9 @@ def changes(table: str, before: Content | None, after: Content | None) -> list[F
 def field_change(table: str, name: str, old: Any, new: Any) -> FieldChange:
     """The difference of two values of a column."""
     label = capfirst(column_label(table, name))
+    old, new = mask_value(table, name, old), mask_value(table, name, new)
     if all(isinstance(value, (dict, list)) and not find_unreadable_columns({name: value}) for value in (old, new)):
-        path_changes = list_path_changes(old, new)
+        path_changes = PATH_READERS.get((table, name), list_path_changes)(old, new)
         paths = list(islice(path_changes, MAX_PATHS))
         return FieldChange(label, (), paths, more=sum(1 for _ in path_changes))
     was, now = text_of({name: old}, name), text_of({name: new}, name)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from django.apps import apps
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -11,6 +12,7 @@ from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.comparison.configurations import Differences, build_comparison, count_by_table, first_rows
+from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import (
@@ -35,11 +37,11 @@ from config_admin.releases.tree import Difference
 from config_admin.restore.checks import Wanted, check_restored_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
-from config_admin.restore.roll_back import roll_back
+from config_admin.restore.roll_back import differences_by_roll_back, roll_back
 from config_admin.transfer import page as transfer_page
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
-from convengine.server.admin_site.record_columns import badge_column, excerpt_column, turns_url
+from convengine.server.admin_site.record_columns import badge_column, effect_url, excerpt_column, turns_url, what_if_url
 
 T = TypeVar("T")
 ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
@@ -49,7 +51,7 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
 }
 ROLL_BACK = "config_admin.roll_back_release"
 #: Releases that everybody may undo who may change their rows. The others are for configuration administrators.
-UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT})
+UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT, Origin.DRAFT})
 
 
 @admin.register(CeRelease)
@@ -117,6 +119,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The release with its changes."""
         release = self.get_object(request, object_id)
+        if release:
+            note_first_step(request.user, FirstStep.RELEASE)
         by_table = differences(release.parent_id or 0, release.pk) if release else {}
         in_force = newest()
         may_read = request.user.has_perm("config_admin.view_cerule")
@@ -125,11 +129,14 @@ class ReleaseAdmin(ReadOnlyAdmin):
             "is_newest": release is not None and release.pk == in_force,
             "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",
+            "effect_url": effect_url(request.user, release.pk) if release else "",
+            "what_if_url": what_if_url(request.user, f"release:{release.pk}") if release else "",
             "may_go_back": self.has_roll_back_permission(request),
             "findings": list_release_findings(request, release.pk, by_table) if release and may_read else [],
             "health_url": health_url(),
             "may_undo": self.has_undo_permission(request),
             "undo_refusal": self.find_undo_refusal(request, release) if release else "",
+            **(_describe_draft(release) if release else {}),
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
@@ -152,7 +159,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 reason=f"Roll back to release {config_version}",
                 more_url=compare_page.compare_url(in_force, config_version),
             )
-            by_table = differences(in_force, config_version)
+            by_table = differences_by_roll_back(config_version)
             return self._ask(request, question, by_table, lambda: roll_back(config_version))
 
     def take_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
@@ -236,3 +243,17 @@ def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:
     links = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in rows[:SHOWN]]
     message = "Later releases changed these rows again, so this release cannot be undone. Restore single rows instead:"
     return [Refusal(message, links)]
+
+
+def _describe_draft(release: CeRelease) -> dict[str, Any]:
+    """The draft that the release published, and who approved it."""
+    # Drafts are made above this package.
+    drafts: Any = apps.get_model("config_admin", "CeDraft")
+    draft = drafts.objects.filter(config_version=release.pk).first()
+    if draft is None:
+        return {}
+    published = draft.reviews.filter(kind="PUBLISHED").first()
+    approvals = draft.reviews.filter(kind="APPROVED", edits_hash=published.edits_hash) if published else ()
+    approvers = dict.fromkeys(entry.author_name for entry in approvals if entry.author_name not in draft.editors)
+    url = reverse("admin:config_admin_cedraft_change", args=[draft.pk])
+    return {"draft": draft, "draft_url": url, "approvers": ", ".join(approvers)}

@@ -17,9 +17,10 @@ from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
-from config_admin.releases.tree import has_same_text
+from config_admin.releases.tree import Content, has_same_text
 from config_admin.restore.renamed_intents import find_renamed_intent
 from config_admin.validation.columns import Reference, list_column_specs
+from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.rows import Intent
 
@@ -93,7 +94,7 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
             continue
         differs = then is not None and now is not None and not has_same_text(then[name], now[name])
         change = field_change(table, name, then[name], now[name]) if differs and then and now else None
-        was, is_now = (_describe_value(table, name, text_of(content, name)) for content in (then, now))
+        was, is_now = (_describe_value(table, name, content) for content in (then, now))
         columns.append(Column(capfirst(str(column.verbose_name)), was, is_now, change))
     return ThenAndNow(
         row_name(table, pk),
@@ -107,8 +108,19 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
     )
 
 
-def _describe_value(table: str, name: str, text: str) -> str:
-    """A word of a vocabulary by its label, and an intent or state of the engine in words; other texts unchanged."""
+def describe_columns(table: str, content: Content) -> list[tuple[str, str]]:
+    """Label and text of each column of a row that has a value."""
+    texts = (
+        (capfirst(str(column.verbose_name)), _describe_value(table, name, content))
+        for name, column in kept_columns(table).items()
+        if name not in EXTRA_COLUMNS
+    )
+    return [(label, text) for label, text in texts if text]
+
+
+def _describe_value(table: str, name: str, content: Content | None) -> str:
+    """The text of a column: a secret as `***`, a word of a vocabulary by its label, codes of the engine in words."""
+    text = text_of(content and mask_row(table, content), name)
     spec = list_column_specs(table)[name]
     if spec.vocabulary:
         word = spec.vocabulary.read(text)

@@ -5,11 +5,12 @@
         CeResponse.objects.filter(…).update(enabled=False)
 
 The release is made inside the same transaction, when the outermost change set ends. A write outside of any opens
-one for itself; several such in one transaction make one release together.
+one for itself; several such in one transaction make one release together. While the working copy of a draft is open,
+the changes go to it, and there is no release.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -17,8 +18,10 @@ from django.db import transaction
 from simple_history.models import HistoricalRecords
 
 from config_admin.releases.changes import Author, ChangeSet
+from config_admin.releases.head import lock_head, read_write_counter
 from config_admin.releases.models import CeConfigHead, Origin
 from config_admin.releases.publish import publish, settle
+from config_admin.releases.working_copy import find_working_copy
 
 _current: ContextVar[ChangeSet | None] = ContextVar("change_set", default=None)
 
@@ -61,24 +64,49 @@ def get_released_head() -> CeConfigHead:
 
     Source: R56.
     """
-    change = current()
-    if change is None:
+    change, copy = current(), find_working_copy()
+    if copy is not None:
+        if change is not None:
+            copy.record(change)
+    elif change is None:
         return settle(Origin.OUT_OF_BAND)
-    publish(change)
+    else:
+        publish(change)
     return CeConfigHead.objects.get(pk=1)
+
+
+def get_content_hash() -> str:
+    """The hash of the configuration, or of the open draft, after every earlier write is in it."""
+    released, copy = get_released_head(), find_working_copy()
+    return copy.content_hash if copy else released.content_hash
+
+
+def lock_content() -> str:
+    """The same hash; nobody else changes the configuration until the transaction ends.
+
+    A draft is locked already: a lock of the head would make live changes wait for its page, and a page for them.
+    """
+    copy = find_working_copy()
+    return copy.content_hash if copy else lock_head().content_hash
 
 
 @contextmanager
 def _open(change: ChangeSet) -> Iterator[ChangeSet]:
     with transaction.atomic():
+        copy = find_working_copy()
         # Earlier writes outside of the application do not belong to this change set: they get their own release.
-        change.counter = settle(Origin.OUT_OF_BAND).write_counter
-        token = _current.set(change)
-        try:
-            yield change
-        finally:
-            _current.reset(token)
-        publish(change)
+        change.counter = settle(Origin.OUT_OF_BAND).write_counter if copy is None else read_write_counter()
+        with copy.restored_on_failure() if copy else nullcontext():
+            token = _current.set(change)
+            try:
+                yield change
+            finally:
+                _current.reset(token)
+            if copy is None:
+                publish(change)
+            else:
+                change.account(read_write_counter())
+                copy.record(change)
 
 
 def _request_user() -> AbstractBaseUser | None:

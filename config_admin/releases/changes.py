@@ -1,6 +1,6 @@
 """The data of a change set: author, reason, and the rows to compare."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +31,12 @@ class ChangeSet:
     touched: dict[str, set[Any]] = field(default_factory=dict)
     #: Tables whose rows are all compared.
     touched_tables: set[str] = field(default_factory=set)
+    #: Who changed a row, by table and primary key, where it was not the author.
+    editors: Mapping[tuple[str, Any], int] = field(default_factory=dict)
+    #: The new codes of intents that it renames, by the old ones.
+    renamed_intents: dict[str, str] = field(default_factory=dict)
+    #: It stops a gradual release: neither a draft nor the end of that release is needed.
+    is_stop: bool = False
     #: Its release, once it is made.
     release: CeRelease | None = None
     #: The head's write counter after the last recorded write; another value means a write outside of the ORM.

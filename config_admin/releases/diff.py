@@ -1,5 +1,6 @@
 """Compare two releases, row by row and field by field (R5)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,11 @@ def diff(before: int, after: int) -> dict[str, TableDiff]:
 
 def differences(before: int, after: int) -> dict[str, list[Difference]]:
     """The rows in which two releases differ, by table. Reads only the changed chunks, all at once."""
-    blobs, old, new = Blobs(), manifest_of(before), manifest_of(after)
+    return compare_manifests(Blobs(), manifest_of(before), manifest_of(after))
+
+
+def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[Difference]]:
+    """The rows in which two configurations differ, by table. `blobs` has those that are not stored."""
     roots = [(old.get(table), new.get(table)) for table in control_plane() if old.get(table) != new.get(table)]
     blobs.fetch(root for pair in roots for root in pair if root)
     blobs.fetch(chunk.hash for pair in roots for side in tree.apart(blobs, *pair) for chunk in side)

@@ -13,7 +13,7 @@ EMPTY_HASH = hash_of(canonical({}))
 #: A scalar subquery for any statement of either database; null while the row is missing (R5, R56, P9).
 HEAD_SQL = (
     "(SELECT CAST(config_version AS TEXT) || ':' || CAST(write_counter AS TEXT) || ':' ||"
-    " CAST(released_counter AS TEXT) || ':' || content_hash FROM ce_config_head WHERE id = 1)"
+    " CAST(released_counter AS TEXT) || ':' || content_hash || ':' || audience FROM ce_config_head WHERE id = 1)"
 )
 
 
@@ -24,12 +24,14 @@ class Head(NamedTuple):
     write_counter: int
     released_counter: int
     content_hash: str
+    #: The key of the audience of a gradual release; blank when all conversations have the release.
+    audience: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "Head":
-        """Read `version:written:released:hash`. Raises ValueError."""
-        version, written, released, content_hash = text.split(":")
-        return cls(int(version), int(written), int(released), content_hash)
+        """Read `version:written:released:hash:audience`. Raises ValueError."""
+        version, written, released, content_hash, audience = text.split(":")
+        return cls(int(version), int(written), int(released), content_hash, audience)
 
     @property
     def settled(self) -> bool:

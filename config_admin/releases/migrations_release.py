@@ -46,9 +46,14 @@ def _complete(app_label: str) -> bool:
 
 
 _RAISE = "UPDATE ce_config_head SET write_counter = write_counter + 1 WHERE id = 1"
+#: In the transaction of a draft, which is rolled back, there is nothing to count: a lock of the head would only make
+#: live changes wait for a page.
 _FUNCTION = f"""
 CREATE OR REPLACE FUNCTION ce_config_written() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN {_RAISE}; RETURN NULL; END $$"""
+BEGIN
+    IF coalesce(current_setting('convengine.draft', true), '') <> 'on' THEN {_RAISE}; END IF;
+    RETURN NULL;
+END $$"""
 
 
 def install_triggers(connection: BaseDatabaseWrapper, tables: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ class Origin(models.TextChoices):
     SHELL = "SHELL", "Script or shell"
     REVERT = "REVERT", "Revert"
     ROLLBACK = "ROLLBACK", "Roll-back"
+    DRAFT = "DRAFT", "Draft"
     OUT_OF_BAND = "OUT_OF_BAND", "Direct database change"
     MIGRATION = "MIGRATION", "Installation or upgrade"
 
@@ -36,9 +37,13 @@ class CeConfigHead(models.Model):
     content_hash = models.CharField(max_length=64)
     write_counter = models.BigIntegerField(default=1)
     released_counter = models.BigIntegerField(default=0)
+    audience = models.CharField(
+        max_length=32, default="", help_text="The key of the audience of a gradual release; blank when all have it."
+    )
 
     class Meta:
         db_table = "ce_config_head"
+        verbose_name = "active release"
         default_permissions = ()
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="ce_config_head_one_row")]
 
@@ -64,6 +69,13 @@ class CeRelease(SealedModel):
     content_hash = models.CharField(max_length=64)
     manifest = models.JSONField(help_text="For each table that has rows, the hash of its blob.")
     write_counter = models.BigIntegerField()
+    history_hash = models.CharField(
+        max_length=64, default="", help_text="The blob that lists the release's rows of history with their hashes."
+    )
+    previous_seal = models.CharField(max_length=64, default="", help_text="The seal of the release before it.")
+    seal = models.CharField(
+        max_length=64, default="", help_text="The hash of the whole row with the seal of the release before it."
+    )
 
     class Meta:
         db_table = "ce_release"
@@ -92,3 +104,97 @@ class CeReleaseBlob(SealedModel):
 
     def __str__(self) -> str:
         return str(self.hash)[:12]
+
+
+class CeReleaseMove(models.Model):
+    """Where the open conversations of an intent and state go on, when a release removed these (R135)."""
+
+    id = models.BigAutoField(primary_key=True)
+    draft = models.ForeignKey(
+        "config_admin.CeDraft",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="moves",
+        help_text="The draft that was published with it.",
+    )
+    config_version = models.BigIntegerField(
+        "release", null=True, db_index=True, help_text="The release that it belongs to; null until it is published."
+    )
+    from_intent = models.TextField(help_text="The intent of the conversations.")
+    from_state = models.TextField(help_text="Their state; ANY for every state of the intent.")
+    to_intent = models.TextField(help_text="The intent with which they go on.")
+    to_state = models.TextField(help_text="The state in which they go on.")
+
+    class Meta:
+        db_table = "ce_release_move"
+        verbose_name = "move of conversations"
+        verbose_name_plural = "moves of conversations"
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["draft", "from_intent", "from_state"], name="ce_release_move_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.from_intent} / {self.from_state} → {self.to_intent} / {self.to_state}"
+
+
+class GradualStatus(models.TextChoices):
+    """Whether a release is still given to a part of the conversations only."""
+
+    RUNNING = "RUNNING", "Running"
+    COMPLETE = "COMPLETE", "Given to all"
+    STOPPED = "STOPPED", "Stopped"
+
+
+class GuardMetric(models.TextChoices):
+    """The rate that a guard compares between both sides."""
+
+    NOT_UNDERSTOOD = "NOT_UNDERSTOOD", "Not understood"
+    ERRORS = "ERRORS", "Errors"
+    HANDED_OVER = "HANDED_OVER", "Handed over to a person"
+    NEGATIVE = "NEGATIVE", "Negative feedback"
+
+
+class CeGradualRelease(models.Model):
+    """A release that a part of the conversations gets; the others run on the release before it (R135)."""
+
+    gradual_id = models.BigAutoField(primary_key=True)
+    config_version = models.BigIntegerField("release", help_text="The release that is given gradually.")
+    parent_version = models.BigIntegerField(help_text="The release that everybody else runs on.")
+    parent_hash = models.CharField(max_length=64, help_text="The hash of the content of that release.")
+    key = models.CharField(max_length=32, unique=True, help_text="Names the present audience; every change renews it.")
+    share = models.PositiveSmallIntegerField(default=0, help_text="The percentage of participants who get the release.")
+    participants = models.JSONField(default=list, blank=True, help_text="Participants who get it in any case.")
+    channels = models.JSONField(default=list, blank=True, help_text="Channels on which everybody gets it.")
+    status = models.CharField(
+        max_length=10,
+        choices=GradualStatus.choices,
+        default=GradualStatus.RUNNING,
+        help_text="Whether it still is given to a part only.",
+    )
+    guard_metric = models.CharField(
+        max_length=16, choices=GuardMetric.choices, blank=True, help_text="The rate that stops it; blank for no guard."
+    )
+    guard_bound = models.PositiveSmallIntegerField(
+        default=5, help_text="By how many percentage points the rate may be worse than that of the others."
+    )
+    guard_turns = models.PositiveIntegerField(default=100, help_text="How many turns each side needs before that.")
+    first_turn = models.BigIntegerField(default=0, help_text="Only turns with a higher history_id count.")
+    started_by = models.CharField(max_length=150, blank=True, help_text="Who published it.")
+    started_at = models.DateTimeField(default=timezone.now, help_text="When it was published.")
+    ended_by = models.CharField(max_length=150, blank=True, help_text="Who stopped it, or gave it to all.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="When that was.")
+    ended_reason = models.TextField(blank=True, help_text="Why it was stopped.")
+
+    class Meta:
+        db_table = "ce_gradual_release"
+        verbose_name = "gradual release"
+        default_permissions = ("view",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=["status"], condition=models.Q(status="RUNNING"), name="ce_gradual_release_one_runs"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Gradual release {self.config_version}"

@@ -9,16 +9,28 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.apps import apps
 from django.db import connection, models, transaction
 from django.utils import timezone
+from simple_history.models import HistoricalRecords
 
 from config_admin.releases import content, head, tree
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.changes import ChangeSet
 from config_admin.releases.content import control_plane
-from config_admin.releases.models import AMENDING, CeConfigHead, CeRelease, Origin
+from config_admin.releases.models import AMENDING, CeConfigHead, CeRelease, CeReleaseMove, Origin
 from config_admin.releases.queries import manifest_of
+from config_admin.releases.release_seal import list_history, seal_release
 from config_admin.releases.row_history import write_history
+from convengine.engine.errors import DraftRequired, GradualReleaseRunning
+from convengine.engine.turn.scope import ANY
+
+#: What people do through pages, files and the API. A script or SQL gets past it, and its release says so.
+_REVIEWED = frozenset({Origin.ADMIN, Origin.API, Origin.IMPORT, Origin.REVERT, Origin.ROLLBACK})
+#: What was written already when it is found.
+_FOUND = frozenset({Origin.OUT_OF_BAND, Origin.MIGRATION})
+#: The columns that a later write of the same transaction changes.
+_AMENDED = ("content_hash", "manifest", "write_counter", "history_hash", "previous_seal", "seal")
 
 
 @dataclass
@@ -59,12 +71,30 @@ def publish(change: ChangeSet) -> None:
     """
     locked = head.lock_head()
     change.account(locked.write_counter)
-    findings = _compare(change, manifest_of(locked.config_version))
+    findings = compare(change, manifest_of(locked.config_version), Blobs())
+    if findings.differences and not change.is_stop:
+        if locked.audience and change.origin not in _FOUND:
+            raise GradualReleaseRunning
+        if _is_reviewed(change) and _requires_draft(locked.config_version):
+            raise DraftRequired
     if findings.differences:
         change.release = _release(change, findings, locked)
+        _store_moves(change, change.release)
     if findings.differences or not locked.settled:
         locked.released_counter = locked.write_counter
         locked.save()
+
+
+def _is_reviewed(change: ChangeSet) -> bool:
+    """True also for a page that writes without a change set of its own."""
+    is_in_request = getattr(HistoricalRecords.context, "request", None) is not None
+    return change.origin in _REVIEWED or (change.origin == Origin.SHELL and is_in_request)
+
+
+def _requires_draft(config_version: int) -> bool:
+    # The app reads the setting from the snapshot of the release, which is made above this package.
+    app: Any = apps.get_app_config("config_admin")
+    return bool(config_version and app.requires_draft(config_version))
 
 
 def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
@@ -81,8 +111,9 @@ def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
         return locked
 
 
-def _compare(change: ChangeSet, manifest: dict[str, str]) -> Findings:
-    findings = Findings(Blobs(), dict(manifest))
+def compare(change: ChangeSet, manifest: dict[str, str], blobs: Blobs) -> Findings:
+    """Compare the rows that a change set may have changed with a configuration."""
+    findings = Findings(blobs, dict(manifest))
     for table in content.control_plane():
         if change.everything or table in change.tables:
             whole = change.everything or table in change.touched_tables
@@ -106,22 +137,36 @@ def _compare_table(findings: Findings, table: str, touched: Iterable[Any] | None
 
 
 def _release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
+    release = _find_amendable(change, locked) or _build_release(change, findings, locked)
+    release.content_hash = hash_of(canonical(findings.manifest))
+    release.manifest = findings.manifest
+    release.write_counter = locked.write_counter
+    added = write_history(release, change, findings.differences)
+    release.history_hash = list_history(findings.blobs, release.history_hash, added)
+    seal_release(release)
     findings.blobs.write()
-    values = {
-        "content_hash": hash_of(canonical(findings.manifest)),
-        "manifest": findings.manifest,
-        "write_counter": locked.write_counter,
-    }
-    release = _amend_release(change, locked, values) or _create_release(change, findings, locked, values)
-    write_history(release, change, findings.differences)
+    if release._state.adding:
+        release.save()
+        transaction.on_commit(_Made(release.config_version, change.id, change.implicit))
+    else:
+        _rewrite_newest(release)
     advance_sequences(table for table, rows in findings.differences.items() if any(row.before is None for row in rows))
     locked.config_version, locked.content_hash = release.config_version, release.content_hash
     return release
 
 
-def _create_release(change: ChangeSet, findings: Findings, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
-    found_by_itself = change.origin in (Origin.OUT_OF_BAND, Origin.MIGRATION)
-    release = CeRelease.objects.create(
+def _store_moves(change: ChangeSet, release: CeRelease) -> None:
+    """Conversations of renamed intents go on under the new codes, each with its next message that gets the release."""
+    CeReleaseMove.objects.bulk_create(
+        CeReleaseMove(config_version=release.pk, from_intent=old, from_state=ANY, to_intent=new, to_state=ANY)
+        for old, new in change.renamed_intents.items()
+    )
+    change.renamed_intents = {}
+
+
+def _build_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
+    found_by_itself = change.origin in _FOUND
+    return CeRelease(
         config_version=locked.config_version + 1,
         parent_id=locked.config_version or None,
         change_set=change.id,
@@ -129,28 +174,26 @@ def _create_release(change: ChangeSet, findings: Findings, locked: CeConfigHead,
         author=change.author_name[:150],
         reason=f"{change.origin.label}: {findings.summary}" if found_by_itself else change.reason,
         created_at=timezone.now(),
-        **values,
     )
-    transaction.on_commit(_Made(release.config_version, change.id, change.implicit))
-    return release
 
 
-def _amend_release(change: ChangeSet, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease | None:
+def _find_amendable(change: ChangeSet, locked: CeConfigHead) -> CeRelease | None:
+    """The newest release, if this transaction made it for the same change set."""
     for _, call, *_ in connection.run_on_commit:
         if not isinstance(call, _Made) or call.config_version != locked.config_version:
             continue
         if call.change_set == change.id or (call.implicit and change.implicit):
-            return _rewrite_newest(locked, values)
+            newest: CeRelease = CeRelease.objects.get(pk=locked.config_version)
+            return newest
     return None
 
 
-def _rewrite_newest(locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
+def _rewrite_newest(release: CeRelease) -> None:
     """Change the newest release in spite of the seal of its table, which checks the head."""
     CeConfigHead.objects.filter(pk=1).update(released_counter=AMENDING)
-    query: models.QuerySet[CeRelease] = models.QuerySet(CeRelease).filter(pk=locked.config_version)
-    query.update(**values)
+    query: models.QuerySet[CeRelease] = models.QuerySet(CeRelease).filter(pk=release.config_version)
     # `publish` saves the head; it is locked until then.
-    return query.get()
+    query.update(**{name: getattr(release, name) for name in _AMENDED})
 
 
 def advance_sequences(tables: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
+from uuid import UUID
 
 from django.db import OperationalError, connection, models
 
@@ -164,10 +165,15 @@ def _decimal(column: Any, value: Any) -> float:
     return float(round(number, column.decimal_places))
 
 
+def _uuid(_: Any, value: Any) -> str:
+    return str(value if isinstance(value, UUID) else UUID(value))
+
+
 _NULL = type(None)
 _CONVERTERS: tuple[tuple[Any, Callable[[Any, Any], Json] | None, frozenset[type]], ...] = (
     (models.JSONField, _document, frozenset({str})),
     (models.DateTimeField, _time, frozenset({str})),
+    (models.UUIDField, _uuid, frozenset({str, UUID})),
     (models.BooleanField, _flag, frozenset({int, bool})),
     (models.DecimalField, _decimal, frozenset({int, float, Decimal})),
     (models.IntegerField, None, frozenset({int, _NULL})),

@@ -10,6 +10,7 @@ from django.utils import timezone
 from config_admin.releases import content, read_rows
 from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import CeRelease
+from config_admin.releases.release_seal import history_model
 from config_admin.releases.tree import Difference
 from convengine.engine.turn.fault import find_unreadable_columns
 
@@ -18,28 +19,34 @@ _SIGNS = {(False, True): "+", (True, True): "~", (True, False): "-"}
 BATCH = 500
 
 
-def write_history(release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[Difference]]) -> None:
-    """Store who changed what and why, with the release. A deleted row's entry holds its last content."""
+def write_history(
+    release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[Difference]]
+) -> dict[str, list[int]]:
+    """Store who changed what and why, with the release. A deleted row's entry holds its last content.
+
+    Returns the ids of the new rows by table.
+    """
     reason = change.reason or release.reason or release.get_origin_display()
     stamp = {
         "config_version": release.config_version,
         "change_set": release.change_set,
         "history_date": timezone.now(),
-        "history_user_id": change.author.pk if isinstance(change.author, AbstractBaseUser) else None,
     }
+    author = change.author.pk if isinstance(change.author, AbstractBaseUser) else None
+    added: dict[str, list[int]] = {}
     for table, rows in differences.items():
-        history = _history_model(table)
+        history = history_model(table)
         entries = (
-            history(**stamp, history_change_reason=reason + _unreadable(row), **values)
+            history(
+                **stamp,
+                history_user_id=change.editors.get((table, row.pk), author),
+                history_change_reason=reason + _unreadable(row),
+                **values,
+            )
             for row, values in _entries(table, rows, change)
         )
-        history._default_manager.bulk_create(entries, batch_size=BATCH)
-
-
-def _history_model(table: str) -> type[models.Model]:
-    model: Any = content.control_plane()[table]
-    history: type[models.Model] = model.history.model
-    return history
+        added[table] = [entry.pk for entry in history._default_manager.bulk_create(entries, batch_size=BATCH)]
+    return added
 
 
 def _entries(table: str, rows: Sequence[Difference], change: ChangeSet) -> Iterator[tuple[Difference, dict[str, Any]]]:

@@ -49,8 +49,28 @@ def _find_successor(model: Any, old: str) -> RenamedIntent | None:
     return RenamedIntent(new, deleted.config_version) if new else None
 
 
+def list_older_codes(intent: str) -> list[str]:
+    """The codes that an intent had before, the latest first."""
+    codes, seen = [], {intent}
+    while (older := _find_predecessor(intent)) and older not in seen:
+        codes.append(older)
+        seen.add(older)
+        intent = older
+    return codes
+
+
+def _find_predecessor(new: str) -> str | None:
+    model: Any = control_plane()[rows.Intent.table]
+    added = model.history.filter(intent_code=new, history_type="+").order_by("-history_id").first()
+    if added is None:
+        return None
+    same = {"config_version": added.config_version, "created_at": added.created_at}
+    codes = model.history.filter(history_type="-", **same).values_list("intent_code", flat=True)
+    return _choose_successor(new, list(codes))
+
+
 def _choose_successor(old: str, codes: list[str]) -> str | None:
-    """The new code among those of intents that were created at the same moment."""
+    """The other code of a rename among those of intents that were created at the same moment."""
     numbered = codes if len(codes) == 1 else [new for new in codes if _get_number(new) == _get_number(old)]
     return numbered[0] if len(numbered) == 1 else None
 
@@ -76,17 +96,23 @@ def _find_deleted_row(model: Any, intent: str) -> Any:
     return model.history.filter(intent_code=intent, history_type="-").order_by("-history_id").first()
 
 
-def move_conversations(before: Mapping[Any, Content], after: Mapping[Any, Content | None]) -> None:
-    """Open conversations of a renamed intent go on under its new code. Turns of the past keep the old one."""
+def list_renames(before: Mapping[Any, Content], after: Mapping[Any, Content | None]) -> dict[str, str]:
+    """The new codes of intents that a change renames, by the old ones."""
     added: dict[Any, list[str]] = {}
     for new, row in after.items():
         if row is not None and new not in before:
             added.setdefault(row["created_at"], []).append(new)
-    for old, row in before.items():
-        if after[old] is None and (successor := _choose_successor(old, added.get(row["created_at"], []))):
-            filter_open_conversations(old).update(intent_code=successor)
+    successors = {
+        old: _choose_successor(old, added.get(row["created_at"], []))
+        for old, row in before.items()
+        if after[old] is None
+    }
+    return {old: successor for old, successor in successors.items() if successor}
 
 
 def filter_open_conversations(intent: str) -> QuerySet[CeConversation]:
-    """The open conversations whose current intent is this one."""
-    return CeConversation.objects.filter(intent_code=intent).exclude(lifecycle__in=CLOSED)
+    """The open conversations whose current intent is this one, also those that stand under an older code until their
+    next message.
+    """
+    codes = [intent, *list_older_codes(intent)]
+    return CeConversation.objects.filter(intent_code__in=codes).exclude(lifecycle__in=CLOSED)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, models
 
 from config_admin.releases import content
 from config_admin.releases.blobs import batches
-from config_admin.releases.change_set import record_write
+from config_admin.releases.change_set import current, record_write
 from config_admin.releases.tree import Content
 from config_admin.restore.checks import Wanted, check_restored_rows
-from config_admin.restore.renamed_intents import move_conversations
+from config_admin.restore.renamed_intents import list_renames
 from config_admin.validation.findings import Finding
 from convengine.engine.turn import rows
 
@@ -40,33 +40,45 @@ def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
     """
     if checked and (errors := [finding for finding in check_restored_rows(wanted) if finding.is_error]):
         raise RestoreRefused(errors)
-    tables = [table for table in content.control_plane() if table in wanted]
     with record_write() as change:
-        before = {table: content.load_rows(table, list(wanted[table])) for table in tables}
-        for table in reversed(tables):
-            model = content.control_plane()[table]
-            change.touch(model, wanted[table])
-            for pks in batches(before[table]):
-                # Without a collector: rows to delete together are in `wanted`, others must stay.
-                model._base_manager.filter(pk__in=pks)._raw_delete(using=DEFAULT_DB_ALIAS)
-        for table in tables:
-            _put_in(table, wanted[table], before[table])
+        for table in wanted:
+            change.touch(content.control_plane()[table], wanted[table])
+        before = write_rows(wanted)
         _check_references()
         if (intents := rows.Intent.table) in before:
             stored = {pk: content.content_of(row) for pk, row in before[intents].items()}
-            move_conversations(stored, wanted[intents])
+            change.renamed_intents.update(list_renames(stored, wanted[intents]))
+
+
+def write_rows(wanted: Wanted) -> dict[str, dict[Any, models.Model]]:
+    """Write the content of rows, without a check and outside of change sets; returns the rows as they were."""
+    tables = [table for table in content.control_plane() if table in wanted]
+    before = {table: content.load_rows(table, list(wanted[table])) for table in tables}
+    for table in reversed(tables):
+        for pks in batches(before[table]):
+            # Without a collector: rows to delete together are in `wanted`, others must stay.
+            _plain_rows(table).filter(pk__in=pks)._raw_delete(using=DEFAULT_DB_ALIAS)
+    for table in tables:
+        _put_in(table, wanted[table], before[table])
+    return before
+
+
+def _plain_rows(table: str) -> "models.QuerySet[Any]":
+    return models.QuerySet(content.control_plane()[table])
 
 
 def _put_in(table: str, contents: Mapping[Any, Content | None], before: Mapping[Any, Any]) -> None:
     model = content.control_plane()[table]
-    made = []
+    made: list[Any] = []
     for pk, row in contents.items():
         if row is not None:
-            instance = before.get(pk) or model()
+            instance: Any = before.get(pk) or model()
             for name, value in content.column_values(table, row).items():
                 setattr(instance, name, value)
+            if change := current():
+                instance.updated_by = change.author_name
             made.append(instance)
-    model._base_manager.bulk_create(made)
+    _plain_rows(table).bulk_create(made)
 
 
 def _check_references() -> None:

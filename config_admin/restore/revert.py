@@ -40,14 +40,20 @@ def revert_row(
 
 
 def revert_release(
-    config_version: int, *, author: Author = None, reason: str = "", force: bool = False, checked: bool = True
+    config_version: int,
+    *,
+    author: Author = None,
+    reason: str = "",
+    force: bool = False,
+    checked: bool = True,
+    origin: Origin = Origin.REVERT,
 ) -> CeRelease | None:
     """Undo what one release changed, field by field, and nothing else; null when nothing is left to undo.
 
     Raises NoSuchRelease, RowsBelongTogether, RevertConflict when these fields were changed again since, unless `force`,
     which restores the rows as they were before it, and RestoreRefused, unless not `checked`.
     """
-    with change_set(Origin.REVERT, author, reason or f"Undo version {config_version}") as change:
+    with change_set(origin, author, reason or f"Undo version {config_version}") as change:
         wanted, changed = wanted_by_revert(config_version)
         if changed and not force:
             raise RevertConflict(changed)

@@ -2,8 +2,11 @@
 
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
-from config_admin.releases.diff import differences
+from config_admin.releases.diff import compare_manifests, differences
 from config_admin.releases.models import CeConfigHead, CeRelease, Origin
+from config_admin.releases.queries import manifest_of
+from config_admin.releases.tree import Difference
+from config_admin.releases.working_copy import find_working_copy
 from config_admin.restore.checks import Wanted
 from config_admin.restore.restore_rows import restore_rows
 
@@ -16,11 +19,18 @@ def roll_back(
     Running turns keep the version they pinned. Raises NoSuchRelease, and, unless not `checked`, RestoreRefused.
     """
     with change_set(Origin.ROLLBACK, author, reason or f"Roll back to version {config_version}") as change:
-        newest = CeConfigHead.objects.get(pk=1).config_version
-        restore_rows(wanted_by_roll_back(newest, config_version), checked=checked)
+        restore_rows(wanted_by_roll_back(config_version), checked=checked)
     return change.release
 
 
-def wanted_by_roll_back(newest: int, config_version: int) -> Wanted:
-    """What a rollback from the newest release would restore. Raises NoSuchRelease."""
-    return {table: {row.pk: row.after for row in rows} for table, rows in differences(newest, config_version).items()}
+def wanted_by_roll_back(config_version: int) -> Wanted:
+    """What a rollback would restore. Raises NoSuchRelease."""
+    by_table = differences_by_roll_back(config_version)
+    return {table: {row.pk: row.after for row in rows} for table, rows in by_table.items()}
+
+
+def differences_by_roll_back(config_version: int) -> dict[str, list[Difference]]:
+    """What differs between the newest release, or the open draft, and an older release. Raises NoSuchRelease."""
+    if copy := find_working_copy():
+        return compare_manifests(copy.blobs, copy.manifest, manifest_of(config_version))
+    return differences(CeConfigHead.objects.get(pk=1).config_version, config_version)

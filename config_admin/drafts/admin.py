@@ -1,0 +1,382 @@
+"""Admin of drafts: make one, work in it, look at its changes, publish or discard it (R129)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.urls import path, reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from unfold.admin import ModelAdmin
+
+from config_admin.comparison.configurations import build_comparison, count_by_table, first_rows
+from config_admin.comparison.row_diff import text_of
+from config_admin.drafts import moves, review_pages, schedule_page
+from config_admin.drafts.conditions import Publication, judge_draft_gate, list_problems, may_override
+from config_admin.drafts.edits import MergedEdits, find_other_drafts, merge_edits, store_edits
+from config_admin.drafts.middleware import KEY, enter_draft, leave_draft
+from config_admin.drafts.models import CeDraft, DraftStatus
+from config_admin.drafts.open_draft import DraftEnded
+from config_admin.drafts.publish_draft import discard_draft, publish_draft
+from config_admin.drafts.review_pages import draft_url
+from config_admin.drafts.sections import build_sections
+from config_admin.editing.links import column_label, release_url, row_name, row_url
+from config_admin.form_save import reasons
+from config_admin.form_save.confirmation import (
+    SHOWN,
+    Question,
+    Refusal,
+    ask,
+    list_missing_rights,
+    refusals_of,
+    warnings_of,
+)
+from config_admin.gradual.form import AudienceForm
+from config_admin.releases.blobs import canonical, hash_of
+from config_admin.releases.content import control_plane
+from config_admin.releases.gradual import find_gradual_release
+from config_admin.releases.row_merge import RowMerge
+from config_admin.releases.tree import Content, Difference
+from config_admin.restore.checks import check_restored_rows
+from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.test_cases.gate import describe_problems
+from config_admin.validation.secret_columns import mask_row
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.record_columns import badge_column, what_if_url
+
+PUBLISH = "config_admin.publish_draft"
+STATUS_LOOKS = {"OPEN": "info", "PUBLISHED": "success", "DISCARDED": "default"}
+
+
+class DraftForm(forms.ModelForm):
+    """A new draft."""
+
+    def clean_title(self) -> str:
+        """The constraint of the model is not checked here, because a form has no status."""
+        title = str(self.cleaned_data["title"])
+        if CeDraft.objects.filter(title=title, status=DraftStatus.OPEN).exists():
+            raise ValidationError("An open draft of this title already exists. Choose another title.")
+        return title
+
+
+@admin.register(CeDraft)
+class DraftAdmin(ModelAdmin):
+    """Drafts, newest first."""
+
+    change_form_template = "config_admin/draft.html"
+    list_display = ("title", "status_label", "created_by", "created_at", "release_label")
+    list_filter = ("status",)
+    ordering = ("-draft_id",)
+    form = DraftForm
+    fields = ("title", "description")
+    actions = None
+    show_full_result_count = False
+
+    def get_urls(self) -> list[Any]:
+        """Add the pages of one draft."""
+        name = "config_admin_cedraft"
+        pages: dict[str, Callable[..., HttpResponse]] = {
+            "enter": self.enter_view,
+            "publish": self.publish_view,
+            "discard": self.discard_view,
+            "drop": self.drop_view,
+            "settle": self.settle_view,
+            "move": moves.move_view,
+            "send": review_pages.send_view,
+            "review": review_pages.review_view,
+            "schedule": schedule_page.schedule_view,
+            "cancel": schedule_page.cancel_view,
+        }
+        own = [
+            path(f"<int:draft_id>/{page}/", self.admin_site.admin_view(view), name=f"{name}_{page}")
+            for page, view in pages.items()
+        ]
+        return [
+            path("leave/", self.admin_site.admin_view(self.leave_view), name=f"{name}_leave"),
+            *own,
+            *super().get_urls(),
+        ]
+
+    @badge_column(STATUS_LOOKS, "status", "status")
+    def status_label(self, draft: CeDraft) -> tuple[str, str]:
+        """Whether it is still edited."""
+        return draft.status, str(draft.get_status_display())
+
+    @admin.display(description="release", ordering="config_version")
+    def release_label(self, draft: CeDraft) -> str:
+        """The release that published it."""
+        return f"Release {draft.config_version}" if draft.config_version else "–"
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """The title is given once: the history of rows names it."""
+        return self.fields if obj else ()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Drafts are discarded; what was in them stays readable."""
+        return False
+
+    def save_model(self, request: HttpRequest, obj: CeDraft, form: Any, change: bool) -> None:
+        """Store the draft; a new one is worked in at once."""
+        if not change:
+            obj.created_by = request.user.get_username()
+        super().save_model(request, obj, form, change)
+        if not change:
+            enter_draft(request, obj)
+
+    def response_add(self, request: HttpRequest, obj: CeDraft, post_url_continue: Any = None) -> HttpResponse:
+        """Say what happens from now on, and where to begin."""
+        text = f"You work in the draft “{obj.title}” now. What you save goes into it; conversations do not use it yet."
+        messages.success(request, text)
+        return HttpResponseRedirect(draft_url(obj.pk))
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
+        """The draft with its changes over the live configuration."""
+        draft = self.get_object(request, object_id)
+        context: dict[str, Any] = {}
+        if draft:
+            merged = merge_edits(draft) if draft.status == DraftStatus.OPEN else MergedEdits()
+            context = {
+                "draft": draft,
+                "is_open": draft.status == DraftStatus.OPEN,
+                "is_entered": request.session.get(KEY) == draft.pk,
+                "comparison": build_comparison(request, merged.differences),
+                "conflicts": [_describe_conflict(name, merge) for name, merge in merged.conflicts.items()],
+                "others": _list_other_drafts(draft) if draft.status == DraftStatus.OPEN else [],
+                "edits": _list_edits(merged),
+                "release_url": release_url(draft.config_version) if draft.config_version else "",
+                "may_publish": request.user.has_perm(PUBLISH),
+                "what_if_url": what_if_url(request.user, f"draft:{draft.pk}"),
+                "review": review_pages.build_review(request, draft, merged),
+                "sections": build_sections(request, draft, merged) if draft.status == DraftStatus.OPEN else [],
+            }
+        return super().change_view(request, object_id, form_url, context | (extra_context or {}))
+
+    # --- one draft ----------------------------------------------------------------------------------------------
+
+    def enter_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
+        """Work in the draft."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        require_right(request, "config_admin.change_cedraft")
+        draft = _find_open(draft_id)
+        enter_draft(request, draft)
+        messages.success(request, f"You work in the draft “{draft.title}” now. What you save goes into it.")
+        wanted = request.POST.get("next", "")
+        is_own = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+        return HttpResponseRedirect(wanted if is_own else draft_url(draft_id))
+
+    def leave_view(self, request: HttpRequest) -> HttpResponse:
+        """Show the live configuration again."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        require_right(request, "config_admin.view_cedraft")
+        leave_draft(request)
+        messages.success(request, "You left the draft; its changes stay in it. What you save now goes live at once.")
+        return HttpResponseRedirect(reverse("admin:config_admin_cedraft_changelist"))
+
+    def drop_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
+        """Take one row out of the draft."""
+        return self._edit(request, draft_id, lambda merged, table, pk: merged.live[table][pk])
+
+    def settle_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
+        """Decide a conflict: the row as the draft has it, or as it is live in the fields that both changed."""
+
+        def decide(merged: MergedEdits, table: str, pk: Any) -> Content | None:
+            merge = merged.conflicts[table, pk]
+            if request.POST.get("side") == "draft":
+                return merge.merge_changes()
+            if merge.after is None or merge.now is None:
+                return None if merge.now is None else dict(merge.now)
+            live = {name: merge.now[name] for name in merge.find_fields()}
+            return {**(merge.merge_changes() or {}), **live}
+
+        return self._edit(request, draft_id, decide)
+
+    def _edit(
+        self, request: HttpRequest, draft_id: int, decide: Callable[[MergedEdits, str, Any], Content | None]
+    ) -> HttpResponse:
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        require_right(request, "config_admin.change_cedraft")
+        with transaction.atomic():
+            self._edit_locked(request, _find_open(draft_id, is_locked=True), decide)
+        return HttpResponseRedirect(draft_url(draft_id))
+
+    def _edit_locked(
+        self, request: HttpRequest, draft: CeDraft, decide: Callable[[MergedEdits, str, Any], Content | None]
+    ) -> None:
+        table, merged = request.POST.get("table", ""), merge_edits(draft)
+        pk = next((pk for name, pk in merged.edits if name == table and str(pk) == request.POST.get("row")), None)
+        if pk is None:
+            messages.warning(request, "This row is not in the draft any more.")
+            return
+        refusals = list_missing_rights(request, {table: [row for row in merged.differences[table] if row.pk == pk]})
+        if refusals:
+            messages.error(request, refusals[0].message)
+            return
+        try:
+            after = decide(merged, table, pk)
+        except KeyError:
+            messages.warning(request, "Nothing is left to decide for this row.")
+            return
+        reason = merged.edits[table, pk].reason
+        store_edits(draft, {table: [Difference(pk, merged.live[table][pk], after)]}, request.user, reason)
+        messages.success(request, f"{row_name(table, pk)}: done.")
+
+    def publish_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
+        """Ask whether to publish, with everything that changes live; or do it."""
+        reasons.require_reason(request, consent=())
+        require_right(request, PUBLISH)
+        draft = _find_open(draft_id)
+        merged = merge_edits(draft)
+        question = _build_publish_question(request, draft, merged)
+        is_agreed = request.POST.get("live") == _sum_up(merged)
+        if request.method == "POST" and not is_agreed and not question.refusals and "live" in request.POST:
+            question.news = "The draft or the live configuration changed meanwhile. Review the changes again."
+        override = _read_override(request)
+        is_complete = bool(reasons.read_reason(request)) and (not question.form.is_bound or question.form.is_valid())
+        is_complete = is_complete and bool(override or not question.override)
+        if request.method != "POST" or question.refusals or question.news or not is_complete:
+            return ask(request, question, self.opts)
+        try:
+            audience = question.form.audience if request.POST.get("to") == "part" else None
+            reason = reasons.read_reason(request)
+            release = publish_draft(draft_id, request.user, reason, merged, audience, override)
+        except RestoreRefused as error:
+            question.refusals = refusals_of(error.findings)
+            return ask(request, question, self.opts)
+        except (RowsBelongTogether, DraftEnded, ValueError) as error:
+            question.refusals = [Refusal(str(error))]
+            return ask(request, question, self.opts)
+        if request.session.get(KEY) == draft_id:
+            leave_draft(request)
+        who = "Its audience uses it" if audience else "Every conversation uses it"
+        messages.success(
+            request, f"The draft “{draft.title}” is published as release {release.pk}. {who} from the next message on."
+        )
+        if audience and (row := find_gradual_release()):
+            return HttpResponseRedirect(reverse("admin:config_admin_cegradualrelease_change", args=[row.pk]))
+        return HttpResponseRedirect(release_url(release.pk))
+
+    def discard_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
+        """Ask whether to discard the draft, or do it."""
+        require_right(request, "config_admin.change_cedraft")
+        draft = _find_open(draft_id)
+        merged = merge_edits(draft)
+        question = Question(
+            title=f"Discard the draft “{draft.title}”",
+            intro="End this draft without publishing it? The live configuration stays as it is.",
+            answer="Discard",
+            back_url=draft_url(draft_id),
+            danger=True,
+            counts=count_by_table(merged.differences),
+            rows=first_rows(merged.differences, SHOWN),
+            asks_reason=False,
+        )
+        if request.method != "POST":
+            return ask(request, question, self.opts)
+        discard_draft(draft_id)
+        if request.session.get(KEY) == draft_id:
+            leave_draft(request)
+        messages.success(request, f"The draft “{draft.title}” is discarded. Nothing changed live.")
+        return HttpResponseRedirect(reverse("admin:config_admin_cedraft_changelist"))
+
+
+def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> Question:
+    by_table = merged.differences
+    findings = check_restored_rows(merged.wanted)
+    conflicts = [(row_url(table, pk), row_name(table, pk)) for table, pk in list(merged.conflicts)[:SHOWN]]
+    gate = list(describe_problems(judge_draft_gate(draft)))
+    closed = gate if may_override(request.user) else []
+    refusals = [
+        *(
+            [Refusal("These rows were changed live and in the draft. Decide on the page of the draft:", conflicts)]
+            if conflicts
+            else []
+        ),
+        *list_missing_rights(request, by_table),
+        *refusals_of(findings),
+        *map(Refusal, list_problems(Publication(draft, merged, request.user, "asked below" if closed else ""))),
+        *([] if by_table else [Refusal("The draft changes nothing that is not live already.")]),
+    ]
+    question = Question(
+        title=f"Publish the draft “{draft.title}”",
+        intro="Make one release of all these changes?",
+        answer="Publish",
+        back_url=draft_url(draft.pk),
+        refusals=refusals[:SHOWN],
+        warnings=warnings_of(findings)[:SHOWN],
+        counts=count_by_table(by_table),
+        rows=first_rows(by_table, SHOWN),
+        notes=[Refusal(note) for note in moves.list_stranded_notes(draft, merged)],
+        choice="config_admin/publish_audience.html",
+        form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
+        inputs=[("live", _sum_up(merged))],
+        reason=reasons.read_reason(request) or draft.description or draft.title,
+        override=closed,
+        override_reason=_read_override(request),
+    )
+    question.more = sum(map(len, by_table.values())) - len(question.rows)
+    return question
+
+
+def _read_override(request: HttpRequest) -> str:
+    """Why somebody publishes although tests fail; blank for those who may not."""
+    return request.POST.get("override", "").strip()[:500] if may_override(request.user) else ""
+
+
+def _sum_up(merged: MergedEdits) -> str:
+    """A digest of everything that publishing would change, so that nobody publishes what they did not see."""
+    rows = {table: [[row.pk, row.before, row.after] for row in rows] for table, rows in merged.differences.items()}
+    return hash_of(canonical(rows))[:16]
+
+
+def _describe_conflict(name: tuple[str, Any], merge: RowMerge) -> dict[str, Any]:
+    """A row that both sides changed, with the values of each."""
+    table, pk = name
+    fields = [
+        {
+            "label": column_label(table, field),
+            "live": text_of(mask_row(table, merge.now or {}), field),
+            "draft": text_of(mask_row(table, merge.after or {}), field),
+        }
+        for field in merge.find_fields()
+    ]
+    if merge.has_deleted_side():
+        sides = ("deleted", "changed") if merge.now is None else ("changed", "deleted")
+        fields = [{"label": "The whole row", "live": sides[0], "draft": sides[1]}]
+    return {"name": row_name(table, pk), "url": row_url(table, pk), "table": table, "pk": pk, "fields": fields}
+
+
+def _list_edits(merged: MergedEdits) -> list[dict[str, Any]]:
+    """The rows of the draft with their editors, for taking them out."""
+    return [
+        {"name": row_name(table, pk), "table": table, "pk": pk, "edit": edit, "key": (table, edit.row_pk)}
+        for table in control_plane()
+        for (of_table, pk), edit in merged.edits.items()
+        if of_table == table
+    ][:SHOWN]
+
+
+def _list_other_drafts(draft: CeDraft) -> list[dict[str, Any]]:
+    """Rows that other open drafts edit too."""
+    return [
+        {
+            "name": row_name(table, pk),
+            "url": row_url(table, pk),
+            "drafts": [(draft_url(other.pk), other.title) for other in others],
+        }
+        for (table, pk), others in list(find_other_drafts(draft).items())[:SHOWN]
+    ]
+
+
+def _find_open(draft_id: int, *, is_locked: bool = False) -> CeDraft:
+    """The draft, if asked for locked until the transaction ends. Raises Http404."""
+    query = CeDraft.objects.select_for_update() if is_locked else CeDraft.objects
+    draft = query.filter(pk=draft_id).first()
+    if draft is None or draft.status != DraftStatus.OPEN:
+        raise Http404("This draft does not exist, or has ended.")
+    return draft

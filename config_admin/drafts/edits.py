@@ -1,0 +1,170 @@
+"""The edits of a draft, merged with the live configuration, which moves on below it (R129)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import connection, models
+from django.utils import timezone
+
+from config_admin.drafts.models import CeDraft, CeDraftEdit, DraftStatus
+from config_admin.releases.blobs import BATCH, batches, canonical, hash_of
+from config_admin.releases.content import contents, control_plane, up_to_date
+from config_admin.releases.row_merge import RowMerge, is_same_row
+from config_admin.releases.tree import Content, Difference
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.scope import ANY
+
+Json = Any
+#: Table and primary key.
+RowName = tuple[str, Any]
+
+
+class DraftConflict(ValueError):
+    """The draft and the live configuration changed the same field of a row differently."""
+
+    def __init__(self, rows: list[RowName]) -> None:
+        self.rows = rows
+        super().__init__(f"{len(rows)} rows were changed in the draft and live, differently.")
+
+
+@dataclass
+class MergedEdits:
+    """The edits of a draft over the live configuration of now."""
+
+    #: For each edited row its content, with the live changes of other fields; null for a deleted one.
+    wanted: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
+    #: The same rows in the live configuration.
+    live: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
+    conflicts: dict[RowName, RowMerge] = field(default_factory=dict)
+    edits: dict[RowName, CeDraftEdit] = field(default_factory=dict)
+
+    @property
+    def differences(self) -> dict[str, list[Difference]]:
+        """What the draft would change live, by table."""
+        by_table = {
+            table: [Difference(pk, self.live[table][pk], row) for pk, row in sorted(rows.items())]
+            for table, rows in self.wanted.items()
+        }
+        return {table: by_table[table] for table in control_plane() if by_table.get(table)}
+
+
+def merge_edits(draft: CeDraft) -> MergedEdits:
+    """Read the edits of a draft, and merge each with the live row. One query, and one for each table."""
+    merged = MergedEdits()
+    by_table: dict[str, dict[Any, CeDraftEdit]] = defaultdict(dict)
+    for edit in CeDraftEdit.objects.filter(draft=draft).select_related("editor").order_by("id"):
+        if edit.table_name in ROW_TYPE_OF:
+            by_table[edit.table_name][to_key(edit.table_name, edit.row_pk)] = edit
+    for table, edits in by_table.items():
+        live = contents(table, list(edits))
+        for pk, edit in edits.items():
+            before, wanted = (row and up_to_date(table, row) for row in (edit.before, edit.after))
+            merge = RowMerge(before, live.get(pk), wanted)
+            after = merge.merge_changes()
+            if is_same_row(after, merge.now):
+                continue  # The same change was made live meanwhile.
+            if merge.has_conflict():
+                merged.conflicts[table, pk] = merge
+            merged.wanted.setdefault(table, {})[pk] = after
+            merged.live.setdefault(table, {})[pk] = merge.now
+            merged.edits[table, pk] = edit
+    return merged
+
+
+def store_edits(
+    draft: CeDraft, changed: Mapping[str, Iterable[Difference]], editor: Any = None, reason: str = ""
+) -> None:
+    """Store changed rows of a draft, each with the live row that it is based on. A row that is the same is no edit."""
+    user: Any = editor if isinstance(editor, AbstractBaseUser) else None
+    name = user.get_username() if user else editor or ""
+    by_table = {table: rows for table, differences in changed.items() if (rows := list(differences))}
+    if by_table:
+        note_editor(draft, name)
+    for table, rows in by_table.items():
+        same = [str(row.pk) for row in rows if is_same_row(row.after, row.before)]
+        for pks in batches(same):
+            draft.edits.filter(table_name=table, row_pk__in=pks).delete()
+        CeDraftEdit.objects.bulk_create(
+            [
+                CeDraftEdit(
+                    draft=draft,
+                    table_name=table,
+                    row_pk=str(row.pk),
+                    before=row.before,
+                    after=row.after,
+                    editor=user,
+                    editor_name=name,
+                    edited_at=timezone.now(),
+                    reason=reason,
+                    content_hash=hash_of(canonical([row.before, row.after])),
+                )
+                for row in rows
+                if not is_same_row(row.after, row.before)
+            ],
+            batch_size=BATCH,
+            update_conflicts=True,
+            unique_fields=["draft", "table_name", "row_pk"],
+            update_fields=["before", "after", "editor", "editor_name", "edited_at", "reason", "content_hash"],
+        )
+        _reserve_ids(table, [row.pk for row in rows if row.before is None and row.after is not None])
+
+
+def hash_edits(draft: CeDraft) -> str:
+    """The hash of all edits of a draft, and of where it moves conversations: an approval is for these."""
+    edits = draft.edits.order_by("table_name", "row_pk").values_list("table_name", "row_pk", "content_hash")
+    # Publishing adds the moves of renamed intents, from any state.
+    moves = draft.moves.exclude(from_state=ANY).order_by("from_intent", "from_state")
+    columns = moves.values_list("from_intent", "from_state", "to_intent", "to_state")
+    return hash_of(canonical([list(entry) for entry in (*edits, *columns)]))
+
+
+def note_editor(draft: CeDraft, name: str) -> None:
+    """Remember who edited the draft, also when somebody else edits the same rows later."""
+    if name and name not in draft.editors:
+        draft.editors = [*draft.editors, name]
+        draft.save(update_fields=["editors"])
+
+
+def find_other_drafts(draft: CeDraft) -> dict[RowName, list[CeDraft]]:
+    """The other open drafts that edit the same rows."""
+    own = CeDraftEdit.objects.filter(
+        draft=draft, table_name=models.OuterRef("table_name"), row_pk=models.OuterRef("row_pk")
+    )
+    others = CeDraftEdit.objects.filter(models.Exists(own), draft__status=DraftStatus.OPEN).exclude(draft=draft)
+    by_row: dict[RowName, list[CeDraft]] = defaultdict(list)
+    for edit in others.select_related("draft").defer("before", "after"):
+        by_row[edit.table_name, to_key(edit.table_name, edit.row_pk)].append(edit.draft)
+    return by_row
+
+
+def to_key(table: str, text: str) -> Any:
+    """A primary key as its column has it."""
+    column = control_plane()[table]._meta.pk
+    assert column is not None
+    return column.to_python(text)
+
+
+def _reserve_ids(table: str, pks: list[Any]) -> None:
+    """Keep the ids of new rows from being given again: the transaction that took them is rolled back.
+
+    The counter of SQLite moves back with it. A sequence of PostgreSQL does not, but imports and the grid choose ids
+    without it.
+    """
+    model = control_plane()[table]
+    pk = model._meta.pk
+    if not pks or not isinstance(pk, models.AutoField | models.BigAutoField):
+        return
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT setval(name, greatest(%s, pg_sequence_last_value(name::regclass)))"
+                " FROM (SELECT pg_get_serial_sequence(%s, %s) AS name) AS found",
+                [max(pks), table, pk.column],
+            )
+            return
+        cursor.execute("UPDATE sqlite_sequence SET seq = max(seq, %s) WHERE name = %s", [max(pks), table])
+        if not cursor.rowcount:
+            cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table, max(pks)])

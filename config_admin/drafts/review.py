@@ -1,0 +1,159 @@
+"""The review of a draft: sent to others, commented, approved or returned; every entry is kept (R130)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import Group, Permission
+from django.db import transaction
+from django.db.models import Q
+
+from config_admin.drafts.edits import RowName, hash_edits
+from config_admin.drafts.mail import send_mail_about
+from config_admin.drafts.models import CeDraft, CeDraftReview, DraftStatus, ReviewKind
+from config_admin.drafts.open_draft import DraftEnded
+
+REVIEW = "config_admin.review_draft"
+_VERDICTS = (ReviewKind.APPROVED, ReviewKind.RETURNED)
+
+
+class ReviewRefused(ValueError):
+    """The entry cannot be made; the message says why."""
+
+
+def send_for_review(
+    draft_id: int, author: Any, reviewers: Iterable[str] = (), group: str = "", text: str = "", url: str = ""
+) -> CeDraftReview:
+    """Ask users or a group to review a draft. Raises DraftEnded and ReviewRefused."""
+    names = list(dict.fromkeys(reviewers))
+    if not names and not group:
+        raise ReviewRefused("Choose at least one reviewer, or a group.")
+    known = {user.get_username() for user in list_reviewers()}
+    if unknown := [name for name in names if name not in known]:
+        raise ReviewRefused(f"These users cannot review drafts: {', '.join(unknown)}.")
+    if group and not Group.objects.filter(name=group).exists():
+        raise ReviewRefused(f"There is no group {group}.")
+    with transaction.atomic():
+        draft = lock_draft(draft_id)
+        if not draft.edits.exists():
+            raise ReviewRefused("The draft has no changes yet, so there is nothing to review.")
+        entry = add_entry(draft, ReviewKind.SENT, author, text, reviewers=names, reviewer_group=group)
+        lines = [f"{entry.author_name} asks you to review the draft “{draft.title}”.", text]
+        send_mail_about(draft, f"Review “{draft.title}”", lines, names, group=group, url=url)
+    return entry
+
+
+def add_comment(draft_id: int, author: Any, text: str, row: RowName | None = None, url: str = "") -> CeDraftReview:
+    """Comment on a draft, or on one of its rows. Raises DraftEnded and ReviewRefused."""
+    if not text.strip():
+        raise ReviewRefused("Write a comment first.")
+    with transaction.atomic():
+        draft = lock_draft(draft_id)
+        table, pk = row or ("", "")
+        if row and not draft.edits.filter(table_name=table, row_pk=str(pk)).exists():
+            raise ReviewRefused("This row is not in the draft any more.")
+        entry = add_entry(draft, ReviewKind.COMMENT, author, text, table_name=table, row_pk=str(pk))
+        _tell_owner(draft, entry, "commented on", url)
+    return entry
+
+
+def judge_draft(
+    draft_id: int, author: Any, kind: ReviewKind, text: str = "", edits_hash: str = "", url: str = ""
+) -> CeDraftReview:
+    """Approve or return a draft. `edits_hash`: the edits that the reviewer saw. Raises DraftEnded and ReviewRefused."""
+    with transaction.atomic():
+        draft = lock_draft(draft_id)
+        name = read_name(author)
+        if edits_hash and edits_hash != hash_edits(draft):
+            raise ReviewRefused("The draft changed meanwhile. Look at the changes again.")
+        if kind == ReviewKind.APPROVED and name in draft.editors:
+            raise ReviewRefused("You edited this draft, so somebody else must approve it.")
+        if kind == ReviewKind.APPROVED and not draft.edits.exists():
+            raise ReviewRefused("The draft has no changes yet, so there is nothing to approve.")
+        if kind == ReviewKind.RETURNED and not text.strip():
+            raise ReviewRefused("Say in a comment what should change.")
+        entry = add_entry(draft, kind, author, text)
+        _tell_owner(draft, entry, str(kind.label).lower(), url)
+    return entry
+
+
+def add_entry(draft: CeDraft, kind: ReviewKind, author: Any, text: str = "", **values: Any) -> CeDraftReview:
+    """Store an entry, for the edits as they are now."""
+    return CeDraftReview.objects.create(
+        draft=draft, kind=kind, author_name=read_name(author), text=text.strip(), edits_hash=hash_edits(draft), **values
+    )
+
+
+def list_approvers(draft: CeDraft, edits_hash: str) -> list[str]:
+    """Who approved exactly these edits, and did not edit the draft or return it since."""
+    verdicts = _read_verdicts(draft, edits_hash)
+    return [name for name, kind in verdicts.items() if kind == ReviewKind.APPROVED and name not in draft.editors]
+
+
+def list_open_returns(draft: CeDraft, edits_hash: str) -> list[str]:
+    """Who returned exactly these edits, since the draft was last sent."""
+    sent = draft.reviews.filter(kind=ReviewKind.SENT).order_by("-id").values_list("id", flat=True).first() or 0
+    verdicts = _read_verdicts(draft, edits_hash, after=sent)
+    return [name for name, kind in verdicts.items() if kind == ReviewKind.RETURNED]
+
+
+def has_void_approval(draft: CeDraft, edits_hash: str) -> bool:
+    """True if somebody approved other edits than these."""
+    return draft.reviews.filter(kind=ReviewKind.APPROVED).exclude(edits_hash=edits_hash).exists()
+
+
+def list_waiting_drafts(user: Any) -> list[CeDraft]:
+    """The open drafts that were sent to this user, who has neither approved nor returned them since."""
+    name = user.get_username()
+    entries = CeDraftReview.objects.filter(kind=ReviewKind.SENT, draft__status=DraftStatus.OPEN)
+    newest = {entry.draft_id: entry for entry in entries.select_related("draft").order_by("id")}
+    groups = set(user.groups.values_list("name", flat=True)) if newest else set()
+    return [
+        entry.draft
+        for entry in newest.values()
+        if (name in entry.reviewers or entry.reviewer_group in groups)
+        and name not in entry.draft.editors
+        and not _has_answered(entry, name)
+    ]
+
+
+def _has_answered(sent: CeDraftReview, name: str) -> bool:
+    edits_hash = hash_edits(sent.draft)
+    verdicts = _read_verdicts(sent.draft, edits_hash)
+    is_approved = verdicts.get(name) == ReviewKind.APPROVED
+    return is_approved or name in _read_verdicts(sent.draft, edits_hash, after=sent.pk)
+
+
+def list_reviewers() -> Sequence[Any]:
+    """The active users who may review drafts."""
+    users: Any = get_user_model()
+    app, codename = REVIEW.split(".")
+    right = Permission.objects.filter(content_type__app_label=app, codename=codename)
+    may = Q(is_superuser=True) | Q(user_permissions__in=right) | Q(groups__permissions__in=right)
+    return list(users.objects.filter(may, is_active=True, is_staff=True).order_by(users.USERNAME_FIELD).distinct())
+
+
+def lock_draft(draft_id: int) -> CeDraft:
+    """The open draft, locked until the transaction ends. Raises DraftEnded."""
+    draft = CeDraft.objects.select_for_update().filter(pk=draft_id, status=DraftStatus.OPEN).first()
+    if draft is None:
+        raise DraftEnded(draft_id)
+    return draft
+
+
+def read_name(author: Any) -> str:
+    """The name of a user, or the text itself."""
+    return str(author.get_username() if isinstance(author, AbstractBaseUser) else author or "")
+
+
+def _read_verdicts(draft: CeDraft, edits_hash: str, after: int = 0) -> dict[str, str]:
+    """The last verdict of each reviewer about exactly these edits."""
+    entries = draft.reviews.filter(kind__in=_VERDICTS, edits_hash=edits_hash, id__gt=after).order_by("id")
+    return {entry.author_name: entry.kind for entry in entries}
+
+
+def _tell_owner(draft: CeDraft, entry: CeDraftReview, what: str, url: str) -> None:
+    others = [name for name in [draft.created_by, *draft.editors] if name and name != entry.author_name]
+    lines = [f"{entry.author_name} {what} the draft “{draft.title}”.", entry.text]
+    send_mail_about(draft, f"Draft “{draft.title}”: {what}", lines, dict.fromkeys(others), url=url)

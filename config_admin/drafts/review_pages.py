@@ -1,0 +1,134 @@
+"""The review on the page of a draft: send, comment, approve, return (R130)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import Group
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.urls import reverse
+
+from config_admin.drafts.conditions import Publication, count_needed_approvals, list_problems
+from config_admin.drafts.edits import MergedEdits, hash_edits
+from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind, ScheduleStatus
+from config_admin.drafts.open_draft import DraftEnded
+from config_admin.drafts.review import (
+    REVIEW,
+    ReviewRefused,
+    add_comment,
+    has_void_approval,
+    judge_draft,
+    list_approvers,
+    list_reviewers,
+    send_for_review,
+)
+from config_admin.drafts.schedule import find_obstacle, find_schedule
+from config_admin.editing.links import row_name
+from convengine.server.admin_site.missing_rights import require_right
+
+_VERDICTS = {"approve": ReviewKind.APPROVED, "return": ReviewKind.RETURNED}
+_BADGES = {
+    ReviewKind.APPROVED: "ce-how-added",
+    ReviewKind.PUBLISHED: "ce-how-added",
+    ReviewKind.RETURNED: "ce-how-removed",
+    ReviewKind.NOT_PUBLISHED: "ce-how-removed",
+    ReviewKind.NOT_TAKEN_BACK: "ce-how-removed",
+    ReviewKind.SENT: "ce-how-changed",
+    ReviewKind.SCHEDULED: "ce-how-changed",
+}
+
+
+def draft_url(draft_id: int) -> str:
+    return reverse("admin:config_admin_cedraft_change", args=[draft_id])
+
+
+def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
+    """What the page says about the review, and what this user may do."""
+    user: Any = request.user
+    is_open, edits_hash = draft.status == DraftStatus.OPEN, hash_edits(draft)
+    may_review, is_editor = user.has_perm(REVIEW), user.get_username() in draft.editors
+    may_send = is_open and user.has_perm("config_admin.change_cedraft")
+    schedule = find_schedule(draft)
+    return {
+        "schedule": schedule,
+        "obstacle": find_obstacle(schedule, merged) if schedule and schedule.status == ScheduleStatus.WAITING else "",
+        "entries": [_describe_entry(entry, edits_hash) for entry in draft.reviews.order_by("id")],
+        "edits_hash": edits_hash,
+        "needed": count_needed_approvals(),
+        "approvers": list_approvers(draft, edits_hash),
+        "is_void": is_open and has_void_approval(draft, edits_hash),
+        "problems": list_problems(Publication(draft, merged, user)) if is_open and merged.wanted else [],
+        "may_comment": is_open and may_review,
+        "may_judge": is_open and may_review and bool(merged.edits),
+        "may_approve": not is_editor,
+        "may_send": may_send and bool(merged.edits),
+        "reviewers": [each for each in list_reviewers() if each.pk != user.pk] if may_send else [],
+        "groups": list(Group.objects.order_by("name").values_list("name", flat=True)) if may_send else [],
+    }
+
+
+def _describe_entry(entry: Any, edits_hash: str) -> dict[str, Any]:
+    is_void = entry.kind == ReviewKind.APPROVED and entry.edits_hash != edits_hash
+    reviewers = [*entry.reviewers, *([f"the group {entry.reviewer_group}"] if entry.reviewer_group else [])]
+    return {
+        "entry": entry,
+        "badge": _BADGES.get(entry.kind, ""),
+        "is_void": is_void,
+        "row": row_name(entry.table_name, entry.row_pk) if entry.table_name else "",
+        "key": (entry.table_name, entry.row_pk),
+        "to": ", ".join(reviewers),
+    }
+
+
+def send_view(request: HttpRequest, draft_id: int) -> HttpResponse:
+    """Send the draft for review."""
+    return _act(
+        request,
+        draft_id,
+        "config_admin.change_cedraft",
+        lambda text, url: send_for_review(
+            draft_id, request.user, request.POST.getlist("reviewer"), request.POST.get("group", ""), text, url
+        ),
+        "The draft is sent for review.",
+    )
+
+
+def review_view(request: HttpRequest, draft_id: int) -> HttpResponse:
+    """Comment on the draft or one of its rows, approve it or return it."""
+    what = request.POST.get("do", "")
+    if kind := _VERDICTS.get(what):
+        seen = request.POST.get("edits_hash", "-")
+        return _act(
+            request,
+            draft_id,
+            REVIEW,
+            lambda text, url: judge_draft(draft_id, request.user, kind, text, seen, url),
+            "You approved the draft." if what == "approve" else "You returned the draft.",
+        )
+    table, pk = request.POST.get("table", ""), request.POST.get("row", "")
+    row = (table, pk) if table else None
+    return _act(
+        request,
+        draft_id,
+        REVIEW,
+        lambda text, url: add_comment(draft_id, request.user, text, row, url),
+        "Your comment is added.",
+    )
+
+
+def _act(
+    request: HttpRequest, draft_id: int, right: str, make: Callable[[str, str], object], success: str
+) -> HttpResponse:
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    require_right(request, right)
+    url = draft_url(draft_id)
+    try:
+        make(request.POST.get("text", ""), request.build_absolute_uri(url))
+    except DraftEnded:
+        raise Http404("This draft does not exist, or has ended.") from None
+    except ReviewRefused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, success)
+    return HttpResponseRedirect(f"{url}#review")

@@ -1,0 +1,96 @@
+"""The sections of a draft's page: what else a reviewer looks at, beside the changes (R130)."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from config_admin.drafts.edits import MergedEdits
+from config_admin.drafts.models import CeDraft
+from config_admin.drafts.named_configurations import read_configuration
+from config_admin.drafts.open_draft import read_draft
+from config_admin.editing.links import row_name, row_url
+from config_admin.health.background import runs
+from config_admin.health.diagnosis import Diagnosis
+from config_admin.releases.content import control_plane
+from config_admin.snapshot.active import snapshots
+from config_admin.test_cases.gate import describe_problems, judge_gate
+from config_admin.test_cases.models import CeTestCase, CeTestRun
+from config_admin.validation.installation import describe_installation
+from convengine.server.app_interfaces import ConfigurationName
+
+#: How many findings are shown, and how long a page waits for the check, in seconds.
+SHOWN, _WAITED = 20, 3.0
+#: How many test runs are shown.
+SHOWN_RUNS = 3
+
+
+class Section(NamedTuple):
+    """A part of the page: the template gets what `build` returns as `section`; null hides it."""
+
+    template: str
+    build: Callable[[HttpRequest, CeDraft, MergedEdits], Any]
+
+
+def build_health(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any] | None:
+    """The findings that the draft adds, and those that it mends."""
+    if not merged.wanted or not request.user.has_perm("config_admin.view_cerule"):
+        return None
+    world = describe_installation()
+    after_draft = read_configuration(ConfigurationName("draft", draft.pk))
+    checks = [runs.of(snapshot, world) for snapshot in (snapshots.current(), after_draft)]
+    for run in checks:
+        run.ended.wait(_WAITED)
+    live, after = (run.health for run in checks)
+    if live is None or after is None:
+        return {"is_running": not any(run.failed for run in checks)}
+    known, wanted = ({finding.key for finding in health.findings} for health in (live, after))
+    added = [_describe(request, finding) for finding in after.findings if finding.key not in known]
+    mended = [_describe(request, finding) for finding in live.findings if finding.key not in wanted]
+    counts = {"before": len(live.findings), "after": len(after.findings)}
+    hidden = len(added[SHOWN:]) + len(mended[SHOWN:])
+    return {"added": added[:SHOWN], "mended": mended[:SHOWN], "hidden": hidden, **counts}
+
+
+def _describe(request: HttpRequest, finding: Diagnosis) -> dict[str, Any]:
+    has_row = finding.row is not None
+    may = has_row and admin.site.get_model_admin(control_plane()[finding.table]).has_view_or_change_permission(request)
+    return {
+        "impact": finding.impact,
+        "message": finding.message,
+        "consequence": finding.consequence,
+        "name": row_name(finding.table, finding.row) if has_row else "",
+        "url": row_url(finding.table, finding.row) if may else "",
+    }
+
+
+def build_tests(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any] | None:
+    """The newest results on this state of the draft, and how the gate stands."""
+    if not request.user.has_perm("config_admin.view_cetestcase"):
+        return None
+    snapshot_hash = read_draft(draft)[0].content_hash
+    gate = judge_gate(snapshot_hash)
+    name = str(ConfigurationName("draft", draft.pk))
+    newest_runs = CeTestRun.objects.filter(configuration=name).order_by("-run_id")[:SHOWN_RUNS]
+    return {
+        "name": name,
+        "total": CeTestCase.objects.count(),
+        "gate": gate,
+        "problems": list(describe_problems(gate)),
+        "runs": [(run, run.content_hash == snapshot_hash) for run in newest_runs],
+        "may_run": request.user.has_perm("config_admin.run_test_case"),
+    }
+
+
+#: In the order of the page. Packages that know more append their own.
+SECTIONS: list[Section] = [
+    Section("config_admin/draft_health.html", build_health),
+    Section("config_admin/draft_tests.html", build_tests),
+]
+
+
+def build_sections(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> list[tuple[str, Any]]:
+    """The templates of the sections that have something to show, each with its content."""
+    built = [(section.template, section.build(request, draft, merged)) for section in SECTIONS]
+    return [(template, content) for template, content in built if content is not None]

@@ -1,0 +1,67 @@
+"""The guard: stops a gradual release when a rate gets worse than that of the others (R135)."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from config_admin.releases.gradual import NotGradual, find_gradual_release
+from config_admin.releases.models import CeGradualRelease, GuardMetric
+from config_admin.restore.stop_gradual import stop_gradual_release
+from convengine.engine.turn.job import Counts, Every, Job
+from convengine.server.app_interfaces import SideCounts, turn_reader
+
+GUARD = "guard"
+_COLUMNS = {
+    GuardMetric.NOT_UNDERSTOOD: "not_understood",
+    GuardMetric.ERRORS: "failed",
+    GuardMetric.HANDED_OVER: "handed_over",
+    GuardMetric.NEGATIVE: "negative",
+}
+
+
+class Sides(NamedTuple):
+    """The counts of those who have the release, and of all others."""
+
+    newer: SideCounts
+    older: SideCounts
+
+
+def count_sides(row: CeGradualRelease) -> Sides:
+    """Both sides, from the beginning of the release to its end."""
+    since, until = row.started_at, row.ended_at
+    return Sides(*turn_reader().count_release_sides(row.first_turn, since, row.parent_version, until))
+
+
+def find_guard_reason(row: CeGradualRelease, sides: Sides) -> str:
+    """Why the guard stops the release; blank while it does not."""
+    if not row.guard_metric or min(side.turns for side in sides) < max(row.guard_turns, 1):
+        return ""
+    metric = GuardMetric(row.guard_metric)
+    newer, older = (100 * getattr(side, _COLUMNS[metric]) / side.turns for side in sides)
+    if newer - older <= row.guard_bound:
+        return ""
+    return (
+        f"{metric.label}: {newer:.1f} % of {sides.newer.turns} turns, against {older:.1f} % of {sides.older.turns} "
+        f"turns of the others. The bound is {row.guard_bound} points."
+    )
+
+
+def run_guard() -> Iterator[Counts]:
+    """Look at the running release once."""
+    row = find_gradual_release()
+    if row is None or not row.guard_metric:
+        return
+    if reason := find_guard_reason(row, count_sides(row)):
+        try:
+            stop_gradual_release(GUARD, reason, row.pk)
+        except NotGradual:
+            return  # Somebody was faster.
+        yield {"stopped": 1}
+
+
+JOB = Job(
+    "guard_release",
+    "Guard the gradual release",
+    "Stops a gradual release when its chosen rate is worse than that of the other conversations.",
+    Every(60),
+    run_guard,
+)

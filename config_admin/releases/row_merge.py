@@ -1,0 +1,53 @@
+"""Merge two changes of one row, field by field: those of a draft or a file, and those made since then."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from config_admin.releases.tree import Content, has_same_text
+
+Json = Any
+
+
+class RowMerge(NamedTuple):
+    """One row before both changes, as it is today, and as the draft or file wants it; null where it does not exist."""
+
+    before: Mapping[str, Json] | None
+    now: Mapping[str, Json] | None
+    after: Content | None
+
+    def has_conflict(self) -> bool:
+        """True when one side deletes the row and the other changes it, or both change a field differently."""
+        return self.has_deleted_side() or any(True for _ in self.find_fields())
+
+    def has_deleted_side(self) -> bool:
+        """True when exactly one side deletes the row, and the other changes it."""
+        if is_same_row(self.now, self.before) or is_same_row(self.now, self.after):
+            return False
+        return self.after is None or self.now is None
+
+    def find_fields(self) -> Iterator[str]:
+        """The fields that both sides changed differently."""
+        if self.after is None or self.now is None or is_same_row(self.now, self.before):
+            return
+        before = self.before or {}
+        for name, value in self.after.items():
+            own, old = self.now.get(name), before.get(name)
+            if not any(has_same_text(*pair) for pair in ((value, own), (value, old), (own, old))):
+                yield name
+
+    def merge_changes(self) -> Content | None:
+        """Today's row with the changes of the draft or file, which wins in a conflict."""
+        if self.after is None or self.now is None:
+            return None if self.after is None else dict(self.after)
+        before = self.before or {}
+        return {
+            name: own if name in before and has_same_text(self.after[name], before[name]) else self.after[name]
+            for name, own in self.now.items()
+        }
+
+
+def is_same_row(row: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> bool:
+    """True for equal content; two missing rows are equal."""
+    if row is None or other is None:
+        return row is other
+    return has_same_text(dict(row), dict(other))

@@ -1,0 +1,344 @@
+"""Admin of tests: the list, the editor, and the way in and out (R133)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from unfold.admin import ModelAdmin
+
+from config_admin.test_cases import coverage_page, run_pages
+from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
+from config_admin.test_cases.documents import (
+    TestRefused,
+    build_full_document,
+    check_document,
+    drop_configuration,
+    split_tags,
+    store_test,
+)
+from config_admin.test_cases.editor import (
+    MODES,
+    Editor,
+    make_blank_turn,
+    offer_observed,
+    open_editor,
+    read_editor,
+)
+from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult
+from config_admin.test_cases.runs import RunBusy, Selection, start_run
+from config_admin.test_cases.transfer import FILE_ACCEPT, LARGEST_IMPORT, export_tests, import_files
+from convengine.engine.turn.codec import loads, to_strict
+from convengine.scenarios.in_memory import MemoryPlayer
+from convengine.scenarios.loading import parse_yaml
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.record_columns import badge_column
+from convengine.server.app_interfaces import named_configurations
+from convengine.server.database.sql import database_time
+
+RUN = "config_admin.run_test_case"
+RESULT_LOOKS = {"PASSED": "success", "FAILED": "danger", "NONE": "default"}
+RESULT_LABELS = {True: ("PASSED", "Passed"), False: ("FAILED", "Failed"), None: ("NONE", "Not run")}
+#: Messages that a new test may have at once, and results that the page of a test shows.
+_MESSAGES, _RESULTS = 50, 10
+
+
+class FolderFilter(admin.SimpleListFilter):
+    """Tests of a folder and of those below it."""
+
+    title, parameter_name = "folder", "folder"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        folders = CeTestCase.objects.exclude(folder="").values_list("folder", flat=True).distinct().order_by("folder")
+        return [(folder, folder) for folder in folders[:200]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        folder = self.value()
+        return queryset.filter(pk__in=Selection(folder=folder).query().values("pk")) if folder else queryset
+
+
+class TagFilter(admin.SimpleListFilter):
+    """Tests with a tag."""
+
+    title, parameter_name = "tag", "tag"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        tags = CeTestCaseTag.objects.values("tag").annotate(tests=Count("pk")).order_by("tag")[:200]
+        return [(row["tag"], f"{row['tag']} ({row['tests']})") for row in tags]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(tags__tag=self.value()) if self.value() else queryset
+
+
+class ResultFilter(admin.SimpleListFilter):
+    """Tests by their newest result."""
+
+    title, parameter_name = "latest result", "result"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("passed", "Passed"), ("failed", "Failed"), ("none", "Not run")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        wanted = {"passed": True, "failed": False}
+        if self.value() in wanted:
+            return queryset.filter(latest_passed=wanted[str(self.value())])
+        return queryset.filter(latest_passed=None) if self.value() == "none" else queryset
+
+
+@admin.register(CeTestCase)
+class TestCaseAdmin(ModelAdmin):
+    """Tests by folder."""
+
+    __test__ = False
+    change_list_template = "config_admin/test_list.html"
+    list_display = ("title", "folder", "tag_names", "result_label", "owner", "changed_at")
+    list_filter = (FolderFilter, TagFilter, ResultFilter)
+    search_fields = ("title", "name")
+    ordering = ("folder", "title", "test_case_id")
+    list_per_page = 50
+    show_full_result_count = False
+    actions = ("run_selected", "export_selected")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With tags and newest results, in two queries."""
+        newest = CeTestResult.objects.filter(test_case=OuterRef("pk")).order_by("-result_id")
+        tests: QuerySet[Any] = (
+            super()
+            .get_queryset(request)
+            .defer("document")
+            .annotate(latest_passed=Subquery(newest.values("passed")[:1]))
+            .annotate(latest_title=Subquery(newest.values("run__configuration_title")[:1]))
+            .prefetch_related("tags")
+        )
+        return tests
+
+    @admin.display(description="tags")
+    def tag_names(self, case: CeTestCase) -> str:
+        """The tags, in order."""
+        return ", ".join(sorted(tag.tag for tag in case.tags.all())) or "–"
+
+    @badge_column(RESULT_LOOKS, "latest result")
+    def result_label(self, case: Any) -> tuple[str, str]:
+        """The newest result, on any configuration."""
+        word, label = RESULT_LABELS[case.latest_passed]
+        return word, f"{label} · {case.latest_title}" if case.latest_title else label
+
+    def get_urls(self) -> list[Any]:
+        """Add runs, coverage, import and export."""
+        name = "config_admin_cetestcase"
+        pages: dict[str, Callable[..., HttpResponse]] = {
+            "run": run_pages.choose_view,
+            "import": self.import_view,
+            "export": self.export_view,
+            "coverage": coverage_page.show,
+        }
+        own = [
+            path(f"{page}/", self.admin_site.admin_view(view), name=f"{name}_{page}") for page, view in pages.items()
+        ]
+        again = path("<int:test_case_id>/again/", self.admin_site.admin_view(self.again_view), name=f"{name}_again")
+        return [*own, again, *super().get_urls()]
+
+    def again_view(self, request: HttpRequest, test_case_id: int) -> HttpResponse:
+        """Run one test."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        require_right(request, RUN)
+        return _start(request, request.POST.get("configuration", "live"), Selection(cases=[test_case_id]))
+
+    def has_run_permission(self, request: HttpRequest) -> bool:
+        """True for users who may run tests."""
+        return bool(request.user.has_perm(RUN))
+
+    @admin.action(description="Run", permissions=["run"])
+    def run_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
+        """Run the selected tests on the configuration of the session."""
+        selection = Selection(cases=sorted(queryset.order_by().values_list("pk", flat=True))[:5000])
+        return _start(request, get_current_name(request), selection)
+
+    @admin.action(description="Export", permissions=["view"])
+    def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
+        """The selected tests as files."""
+        keys = list(queryset.order_by().values_list("pk", flat=True))
+        return export_tests(CeTestCase.objects.filter(pk__in=keys))
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """The list with its pages."""
+        may_run = self.has_run_permission(request)
+        return super().changelist_view(request, {"may_run": may_run, **(extra_context or {})})
+
+    # --- the editor ---------------------------------------------------------------------------------------------
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """A new test: from messages, a file, or a document that another page posts as `document` with a `title`."""
+        require_right(request, "config_admin.add_cetestcase")
+        if request.method != "POST":
+            return self._render_start(request)
+        if "do" in request.POST:
+            return self._work(request, None)
+        try:
+            full, dropped = _read_posted(request)
+        except TestRefused as refused:
+            return self._render_start(request, str(refused))
+        if dropped:
+            names = ", ".join(dropped)
+            messages.info(request, f"Left out, because a test runs on your configuration: {names}.")
+        editor = open_editor(full, request.POST.get("folder", ""))
+        return self._render(request, editor, None, problem=_offer(request, editor, is_new=True))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """The test in its editor, with its newest results."""
+        case = CeTestCase.objects.filter(pk=object_id).first() if str(object_id).isdecimal() else None
+        if case is None:
+            gone: HttpResponse = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return gone
+        require_right(request, "config_admin.view_cetestcase")
+        if request.method == "POST":
+            require_right(request, "config_admin.change_cetestcase")
+            return self._work(request, case)
+        return self._render(request, open_editor(build_full_document(case), case.folder), case)
+
+    def _work(self, request: HttpRequest, case: CeTestCase | None) -> HttpResponse:
+        """Save, play, or add a turn."""
+        editor, wish = read_editor(request.POST), request.POST.get("do")
+        if wish == "add":
+            editor.turns.append(make_blank_turn())
+            return self._render(request, editor, case)
+        if wish == "play":
+            return self._render(request, editor, case, problem=_offer(request, editor))
+        try:
+            document = editor.build_document()
+            name = {"id": case.name} if case else {}
+            user = request.user.get_username()
+            stored = store_test({**document, **name}, editor=user, folder=editor.folder, case=case)
+        except TestRefused as refused:
+            return self._render(request, editor, case, problem=str(refused))
+        if wish == "run" and self.has_run_permission(request):
+            return _start(request, request.POST.get("configuration", "live"), Selection(cases=[stored.pk]))
+        messages.success(request, f"The test “{stored.title}” is saved.")
+        return HttpResponseRedirect(test_url(stored.pk))
+
+    def _render_start(self, request: HttpRequest, problem: str = "") -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "New test",
+            "opts": self.opts,
+            "problem": problem,
+            "choices": list_choices(request),
+            "sent": request.POST,
+            "accept": FILE_ACCEPT,
+        }
+        return TemplateResponse(request, "config_admin/test_new.html", context)
+
+    def _render(
+        self, request: HttpRequest, editor: Editor, case: CeTestCase | None, *, problem: str = ""
+    ) -> HttpResponse:
+        user: Any = request.user
+        results = case.results.select_related("run").order_by("-result_id")[:_RESULTS] if case else []
+        context = {
+            **self.admin_site.each_context(request),
+            "title": case.title if case else "New test",
+            "opts": self.opts,
+            "original": case,
+            "case": case,
+            "editor": editor,
+            "modes": MODES.items(),
+            "problem": problem,
+            "choices": list_choices(request),
+            "chosen": request.POST.get("configuration", get_current_name(request)),
+            "may_change": user.has_perm(f"config_admin.{'change' if case else 'add'}_cetestcase"),
+            "may_delete": case is not None and self.has_delete_permission(request, case),
+            "may_run": self.has_run_permission(request),
+            "results": results,
+        }
+        return TemplateResponse(request, "config_admin/test_case.html", context)
+
+    # --- files --------------------------------------------------------------------------------------------------
+
+    def import_view(self, request: HttpRequest) -> HttpResponse:
+        """Store the tests of uploaded files."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        require_right(request, "config_admin.add_cetestcase")
+        user: Any = request.user
+        files = [(file.name or "", file.read(LARGEST_IMPORT + 1)) for file in request.FILES.getlist("files")]
+        report = import_files(
+            files,
+            editor=user.get_username(),
+            folder=request.POST.get("folder", ""),
+            may_change=user.has_perm("config_admin.change_cetestcase"),
+        )
+        if report.test_names:
+            messages.success(request, f"{len(report.test_names)} tests were imported: {report.describe()}.")
+        for name, problem in report.refused[:20]:
+            messages.error(request, f"{name}: {problem}")
+        if not files:
+            messages.error(request, "Choose at least one scenario file, or an archive of such files.")
+        return HttpResponseRedirect(list_url())
+
+    def export_view(self, request: HttpRequest) -> HttpResponse:
+        """All tests as an archive of scenario files."""
+        require_right(request, "config_admin.view_cetestcase")
+        return export_tests(CeTestCase.objects.all())
+
+
+def list_url() -> str:
+    return reverse("admin:config_admin_cetestcase_changelist")
+
+
+def test_url(test_case_id: int) -> str:
+    return reverse("admin:config_admin_cetestcase_change", args=[test_case_id])
+
+
+def _start(request: HttpRequest, configuration: str, selection: Selection) -> HttpResponse:
+    try:
+        run = start_run(read_name_for(request, configuration), selection, request.user.get_username())
+    except (ValueError, RunBusy) as refused:
+        messages.error(request, str(refused))
+        return HttpResponseRedirect(list_url())
+    return HttpResponseRedirect(run_pages.run_url(run.pk))
+
+
+def _read_posted(request: HttpRequest) -> tuple[dict[str, Any], list[str]]:
+    """The document of a request, and what was left out of it. Raises TestRefused."""
+    sent = request.POST
+    head = {"title": sent.get("title", "").strip(), "covers": split_tags(sent.get("tags", ""))}
+    text = sent.get("document", "").strip()
+    if file := request.FILES.get("file"):
+        text = file.read(5_000_000).decode("utf-8", "replace")
+    if not text:
+        lines = [line.strip() for line in sent.get("messages", "").splitlines() if line.strip()]
+        if not lines:
+            raise TestRefused("Enter at least one message, or choose a scenario file.")
+        if len(lines) > _MESSAGES:
+            raise TestRefused(f"Enter at most {_MESSAGES} messages, one a line; add further turns later.")
+        turns = [{"user": line} for line in lines]
+        return {"title": head["title"] or lines[0], "covers": head["covers"], "turns": turns}, []
+    try:
+        document = to_strict(loads(text)) if text.startswith("{") else parse_yaml(text)
+    except (ValueError, TypeError) as error:
+        raise TestRefused(f"The scenario cannot be read: {error}") from error
+    if not isinstance(document, dict) or not isinstance(document.get("turns"), list):
+        raise TestRefused("This is no scenario: the key `turns` is missing.")
+    full, dropped = drop_configuration(document)
+    full = {**full, **{key: value for key, value in head.items() if value}}
+    check_document({"id": "test", "title": "Test", **full})
+    return full, dropped
+
+
+def _offer(request: HttpRequest, editor: Editor, *, is_new: bool = False) -> str:
+    """Play the form on the chosen configuration, and offer what its turns gave; returns why that is impossible."""
+    try:
+        document = editor.build_document()
+        scenario = check_document({"id": "test", "title": "Test", **document})
+        name = read_name_for(request, request.POST.get("configuration") or get_current_name(request))
+        player = MemoryPlayer(scenario, named_configurations().read(name), database_time())
+    except (ValueError, LookupError) as refused:
+        return str(refused)
+    for turn, (given, played) in zip(editor.turns, player.play_all(), strict=True):
+        offer_observed(turn, played, played.find_misses(given), is_new=is_new and not given.expect)
+    return ""

@@ -1,0 +1,89 @@
+"""The page of coverage: phrases, rules, answers, states and moves that no test reaches (R133)."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from config_admin.editing.links import row_name, row_url
+from config_admin.releases.content import control_plane
+from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
+from config_admin.test_cases.coverage import GENERAL, TestCoverage, count_by_intent, measure_coverage
+from config_admin.test_cases.models import CeTestCase
+from convengine.engine.turn.labels import code_label
+from convengine.scenarios.coverage import MOVES, STATES
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.app_interfaces import named_configurations
+
+#: Items that the page shows.
+SHOWN = 300
+
+
+def coverage_url(configuration: str = "live", intent: str = "") -> str:
+    query = f"?configuration={configuration}" + (f"&intent={intent}" if intent else "")
+    return reverse("admin:config_admin_cetestcase_coverage") + query
+
+
+def show(request: HttpRequest) -> HttpResponse:
+    """What the tests reach on a configuration, by kind and by intent."""
+    require_right(request, "config_admin.view_cetestcase")
+    chosen, problem = request.GET.get("configuration") or get_current_name(request), ""
+    try:
+        name = read_name_for(request, chosen)
+    except ValueError as refused:
+        problem, chosen = str(refused), "live"
+        name = read_name_for(request, chosen)
+    measured = measure_coverage(named_configurations().read(name))
+    intent, kind = request.GET.get("intent"), request.GET.get("kind", "")
+    items = [
+        (key, item)
+        for key, item in measured.unreached
+        if intent in (None, measured.intents[key]) and kind in ("", item.kind)
+    ]
+    context = {
+        **admin.site.each_context(request),
+        "title": "Coverage of tests",
+        "opts": CeTestCase._meta,
+        "problem": problem,
+        "choices": list_choices(request),
+        "chosen": chosen,
+        "measured": measured,
+        "percent": round(measured.coverage.percent),
+        "kinds": [
+            (each, sum(bool(item.scenarios) for item in members), len(members))
+            for each, members in measured.coverage.list_kinds()
+        ],
+        "kind": kind,
+        "intents": _describe_intents(measured),
+        "intent": intent,
+        "intent_label": code_label(intent) if intent else "no single intent",
+        "items": [_describe_item(request, key, item.kind, item.name) for key, item in items[:SHOWN]],
+        "more": max(0, len(items) - SHOWN),
+        "may_run": request.user.has_perm("config_admin.run_test_case"),
+    }
+    return TemplateResponse(request, "config_admin/test_coverage.html", context)
+
+
+def _describe_intents(measured: TestCoverage) -> list[dict[str, Any]]:
+    return [
+        {
+            "code": intent,
+            "label": "No single intent" if intent == GENERAL else code_label(intent),
+            "reached": reached,
+            "total": total,
+            "percent": round(100 * reached / total),
+        }
+        for intent, (reached, total) in count_by_intent(measured).items()
+    ]
+
+
+def _describe_item(request: HttpRequest, key: tuple[str, ...], kind: str, name: str) -> dict[str, str]:
+    if key[0] in (STATES, MOVES):
+        return {"kind": kind, "name": name, "url": ""}
+    table, pk = key
+    model = control_plane()[table]
+    may = request.user.has_perm(f"config_admin.view_{model._meta.model_name}")
+    about = name.removesuffix(f" ({table} {pk})")
+    return {"kind": kind, "name": f"{row_name(table, pk)} · {about}", "url": row_url(table, pk) if may else ""}

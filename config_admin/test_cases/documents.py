@@ -1,0 +1,138 @@
+"""The document of a test: a scenario without a configuration, checked before it is stored."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from config_admin.releases.blobs import canonical, hash_of
+from config_admin.test_cases.models import CeTestCase, CeTestCaseTag
+from convengine.engine.text.compare import storable
+from convengine.engine.turn.codec import to_strict
+from convengine.scenarios.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, build_test
+from convengine.scenarios.scenario import Scenario
+
+Json = Any
+#: Keys of a scenario that a test stores in columns.
+_COLUMNS = ("id", "title", "covers", "why")
+_TAG = re.compile(r"[^\s,]{1,60}\Z")
+#: How many turns a test may have.
+MAX_TURNS = 200
+
+
+class TestRefused(ValueError):
+    """A document that is no test; the message says where and why."""
+
+    __test__ = False
+
+
+def check_document(full: Mapping[str, Json]) -> Scenario:
+    """The scenario of a whole document. Raises TestRefused."""
+    _require_storable(full)
+    try:
+        scenario = build_test(full)
+    except ValueError as error:
+        raise TestRefused(str(error)) from error
+    if len(scenario.turns) > MAX_TURNS:
+        raise TestRefused(f"turns: a test has at most {MAX_TURNS} turns; this one has {len(scenario.turns)}.")
+    return scenario
+
+
+def _require_storable(document: Json) -> None:
+    """Raises TestRefused for a text that no database accepts."""
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str) and storable(value) != value:
+            raise TestRefused("A text has a NUL or another character that cannot be stored. Remove it.")
+
+
+def drop_configuration(full: Mapping[str, Json]) -> tuple[dict[str, Json], list[str]]:
+    """The document without what brings a configuration of its own, and the names of what was left out."""
+    dropped = [key for key in (*DATABASE_KEYS, "extensions") if full.get(key)]
+    document = {key: value for key, value in full.items() if key not in (*DATABASE_KEYS, "extensions")}
+    turns = []
+    for turn in full.get("turns") or ():
+        if not isinstance(turn, dict):
+            turns.append(turn)
+            continue
+        dropped += [key for key in DATABASE_TURN_KEYS if turn.get(key) and key not in dropped]
+        turns.append({key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS})
+    return {**document, "turns": turns}, dropped
+
+
+def build_full_document(case: CeTestCase, tags: Iterable[str] | None = None) -> dict[str, Json]:
+    """The scenario of a test, as a file has it."""
+    names = sorted(tag.tag for tag in case.tags.all()) if tags is None else list(tags)
+    head = {"id": case.name, "title": case.title, "covers": names, "why": case.why}
+    return {**{key: value for key, value in head.items() if value}, **case.document}
+
+
+def read_scenario(case: CeTestCase) -> Scenario:
+    """The scenario of a stored test. Raises TestRefused."""
+    return check_document(build_full_document(case, ()))
+
+
+def split_tags(text: str) -> list[str]:
+    """Tags from a text with commas or blanks between them. Raises TestRefused."""
+    tags = list(dict.fromkeys(tag for tag in re.split(r"[\s,]+", text.strip().lower()) if tag))
+    for tag in tags:
+        if not _TAG.match(tag):
+            raise TestRefused(f"The tag “{tag[:80]}” is too long. A tag has at most 60 characters.")
+    return tags
+
+
+def store_test(
+    full: Mapping[str, Json],
+    *,
+    editor: str,
+    folder: str = "",
+    case: CeTestCase | None = None,
+) -> CeTestCase:
+    """Store a test: `case` changed, or a new one with a free name. Raises TestRefused."""
+    _require_storable(full)
+    if not isinstance(full.get("covers") or [], list):
+        raise TestRefused("covers: write the tags as a list.")
+    try:
+        document = to_strict({key: value for key, value in full.items() if key not in _COLUMNS})
+    except (TypeError, ValueError) as error:
+        raise TestRefused(f"The scenario cannot be stored: {error}") from error
+    title = str(full.get("title") or "").strip()[:200]
+    if not title:
+        raise TestRefused("title: the title is missing.")
+    tags = split_tags(",".join(map(str, full.get("covers") or ())))
+    name = slugify(str(full.get("id") or title))[:100] or "test"
+    check_document({**document, "id": name, "title": title})
+    with transaction.atomic():
+        if case is None:
+            case = CeTestCase(name=_find_free_name(name), owner=editor)
+        case.title, case.why, case.folder = title, str(full.get("why") or ""), _clean_folder(folder)
+        case.document, case.document_hash = document, hash_of(canonical(document))
+        case.changed_at, case.changed_by = timezone.now(), editor
+        case.save()
+        case.tags.exclude(tag__in=tags).delete()
+        CeTestCaseTag.objects.bulk_create(
+            [CeTestCaseTag(test_case=case, tag=tag) for tag in tags], ignore_conflicts=True
+        )
+    return case
+
+
+def _clean_folder(folder: str) -> str:
+    return "/".join(part.strip() for part in storable(folder).split("/") if part.strip())[:200]
+
+
+def _find_free_name(name: str) -> str:
+    taken = set(CeTestCase.objects.filter(name__startswith=name).values_list("name", flat=True))
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}-{number}" in taken:
+        number += 1
+    return f"{name}-{number}"

@@ -1,0 +1,351 @@
+"""The editor of a test: its turns with what of each may be ticked as an expectation, to a form and back (R133)."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from django.http import QueryDict
+
+from config_admin.test_cases.documents import TestRefused
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.dialogue_state import DIALOGUE
+from convengine.engine.turn.local_time import CLOCK
+from convengine.scenarios.expectations import Miss
+from convengine.scenarios.in_memory import MemoryTurn
+from convengine.scenarios.loading import parse_yaml
+
+Json = Any
+EQUALS, CONTAINS, MATCHES = "equals", "contains", "matches"
+#: How a value is compared, by the operator of scenarios.
+MODES = {EQUALS: "is exactly", CONTAINS: "contains", MATCHES: "matches the pattern"}
+ANSWER, INTENT, STATE, ERROR, FIELD, TASKS, TOOLS = "answer", "intent", "state", "error", "field", "tasks", "tools"
+LABELS = {
+    ANSWER: "Answer",
+    INTENT: "Intent",
+    STATE: "State",
+    ERROR: "Error code",
+    FIELD: "Field",
+    TASKS: "Actions",
+    TOOLS: "Tool calls",
+}
+_WITH_MODES = frozenset({ANSWER, FIELD})
+_LONG = frozenset({ANSWER, TASKS, TOOLS})
+#: Keys of a turn that have inputs of their own.
+_OWN_KEYS = frozenset({"user", "expect"})
+_STUB_KEYS = ("requires", "conversation", "model", "llm", "tasks", "tools", "containers")
+#: Keys of the context that steps keep for themselves.
+_INTERNAL = ENGINE_BRANCHES | {CLOCK, DIALOGUE, "pending_slot", "pendingSlot"}
+#: How many fields a turn offers.
+_FIELDS = 30
+
+
+@dataclass
+class Tick:
+    """One thing of a turn that may matter."""
+
+    kind: str
+    is_checked: bool = False
+    value: str = ""
+    mode: str = EQUALS
+    #: The path of a field.
+    name: str = ""
+    #: What the turn gave when it was played; null when it was not.
+    observed: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What it is called on the page."""
+        return f"{LABELS[self.kind]} {self.name.removeprefix('$.')}".strip()
+
+    @property
+    def has_modes(self) -> bool:
+        """True when the text may be compared in several ways."""
+        return self.kind in _WITH_MODES
+
+    @property
+    def is_long(self) -> bool:
+        """True for a text of several lines."""
+        return self.kind in _LONG
+
+    @property
+    def help(self) -> str:
+        """What the input takes."""
+        texts = {
+            TASKS: "One a line, such as till:open. Empty: no action runs.",
+            TOOLS: "One a line, such as weather.now, then arguments as JSON. Empty: no tool is called.",
+        }
+        return texts.get(self.kind, "")
+
+
+@dataclass
+class EditorTurn:
+    """One turn of the form."""
+
+    user: str = ""
+    #: False: the turn sends no message.
+    has_message: bool = True
+    ticks: list[Tick] = field(default_factory=list)
+    #: Other keys of the turn, as YAML.
+    details: str = ""
+    #: Other expectations, as YAML.
+    more: str = ""
+    misses: Sequence[Miss] = ()
+    #: True when it was played.
+    is_played: bool = False
+
+
+@dataclass
+class Editor:
+    """The whole form."""
+
+    title: str = ""
+    folder: str = ""
+    tags: str = ""
+    why: str = ""
+    turns: list[EditorTurn] = field(default_factory=list)
+    #: Start and stubs, as YAML.
+    stubs: str = ""
+
+    def build_document(self) -> dict[str, Json]:
+        """The document, without an id. Raises TestRefused."""
+        tags = [tag for tag in self.tags.replace(",", " ").split() if tag]
+        head = {"title": self.title.strip(), "covers": tags, "why": self.why.strip()}
+        stubs = _parse(self.stubs, "Stubs and start")
+        if unknown := sorted(stubs.keys() - set(_STUB_KEYS)):
+            raise TestRefused(f"Stubs and start: {', '.join(unknown)} cannot stand here.")
+        turns = [_build_turn(turn, number) for number, turn in enumerate(self.turns, start=1)]
+        return {**{key: value for key, value in head.items() if value}, **stubs, "turns": turns}
+
+
+def open_editor(full: Mapping[str, Json], folder: str = "") -> Editor:
+    """The form of a document."""
+    return Editor(
+        str(full.get("title", "")),
+        folder,
+        ", ".join(map(str, full.get("covers") or ())),
+        str(full.get("why") or ""),
+        [_open_turn(turn) for turn in full.get("turns") or () if isinstance(turn, dict)],
+        _dump({key: full[key] for key in _STUB_KEYS if key in full}),
+    )
+
+
+def offer_observed(turn: EditorTurn, played: MemoryTurn, misses: Sequence[Miss], *, is_new: bool) -> None:
+    """Offer what a played turn gave. In a new turn, its answer, intent and state are ticked."""
+    turn.is_played, turn.misses = True, misses
+    known = {(tick.kind, tick.name): tick for tick in turn.ticks}
+    for observed in _list_observed(played):
+        tick = known.get((observed.kind, observed.name))
+        if tick is None:
+            observed.is_checked = is_new and observed.kind in (ANSWER, INTENT, STATE, ERROR)
+            turn.ticks.append(observed)
+        else:
+            tick.observed = observed.observed
+            if not tick.is_checked:
+                tick.value = observed.value
+    order = list(LABELS)
+    turn.ticks.sort(key=lambda tick: order.index(tick.kind))
+
+
+def read_editor(sent: QueryDict) -> Editor:
+    """The form as it was sent; removed turns are left out."""
+    turns = []
+    for number in range(_read_count(sent, "turns")):
+        prefix = f"turn-{number}-"
+        if sent.get(f"{prefix}remove"):
+            continue
+        ticks = [
+            Tick(
+                sent.get(f"{prefix}kind-{index}", ""),
+                bool(sent.get(f"{prefix}tick-{index}")),
+                sent.get(f"{prefix}value-{index}", "").replace("\r\n", "\n"),
+                sent.get(f"{prefix}mode-{index}", EQUALS),
+                sent.get(f"{prefix}name-{index}", ""),
+            )
+            for index in range(_read_count(sent, f"{prefix}ticks"))
+            if sent.get(f"{prefix}kind-{index}") in LABELS
+        ]
+        turns.append(
+            EditorTurn(
+                sent.get(f"{prefix}user", "").replace("\r\n", "\n"),
+                not sent.get(f"{prefix}silent"),
+                ticks,
+                sent.get(f"{prefix}details", ""),
+                sent.get(f"{prefix}more", ""),
+            )
+        )
+    texts = {name: sent.get(name, "") for name in ("title", "folder", "tags", "why", "stubs")}
+    return Editor(turns=turns, **texts)
+
+
+def make_blank_turn() -> EditorTurn:
+    """A turn to be filled in."""
+    return EditorTurn(ticks=[Tick(ANSWER, mode=CONTAINS), Tick(INTENT), Tick(STATE)])
+
+
+def _read_count(sent: QueryDict, name: str) -> int:
+    text = sent.get(name, "")
+    return min(int(text), 1000) if text.isascii() and text.isdecimal() else 0
+
+
+def _open_turn(given: Mapping[str, Json]) -> EditorTurn:
+    expect = dict(given.get("expect") or {})
+    ticks = list(_take_ticks(expect))
+    return EditorTurn(
+        str(given["user"]) if given.get("user") is not None else "",
+        given.get("user") is not None,
+        ticks,
+        _dump({key: value for key, value in given.items() if key not in _OWN_KEYS}),
+        _dump(expect),
+    )
+
+
+def _take_ticks(expect: dict[str, Json]) -> Iterator[Tick]:
+    """The expectations that the form has an input for; they are taken out."""
+    response = expect.get("response")
+    if isinstance(response, dict) and response.get("type", "TEXT") == "TEXT":
+        words = [word for word in response if word != "type"]
+        if len(words) == 1 and words[0] in MODES and isinstance(response[words[0]], str):
+            del expect["response"]
+            yield Tick(ANSWER, True, response[words[0]], words[0])
+    for key, kind in (("intent", INTENT), ("state", STATE)):
+        if isinstance(expect.get(key), str):
+            yield Tick(kind, True, expect.pop(key))
+    error = expect.get("error")
+    if isinstance(error, dict) and error.keys() == {"code"} and isinstance(error["code"], str):
+        del expect["error"]
+        yield Tick(ERROR, True, error["code"])
+    context = dict(expect.get("context") or {})
+    for path, matcher in list(context.items()):
+        if tick := _read_field(path, matcher):
+            del context[path]
+            yield tick
+    if "context" in expect:
+        expect["context"] = context
+        if not context:
+            del expect["context"]
+    if "task_calls" in expect:
+        calls = expect.pop("task_calls")
+        yield Tick(TASKS, True, "\n".join(f"{call['bean']}:{call['method']}" for call in calls))
+    calls = expect.get("tool_calls")
+    if calls is not None and all("tool_code" in call and call.keys() <= {"tool_code", "args"} for call in calls):
+        del expect["tool_calls"]
+        yield Tick(TOOLS, True, "\n".join(_write_tool_call(call["tool_code"], call.get("args")) for call in calls))
+
+
+def _write_tool_call(code: str, args: Json) -> str:
+    return f"{code} {dumps(args)}" if args else code
+
+
+def _read_field(path: str, matcher: Json) -> Tick | None:
+    if not isinstance(matcher, dict):
+        return Tick(FIELD, True, _write_value(matcher), EQUALS, path)
+    words = list(matcher)
+    if len(words) == 1 and words[0] in (CONTAINS, MATCHES) and isinstance(matcher[words[0]], str):
+        return Tick(FIELD, True, matcher[words[0]], words[0], path)
+    return None
+
+
+def _list_observed(played: MemoryTurn) -> Iterator[Tick]:
+    """Everything of a played turn that may be ticked."""
+    observed = played.observed
+    if observed.body.get("errorCode"):
+        code = str(observed.body["errorCode"])
+        yield Tick(ERROR, value=code, observed=code)
+        return
+    value = observed.payload.get("value")
+    if isinstance(value, str):
+        yield Tick(ANSWER, value=value, observed=value)
+    for kind in (INTENT, STATE):
+        text = str(observed.body.get(kind) or "")
+        yield Tick(kind, value=text, observed=text)
+    context = observed.body.get("context")
+    fields = context.items() if isinstance(context, dict) else ()
+    shown = [(key, value) for key, value in fields if key not in _INTERNAL and not key.startswith("_")]
+    for key, value in shown[:_FIELDS]:
+        if isinstance(value, str | int | float | bool):
+            path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"
+            yield Tick(FIELD, value=_write_value(value), name=path, observed=_write_value(value))
+    tasks = "\n".join(f"{bean}:{method}" for bean, method in observed.task_calls)
+    yield Tick(TASKS, value=tasks, observed=tasks)
+    tools = "\n".join(_write_tool_call(call.tool_code, call.args) for call in observed.tool_calls)
+    yield Tick(TOOLS, value=tools, observed=tools)
+
+
+def _write_value(value: Json) -> str:
+    """A text that `_parse_value` reads as this value."""
+    # An input has one line; as JSON, its breaks are kept.
+    if isinstance(value, str) and not {"\n", "\r"} & set(value) and _parse_value(value) == value:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _parse_value(text: str) -> Json:
+    """JSON where it is some, else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _build_turn(turn: EditorTurn, number: int) -> dict[str, Json]:
+    details = _parse(turn.details, f"Turn {number}, details")
+    if unknown := sorted(details.keys() & _OWN_KEYS):
+        raise TestRefused(f"Turn {number}, details: {', '.join(unknown)} has an input of its own.")
+    expect = _parse(turn.more, f"Turn {number}, more expectations")
+    for tick in turn.ticks:
+        if tick.is_checked:
+            _add_expectation(expect, tick, number)
+    built = {"user": turn.user if turn.has_message else None, **details}
+    return {**built, "expect": expect} if expect else built
+
+
+def _add_expectation(expect: dict[str, Json], tick: Tick, number: int) -> None:
+    value = tick.value
+    mode = tick.mode if tick.mode in MODES else EQUALS
+    if tick.kind == ANSWER:
+        expect["response"] = {**expect.get("response", {}), mode: value}
+    elif tick.kind in (INTENT, STATE):
+        expect[tick.kind] = value.strip()
+    elif tick.kind == ERROR:
+        expect["error"] = {"code": value.strip()}
+    elif tick.kind == FIELD:
+        matcher = _parse_value(value) if mode == EQUALS else {mode: value}
+        is_object = mode == EQUALS and isinstance(matcher, dict)
+        expect.setdefault("context", {})[tick.name] = {"equals": matcher} if is_object else matcher
+    elif tick.kind == TASKS:
+        calls = [line.strip().partition(":") for line in value.splitlines() if line.strip()]
+        if any(not method for _, _, method in calls):
+            raise TestRefused(f"Turn {number}, Actions: write each as task:method, such as till:open.")
+        expect["task_calls"] = [{"bean": bean, "method": method} for bean, _, method in calls]
+    else:
+        expect["tool_calls"] = [_read_tool_call(line, number) for line in value.splitlines() if line.strip()]
+
+
+def _read_tool_call(line: str, number: int) -> dict[str, Json]:
+    code, _, args = line.strip().partition(" ")
+    if not args.strip():
+        return {"tool_code": code}
+    try:
+        return {"tool_code": code, "args": json.loads(args)}
+    except ValueError:
+        raise TestRefused(f"Turn {number}, Tool calls: the arguments of {code} are no JSON.") from None
+
+
+def _dump(document: Json) -> str:
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110) if document else ""
+
+
+def _parse(text: str, name: str) -> dict[str, Json]:
+    """The map of a YAML text. Raises TestRefused."""
+    try:
+        document = parse_yaml(text.replace("\r\n", "\n"))
+    except ValueError as error:
+        raise TestRefused(f"{name}: {error}") from error
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise TestRefused(f"{name}: write it as a map of keys and values.")
+    return document

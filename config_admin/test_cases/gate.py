@@ -1,0 +1,92 @@
+"""The gate: tests that must pass on exactly the state that is to be published (R133).
+
+Publishing reads stored results and never runs a test itself, so it takes the same time with any number of tests.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import F, OuterRef, Subquery
+
+from config_admin.test_cases.models import CeTestCase, CeTestResult
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.release_settings import GATE
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import ConfigurationName, named_configurations
+from convengine.server.deployment.folders import version
+
+#: The version of this process, whatever is installed while it runs.
+ENGINE_VERSION = version()
+#: Tests that a sentence names.
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class GateState:
+    """How the tests of the gate stand on one state of a configuration."""
+
+    tags: Sequence[str]
+    total: int
+    passed: int
+    #: The titles of those that failed, and of those without a result.
+    failed: Sequence[str] = field(default_factory=list)
+    missing: Sequence[str] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """True when everything passed."""
+        return not self.tags or (self.total > 0 and self.passed == self.total)
+
+
+def read_gate_tags(live: Snapshot | None = None) -> list[str]:
+    """The tags of the gate. What is live decides, never the draft."""
+    snapshot = live or named_configurations().read(ConfigurationName("live"))
+    return [tag.lower() for tag in live_settings.read(snapshot, GATE).value]
+
+
+def judge_gate(content_hash: str, tags: Sequence[str] | None = None) -> GateState:
+    """How the tests of the gate stand on this state, on this version of the product. One query, beside the setting."""
+    tags = read_gate_tags() if tags is None else tags
+    if not tags:
+        return GateState([], 0, 0)
+    newest = CeTestResult.objects.filter(
+        test_case=OuterRef("pk"),
+        content_hash=content_hash,
+        document_hash=OuterRef("document_hash"),
+        run__engine_version=ENGINE_VERSION,
+    ).order_by("-result_id")
+    tests = (
+        CeTestCase.objects.filter(tags__tag__in=tags)
+        .annotate(has_passed=Subquery(newest.values("passed")[:1]), key=F("test_case_id"))
+        .values_list("key", "title", "has_passed")
+        .order_by("title")
+        .distinct()
+    )
+    results = list(tests)
+    return GateState(
+        tags,
+        len(results),
+        sum(passed is True for _, _, passed in results),
+        [title for _, title, passed in results if passed is False],
+        [title for _, title, passed in results if passed is None],
+    )
+
+
+def describe_problems(state: GateState) -> Iterator[str]:
+    """Why the gate is closed, as sentences."""
+    if state.is_open:
+        return
+    tags = ", ".join(state.tags)
+    if not state.total:
+        yield f"The gate needs tests with the tag {tags}, and no test has it. Tag a test, or change Releases/GATE."
+    if state.failed:
+        noun = "test fails" if len(state.failed) == 1 else "tests fail"
+        yield f"{len(state.failed)} {noun} on this draft: {_name(state.failed)}."
+    if state.missing:
+        noun = "test has" if len(state.missing) == 1 else "tests have"
+        yield f"{len(state.missing)} {noun} no result on this state of the draft. Run the tests with the tag {tags}."
+
+
+def _name(titles: Sequence[str]) -> str:
+    named = "; ".join(f"“{title}”" for title in titles[:_NAMED])
+    return f"{named} and {len(titles) - _NAMED} more" if len(titles) > _NAMED else named

@@ -1,0 +1,113 @@
+"""Play one test on a snapshot."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from config_admin.releases.blobs import canonical, hash_of
+from config_admin.test_cases.documents import TestRefused, read_scenario
+from config_admin.test_cases.models import CeTestCase
+from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.scenarios.in_memory import MemoryPlayer, MemoryTurn
+
+Json = Any
+#: How many lines of an explanation are stored for a turn.
+_LINES = 60
+
+
+@dataclass
+class Verdict:
+    """What a test gave on a snapshot."""
+
+    #: {turn, where, expected, got} of everything that did not hold.
+    failures: list[dict[str, Json]] = field(default_factory=list)
+    #: The turns, with explanations of those that failed.
+    turns: list[dict[str, Json]] = field(default_factory=list)
+    #: Table, key and hash of the rows that decided something.
+    deciding_rows: list[list[Json]] = field(default_factory=list)
+    positions: list[list[list[str]]] = field(default_factory=list)
+    milliseconds: int = 0
+
+    @property
+    def has_passed(self) -> bool:
+        """True when everything held."""
+        return not self.failures
+
+
+def play_test(case: CeTestCase, snapshot: Snapshot, now: datetime) -> Verdict:
+    """Play a test. A test that cannot be played fails."""
+    began, verdict = time.monotonic(), Verdict()
+    decided: dict[tuple[str, str], None] = {}
+    try:
+        player = MemoryPlayer(read_scenario(case), snapshot, now)
+    except TestRefused as refused:
+        verdict.failures.append({"turn": None, "where": "test", "expected": "a test", "got": str(refused)})
+        return verdict
+    for number, (turn, played) in enumerate(player.play_all(), start=1):
+        misses = played.find_misses(turn)
+        verdict.failures += [
+            to_plain({"turn": number, "where": miss.where, "expected": miss.expected, "got": miss.actual})
+            for miss in misses
+        ]
+        verdict.turns.append(_describe_turn(turn.user, played, is_explained=bool(misses)))
+        verdict.positions.append([list(position) for position in played.positions])
+        decided.update(dict.fromkeys(played.list_deciding_rows()))
+    verdict.deciding_rows = [[table, pk, hash_row(find_row(snapshot, table, pk))] for table, pk in decided]
+    verdict.milliseconds = round((time.monotonic() - began) * 1000)
+    return verdict
+
+
+def _describe_turn(user: str | None, played: MemoryTurn, *, is_explained: bool) -> dict[str, Json]:
+    observed = played.observed
+    return {
+        "user": user,
+        "answer": to_plain(observed.payload.get("value")),
+        "intent": observed.body.get("intent"),
+        "state": observed.body.get("state"),
+        **({"lines": played.explain()[:_LINES]} if is_explained else {}),
+    }
+
+
+def find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
+    """A row of a snapshot by the text of its key."""
+    content = snapshot.tables.get(table)
+    if content is None:
+        return None
+    row: Row | None = content.by_pk.get(int(pk) if pk.isdecimal() else pk) or content.by_pk.get(pk)
+    return row
+
+
+def hash_row(row: Row | None) -> str:
+    """The hash of a row's content; blank for a missing one."""
+    return "" if row is None else hash_of(canonical(to_plain(asdict(row))))[:16]
+
+
+def list_changed_rows(
+    before: Sequence[Sequence[str]], after: Iterable[Sequence[str]], snapshot: Snapshot
+) -> list[dict[str, str]]:
+    """What differs between the deciding rows of a run that passed and of one that failed.
+
+    First rows that were deleted or changed, then rows that decide now and did not, then rows that no longer decide.
+    """
+    now = {(table, pk): row_hash for table, pk, row_hash in after}
+    then = {(table, pk): row_hash for table, pk, row_hash in before}
+    changes: dict[str, list[tuple[str, str]]] = {
+        "deleted": [],
+        "changed": [],
+        "decides now": [],
+        "no longer decides": [],
+    }
+    for (table, pk), row_hash in then.items():
+        current = hash_row(find_row(snapshot, table, pk))
+        if not current:
+            changes["deleted"].append((table, pk))
+        elif current != row_hash:
+            changes["changed"].append((table, pk))
+        elif (table, pk) not in now:
+            changes["no longer decides"].append((table, pk))
+    changes["decides now"] = [name for name in now if name not in then]
+    return [{"table": table, "pk": pk, "how": how} for how, names in changes.items() for table, pk in names]

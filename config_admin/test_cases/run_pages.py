@@ -1,0 +1,320 @@
+"""Pages of runs: start one, follow it, and read why a test fails (R133)."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+
+from config_admin.editing.links import row_name, row_url
+from config_admin.releases.content import control_plane
+from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
+from config_admin.test_cases.documents import TestRefused, split_tags
+from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
+from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
+from convengine.engine.text.compare import storable
+from convengine.scenarios.schema import shorten_json
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.read_only import ReadOnlyAdmin
+from convengine.server.admin_site.record_columns import badge_column, find_row_name
+from convengine.server.app_interfaces import release_history
+from convengine.server.jobs.background_runs import RunStatus
+
+RUN = "config_admin.run_test_case"
+RUN_LOOKS = {
+    "PENDING": "info",
+    "RUNNING": "info",
+    "DONE": "success",
+    "CANCELLED": "default",
+    "FAILED": "danger",
+    "LOST": "danger",
+}
+#: Results of a page, and tags and folders to choose from.
+_PAGE, _OFFERED = 100, 200
+#: What changed, most suspicious first, in words.
+_HOW = {
+    "deleted": "was deleted",
+    "changed": "was changed",
+    "decides now": "decides now, and did not",
+    "no longer decides": "does not decide any more",
+}
+#: Where an expectation failed, in words.
+_PLACES = {
+    "response": "Answer",
+    "intent": "Intent",
+    "state": "State",
+    "context": "Field",
+    "task_calls": "Actions",
+    "tool_calls": "Tool calls",
+    "llm_calls": "Model calls",
+    "error": "Error",
+    "success": "Success",
+    "http_status": "HTTP status",
+    "input_params": "Input param",
+    "lifecycle": "Lifecycle",
+    "persisted": "Stored column",
+}
+
+
+def run_url(run_id: int) -> str:
+    return reverse("admin:config_admin_cetestrun_change", args=[run_id])
+
+
+def choose_view(request: HttpRequest) -> HttpResponse:
+    """Choose a configuration and tests, and start a run."""
+    require_right(request, RUN)
+    problem = ""
+    if request.method == "POST":
+        try:
+            tags = [*request.POST.getlist("tag"), *split_tags(request.POST.get("tags", ""))]
+            selection = Selection(list(dict.fromkeys(map(storable, tags))), storable(request.POST.get("folder", "")))
+            name = read_name_for(request, request.POST.get("configuration", "live"))
+            if not selection.query().exists():
+                raise TestRefused("No test has these tags in this folder.")
+            return HttpResponseRedirect(run_url(start_run(name, selection, request.user.get_username()).pk))
+        except (ValueError, RunBusy) as refused:
+            problem = str(refused)
+    folders = CeTestCase.objects.exclude(folder="").values_list("folder", flat=True).distinct().order_by("folder")
+    tags_found = CeTestCaseTag.objects.values("tag").annotate(tests=Count("pk")).order_by("tag")[:_OFFERED]
+    context = {
+        **admin.site.each_context(request),
+        "title": "Run tests",
+        "opts": CeTestCase._meta,
+        "problem": problem,
+        "choices": list_choices(request),
+        "chosen": request.POST.get("configuration") or request.GET.get("configuration") or get_current_name(request),
+        "tags": [(row["tag"], row["tests"]) for row in tags_found],
+        "chosen_tags": request.POST.getlist("tag") or request.GET.getlist("tag"),
+        "folders": folders[:_OFFERED],
+        "total": CeTestCase.objects.count(),
+    }
+    return TemplateResponse(request, "config_admin/test_choose.html", context)
+
+
+@admin.register(CeTestRun)
+class TestRunAdmin(ReadOnlyAdmin):
+    """Runs, newest first."""
+
+    __test__ = False
+    change_form_template = None
+    list_display = (
+        "run_label",
+        "configuration_title",
+        "describe_selection",
+        "status_label",
+        "counts",
+        "started_by",
+        "created_at",
+    )
+    list_filter = ("status",)
+    ordering = ("-run_id",)
+    show_full_result_count = False
+
+    def get_urls(self) -> list[Any]:
+        """Add cancelling, and the page of a result."""
+        name, view = "config_admin_cetestrun", self.admin_site.admin_view
+        return [
+            path("<int:run_id>/cancel/", view(self.cancel_view), name=f"{name}_cancel"),
+            path("<int:run_id>/again/", view(self.again_view), name=f"{name}_again"),
+            path("<int:run_id>/results/<int:result_id>/", view(self.result_view), name=f"{name}_result"),
+            *super().get_urls(),
+        ]
+
+    @admin.display(description="run", ordering="run_id")
+    def run_label(self, run: CeTestRun) -> str:
+        """Its number."""
+        return f"Run {run.pk}"
+
+    @admin.display(description="tests")
+    def describe_selection(self, run: CeTestRun) -> str:
+        """What was chosen."""
+        return Selection.read(run.selection).describe()
+
+    @badge_column(RUN_LOOKS, "status", "status")
+    def status_label(self, run: CeTestRun) -> tuple[str, str]:
+        """How far it is."""
+        if run.status == RunStatus.DONE and run.failed:
+            return "FAILED", "Tests failed"
+        return run.status, str(run.get_status_display())
+
+    @admin.display(description="passed")
+    def counts(self, run: CeTestRun) -> str:
+        """How many passed."""
+        return f"{run.passed} of {run.total}"
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """Runs of dead processes are lost."""
+        test_runs.mark_lost()
+        return super().changelist_view(request, extra_context)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """The run: progress, failures first."""
+        if request.method == "POST":
+            raise PermissionDenied
+        require_right(request, "config_admin.view_cetestrun")
+        test_runs.mark_lost()
+        run = CeTestRun.objects.filter(pk=object_id).first() if str(object_id).isdecimal() else None
+        if run is None:
+            gone: HttpResponse = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return gone
+        after = request.GET.get("after", "")
+        shows_all = request.GET.get("show") == "all" or not run.failed
+        query = CeTestResult.objects.filter(run=run, **({} if shows_all else {"passed": False}))
+        if after.isdecimal() and len(after) < 19:
+            query = query.filter(pk__gt=int(after))
+        results = list(
+            query.defer("turns", "deciding_rows", "positions").select_related("test_case").order_by("pk")[: _PAGE + 1]
+        )
+        for result in results:
+            result.test_case.document = {}
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Test run {run.pk}",
+            "opts": self.opts,
+            "original": run,
+            "run": run,
+            "selection": Selection.read(run.selection).describe(),
+            "percent": round(100 * run.done / run.total) if run.total else 100,
+            "seconds": round(run.milliseconds / 1000, 1),
+            "results": [(result, _describe_first(result)) for result in results[:_PAGE]],
+            "next": results[_PAGE - 1].pk if len(results) > _PAGE else None,
+            "shows_all": shows_all,
+            "may_run": request.user.has_perm(RUN),
+        }
+        return TemplateResponse(request, "config_admin/test_run.html", context)
+
+    def cancel_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
+        """End the run."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        require_right(request, RUN)
+        if test_runs.cancel(run_id):
+            messages.success(request, "The run is cancelled. The results so far stay.")
+        else:
+            messages.info(request, "The run has ended already.")
+        return HttpResponseRedirect(run_url(run_id))
+
+    def again_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
+        """Run the same tests on the same configuration as it is now; `failed` chooses those that failed."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        require_right(request, RUN)
+        run = CeTestRun.objects.filter(pk=run_id).first()
+        if run is None:
+            raise Http404
+        selection = Selection.read(run.selection)
+        if "failed" in request.POST:
+            failed = run.results.filter(passed=False).values_list("test_case_id", flat=True)
+            selection = Selection(cases=sorted(failed)[:5000])
+        try:
+            started = start_run(read_name_for(request, run.configuration), selection, request.user.get_username())
+        except (ValueError, RunBusy) as refused:
+            messages.error(request, str(refused))
+            return HttpResponseRedirect(run_url(run_id))
+        return HttpResponseRedirect(run_url(started.pk))
+
+    def result_view(self, request: HttpRequest, run_id: int, result_id: int) -> HttpResponse:
+        """What one test gave: expected and got beside each other, why, and what changed since it passed."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        result = CeTestResult.objects.select_related("run", "test_case").filter(pk=result_id, run_id=run_id).first()
+        if result is None:
+            raise Http404("This result does not exist. The results of older runs are removed.")
+        run, since = result.run, result.since_passed
+        context = {
+            **self.admin_site.each_context(request),
+            "title": result.test_case.title,
+            "opts": self.opts,
+            "original": run,
+            "result": result,
+            "run": run,
+            "turns": _build_turns(result),
+            "general": [_describe_failure(each) for each in result.failures if each["turn"] is None],
+            "since": since,
+            "changes": [_describe_change(request, each) for each in since["rows"]] if since else [],
+            "releases": _list_releases(since, run),
+            "is_edited": result.document_hash != result.test_case.document_hash,
+            "decided": [
+                (row_name(table, pk), _find_url(request, table, pk), find_row_name(table, pk))
+                for table, pk, _ in result.deciding_rows
+            ],
+        }
+        return TemplateResponse(request, "config_admin/test_result.html", context)
+
+
+def _describe_first(result: CeTestResult) -> dict[str, Any] | None:
+    return _describe_failure(result.failures[0]) if result.failures else None
+
+
+def _describe_failure(failure: dict[str, Any]) -> dict[str, Any]:
+    """An expectation that did not hold, for a page."""
+    where = failure["where"]
+    key = where.removeprefix("expect.")
+    name = key.split(".")[0].split("[")[0]
+    operator = key.removeprefix(name).lstrip(".")
+    expected = failure["expected"]
+    if name == "response" and operator in ("contains", "matches"):
+        text = f"{operator} {_show(expected)}"
+    else:
+        text = _show(expected)
+    label = _PLACES.get(
+        name, "Call without a stub" if where == "unscripted call" else "Test" if where == "test" else key
+    )
+    path = (
+        operator[2:-2].removeprefix("$.") if name in ("context", "input_params") and operator.startswith("['") else ""
+    )
+    return {
+        "turn": failure["turn"],
+        "label": f"{label} {path}".strip(),
+        "where": where,
+        "expected": text,
+        "got": _show(failure["got"]),
+    }
+
+
+def _show(value: Any) -> str:
+    return value if isinstance(value, str) else "nothing" if value is None else shorten_json(value)
+
+
+def _build_turns(result: CeTestResult) -> list[dict[str, Any]]:
+    return [
+        {
+            **turn,
+            "number": number,
+            "answer": _show(turn.get("answer")),
+            "failures": [_describe_failure(each) for each in result.failures if each["turn"] == number],
+        }
+        for number, turn in enumerate(result.turns, start=1)
+    ]
+
+
+def _describe_change(request: HttpRequest, change: dict[str, str]) -> dict[str, str]:
+    table, pk = change["table"], change["pk"]
+    return {
+        "name": row_name(table, pk),
+        "about": find_row_name(table, pk),
+        "url": "" if change["how"] == "deleted" else _find_url(request, table, pk),
+        "how": _HOW[change["how"]],
+        "look": {"deleted": "removed", "changed": "changed"}.get(change["how"], "warned"),
+    }
+
+
+def _find_url(request: HttpRequest, table: str, pk: str) -> str:
+    model = control_plane().get(table)
+    may = model is not None and request.user.has_perm(f"config_admin.view_{model._meta.model_name}")
+    return row_url(table, pk) if may else ""
+
+
+def _list_releases(since: dict[str, Any] | None, run: CeTestRun) -> list[Any]:
+    """The releases between the last pass and this run, newest first."""
+    if not since or not since["config_version"] or not run.config_version:
+        return []
+    if since["config_version"] >= run.config_version:
+        return []
+    releases, _ = release_history().between(since["config_version"], run.config_version)
+    return list(releases)

@@ -1,0 +1,246 @@
+"""Run tests: in the background of this process, with progress, cancelling and a lease (R133).
+
+A run reads its configuration once. Results are stored in batches, each with the counts and the lease, so that a page
+shows the progress, a cancelled run ends at once, and the run of a dead process is marked as lost.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+
+from config_admin.test_cases.gate import ENGINE_VERSION
+from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
+from config_admin.test_cases.play import Verdict, list_changed_rows, play_test
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import ConfigurationName, named_configurations
+from convengine.server.database.release import release_connections
+from convengine.server.database.sql import database_time
+from convengine.server.jobs.background_runs import OPEN, BackgroundRuns, RunStatus
+from convengine.server.jobs.running import get_lease_end
+
+log = structlog.get_logger(__name__)
+test_runs = BackgroundRuns(CeTestRun, "test run", waiting=100)
+#: Tests that are read at once; results are stored after so many seconds at the latest.
+_BATCH, _STORED_AFTER = 100, 1.0
+#: How long the interpreter is given away after each test, in seconds.
+_PAUSE = 0.0005
+#: Runs whose results all stay; of older ones only the last pass of each test stays.
+KEPT = 50
+
+
+class RunBusy(ValueError):
+    """Too many runs are waiting."""
+
+    def __init__(self) -> None:
+        super().__init__("Too many test runs are waiting. Try again later.")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which tests run; all without a choice."""
+
+    tags: Sequence[str] = ()
+    folder: str = ""
+    cases: Sequence[int] = ()
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> "Selection":
+        """The selection of a stored run."""
+        return cls(**stored)
+
+    def as_json(self) -> dict[str, Any]:
+        """What a run stores."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    def query(self) -> QuerySet[CeTestCase]:
+        """The tests: those with one of the tags, in the folder or below it, with these keys."""
+        tests = CeTestCase.objects.all()
+        if self.tags:
+            tests = tests.filter(tags__tag__in=self.tags).distinct()
+        if self.folder:
+            tests = tests.filter(Q(folder=self.folder) | Q(folder__startswith=f"{self.folder}/"))
+        if self.cases:
+            tests = tests.filter(pk__in=self.cases)
+        return tests
+
+    def describe(self) -> str:
+        """What was chosen, in words."""
+        parts = [
+            *([f"tag {', '.join(self.tags)}"] if self.tags else []),
+            *([f"folder {self.folder}"] if self.folder else []),
+            *(["1 test" if len(self.cases) == 1 else f"{len(self.cases)} tests"] if self.cases else []),
+        ]
+        return " · ".join(parts) or "all tests"
+
+
+def create_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
+    """Store a run that has not begun. Raises LookupError for a configuration that does not exist."""
+    now = database_time()
+    return CeTestRun.objects.create(
+        configuration=str(name),
+        configuration_title=named_configurations().describe(name)[:200],
+        selection=selection.as_json(),
+        engine_version=ENGINE_VERSION,
+        total=selection.query().count(),
+        started_by=user,
+        created_at=now,
+        lease_expires_at=get_lease_end(now),
+    )
+
+
+def start_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
+    """Start a run in the background, when the transaction is committed. Raises LookupError, RunBusy."""
+    test_runs.mark_lost()
+    if test_runs.is_full:
+        raise RunBusy
+    run = create_run(name, selection, user)
+    transaction.on_commit(lambda: _submit(run.pk))
+    return run
+
+
+def _submit(run_id: int) -> None:
+    if not test_runs.submit(run_id, perform_run):
+        CeTestRun.objects.filter(pk=run_id).update(
+            status=RunStatus.FAILED, error=str(RunBusy()), finished_at=database_time()
+        )
+
+
+def perform_run(run_id: int, note: Callable[[CeTestCase, Verdict], None] = lambda case, verdict: None) -> None:
+    """Run a waiting run to its end. A failure is in its row, never raised. `note` gets each verdict."""
+    for _ in iterate_run(run_id, note):
+        pass
+
+
+def iterate_run(
+    run_id: int, note: Callable[[CeTestCase, Verdict], None] = lambda case, verdict: None
+) -> Iterator[None]:
+    """The same, with a break after each stored batch."""
+    with test_runs.perform(run_id, _describe_failure) as run:
+        if run is None:
+            return
+        snapshot = named_configurations().read(ConfigurationName.parse(run.configuration))
+        run.config_version, run.content_hash = snapshot.config_version, snapshot.content_hash
+        run.save(update_fields=["config_version", "content_hash"])
+        yield from _play_all(run, snapshot, note)
+        remove_old_results()
+
+
+def _describe_failure(error: Exception) -> str:
+    return "The configuration does not exist any more." if isinstance(error, LookupError) else str(error)
+
+
+def _play_all(run: CeTestRun, snapshot: Snapshot, note: Callable[[CeTestCase, Verdict], None]) -> Iterator[None]:
+    waiting: list[tuple[CeTestCase, Verdict]] = []
+    now = began = time.monotonic()
+    at = database_time()
+    for case in _iterate_cases(run):
+        verdict = _play_safely(case, snapshot, at)
+        note(case, verdict)
+        # Turns of other threads come first.
+        time.sleep(_PAUSE)
+        waiting.append((case, verdict))
+        if len(waiting) >= _BATCH or time.monotonic() - now >= _STORED_AFTER:
+            _store(run, snapshot, waiting, began)
+            yield
+            waiting, now = [], time.monotonic()
+    _store(run, snapshot, waiting, began)
+
+
+def _iterate_cases(run: CeTestRun) -> Iterator[CeTestCase]:
+    """The tests of a run in order, some at a time: no query stays open while they are played."""
+    query, last = Selection.read(run.selection).query(), 0
+    while cases := list(query.filter(pk__gt=last).order_by("pk")[:_BATCH]):
+        yield from cases
+        last = cases[-1].pk
+
+
+def _play_safely(case: CeTestCase, snapshot: Snapshot, now: Any) -> Verdict:
+    try:
+        return play_test(case, snapshot, now)
+    except Exception as error:
+        log.error("test not played", test=case.name, error=str(error), exc_info=error)
+        text = f"{type(error).__name__}: {error}"
+        return Verdict([{"turn": None, "where": "test", "expected": "turns that can be played", "got": text}])
+
+
+def _store(run: CeTestRun, snapshot: Snapshot, played: Sequence[tuple[CeTestCase, Verdict]], began: float) -> None:
+    """Store results, counts and the lease. Raises RunEnded when the run was cancelled."""
+    passes = _read_last_passes([case.pk for case, verdict in played if not verdict.has_passed])
+    results = [
+        CeTestResult(
+            run=run,
+            test_case=case,
+            document_hash=case.document_hash,
+            content_hash=snapshot.content_hash,
+            passed=verdict.has_passed,
+            failures=verdict.failures,
+            turns=[] if verdict.has_passed else verdict.turns,
+            deciding_rows=verdict.deciding_rows,
+            positions=verdict.positions,
+            since_passed=_describe_changes(passes.get(case.pk), case, verdict, snapshot),
+            milliseconds=verdict.milliseconds,
+        )
+        for case, verdict in played
+    ]
+    passed = sum(result.passed for result in results)
+    test_runs.report(
+        run.pk,
+        passed=F("passed") + passed,
+        failed=F("failed") + len(results) - passed,
+        turns=F("turns") + sum(len(verdict.turns) for _, verdict in played),
+        milliseconds=round((time.monotonic() - began) * 1000),
+    )
+    known = set(CeTestCase.objects.filter(pk__in=[case.pk for case, _ in played]).values_list("pk", flat=True))
+    CeTestResult.objects.bulk_create([result for result in results if result.test_case_id in known])
+    release_connections()
+
+
+def _read_last_passes(case_ids: Sequence[int]) -> dict[int, CeTestResult]:
+    """The newest result of each test in which it passed."""
+    if not case_ids:
+        return {}
+    newest = (
+        CeTestResult.objects.filter(test_case_id__in=case_ids, passed=True)
+        .values("test_case_id")
+        .annotate(newest=Max("result_id"))
+        .values_list("newest", flat=True)
+    )
+    results = CeTestResult.objects.filter(pk__in=list(newest)).select_related("run")
+    return {result.test_case_id: result for result in results}
+
+
+def _describe_changes(
+    passed: CeTestResult | None, case: CeTestCase, verdict: Verdict, snapshot: Snapshot
+) -> dict[str, Any] | None:
+    """What changed since a test last passed, most suspicious first."""
+    if passed is None:
+        return None
+    return {
+        "run": passed.run_id,
+        "configuration": passed.run.configuration_title,
+        "config_version": passed.run.config_version,
+        "at": passed.run.created_at.isoformat(),
+        "is_edited": passed.document_hash != case.document_hash,
+        "rows": list_changed_rows(passed.deciding_rows, verdict.deciding_rows, snapshot),
+    }
+
+
+def remove_old_results() -> None:
+    """Remove the results of older runs, except the last pass of each test, and runs that have none left.
+
+    A pass goes when the test failed later on the same state: without that failure, it would open the gate.
+    """
+    newest = CeTestRun.objects.order_by("-run_id").values_list("run_id", flat=True)[KEPT : KEPT + 1].first()
+    if newest is None:
+        return
+    later = CeTestResult.objects.filter(test_case=OuterRef("test_case"), pk__gt=OuterRef("pk"))
+    outdated = later.filter(Q(passed=True) | Q(content_hash=OuterRef("content_hash")))
+    old = CeTestResult.objects.filter(run_id__lte=newest)
+    old.filter(Q(passed=False) | Exists(outdated)).delete()
+    has_result = CeTestResult.objects.filter(run=OuterRef("pk"))
+    CeTestRun.objects.filter(~Exists(has_result), pk__lte=newest).exclude(status__in=OPEN).delete()

@@ -1,0 +1,133 @@
+"""Tests as scenario files, and back."""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+from django.db.models import QuerySet
+from django.http import HttpResponse
+
+from config_admin.test_cases.documents import TestRefused, build_full_document, check_document, store_test
+from config_admin.test_cases.models import CeTestCase
+from convengine.scenarios.loading import parse_yaml
+from convengine.scenarios.schema import ScenarioFileError
+
+FILE_ACCEPT = ".yaml,.yml,.json,.zip"
+_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+#: Bytes of one file and of all files of an import, and files of an import.
+_LARGEST, LARGEST_IMPORT, _MOST = 2_000_000, 64_000_000, 10_000
+_WIDTH = 120
+
+
+@dataclass
+class ImportReport:
+    """What an import stored, and what it refused."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    #: The file, and why.
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    #: How many files named a configuration file, which a test does not have.
+    without_configuration: int = 0
+
+    @property
+    def test_names(self) -> list[str]:
+        """The names of all stored tests."""
+        return [*self.added, *self.changed]
+
+    def describe(self) -> str:
+        """How many were added and changed, in words."""
+        counts = f"{len(self.added)} added, {len(self.changed)} changed"
+        if not self.without_configuration:
+            return counts
+        return (
+            f"{counts}. {self.without_configuration} named a configuration file, which was left out: a test runs on "
+            "the configuration that you choose"
+        )
+
+
+def import_files(
+    files: Sequence[tuple[str, bytes]], *, editor: str, folder: str = "", may_change: bool = True
+) -> ImportReport:
+    """Store the tests of scenario files and archives. A test of the same name is changed, if the editor may do that."""
+    report = ImportReport()
+    size = 0
+    for count, (name, data) in enumerate(_open_archives(files, report)):
+        size += len(data)
+        if size > LARGEST_IMPORT:
+            report.refused.append((name, f"an import takes at most {LARGEST_IMPORT // 1_000_000} MB. Split it."))
+            break
+        if count >= _MOST:
+            report.refused.append((name, f"an import takes at most {_MOST} files."))
+            break
+        _import_file(name, data, editor, folder, report, may_change=may_change)
+    return report
+
+
+def _open_archives(files: Iterable[tuple[str, bytes]], report: ImportReport) -> Iterator[tuple[str, bytes]]:
+    for name, data in files:
+        if not name.lower().endswith(".zip"):
+            yield name, data
+            continue
+        if len(data) > LARGEST_IMPORT:
+            report.refused.append((name, f"is larger than {LARGEST_IMPORT // 1_000_000} MB. Split it."))
+            continue
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                for entry in archive.infolist():
+                    if not entry.is_dir() and PurePosixPath(entry.filename).suffix.lower() in _SUFFIXES:
+                        too_large = entry.file_size > _LARGEST
+                        yield entry.filename, b"\0" * (_LARGEST + 1) if too_large else archive.read(entry)
+        # `zipfile` raises NotImplementedError for a compression that it cannot read, and RuntimeError for a password.
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
+            # Broken, or protected by a password.
+            report.refused.append((name, "is no archive that can be read."))
+
+
+def _import_file(name: str, data: bytes, editor: str, folder: str, report: ImportReport, *, may_change: bool) -> None:
+    try:
+        if len(data) > _LARGEST:
+            raise TestRefused(f"is larger than {_LARGEST // 1_000_000} MB.")
+        document = parse_yaml(data.decode("utf-8"))
+        has_configuration = isinstance(document, dict) and bool(document.pop("configuration", None))
+        check_document(document)
+        case = CeTestCase.objects.filter(name=document["id"]).first()
+        if case and not may_change:
+            raise TestRefused(f"the test {case.name} exists, and you may not change tests. Give this one another id.")
+        below = str(PurePosixPath(name).parent).strip("./")
+        whole = "/".join(part for part in (folder, below) if part) or (case.folder if case else "")
+        stored = store_test(document, editor=editor, folder=whole, case=case)
+        (report.changed if case else report.added).append(stored.name)
+        report.without_configuration += has_configuration
+    except UnicodeDecodeError:
+        report.refused.append((name, "is no UTF-8 text."))
+    except (TestRefused, ScenarioFileError) as refused:
+        report.refused.append((name, str(refused)))
+
+
+def build_files(tests: QuerySet[CeTestCase]) -> Iterator[tuple[str, str]]:
+    """The path and the text of each test's file."""
+    for case in tests.prefetch_related("tags").order_by("folder", "name").iterator(chunk_size=200):
+        path = PurePosixPath(case.folder) / f"{case.name}.yaml" if case.folder else PurePosixPath(f"{case.name}.yaml")
+        yield str(path), dump_document(build_full_document(case))
+
+
+def dump_document(document: dict[str, Any]) -> str:
+    """A scenario as YAML."""
+    text: str = yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    return text
+
+
+def export_tests(tests: QuerySet[CeTestCase]) -> HttpResponse:
+    """Tests as an archive of scenario files."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in build_files(tests):
+            archive.writestr(name, text)
+    headers = {"Content-Disposition": 'attachment; filename="tests.zip"'}
+    return HttpResponse(data.getvalue(), content_type="application/zip", headers=headers)
