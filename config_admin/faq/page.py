@@ -68,7 +68,9 @@ def faq(request: HttpRequest) -> HttpResponse:
     form = FaqForm(request.POST, request.FILES) if request.method == "POST" else FaqForm()
     context: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
-        plan = plan_faq(form.cleaned_data["lines"], skip=form.cleaned_data["skip"])
+        may_move = _may_remove_phrases(request)
+        moved = request.POST.getlist("moved") if may_move else []
+        plan = plan_faq(form.cleaned_data["lines"], skip=form.cleaned_data["skip"], moved=moved)
         wants, is_previewed = "_make" in request.POST, request.POST.get("previewed") == plan.digest
         may_make = bool(plan.planned) and (not plan.problems or form.cleaned_data["rest"])
         if wants and may_make and is_previewed and reasons.read_reason(request):
@@ -81,6 +83,7 @@ def faq(request: HttpRequest) -> HttpResponse:
         if wants and may_make and not reasons.read_reason(request):
             context["reason_missing"] = reasons.MISSING
         context["is_outdated"] = wants and not is_previewed
+        context["may_move"] = may_move
         context["rest_missing"] = wants and not may_make and bool(plan.planned)
     context |= {
         **admin.site.each_context(request),
@@ -97,6 +100,10 @@ def _require_rights(request: HttpRequest) -> None:
     for table in _NEEDED:
         if not admin.site.get_model_admin(control_plane()[table]).has_add_permission(request):
             raise PermissionDenied
+
+
+def _may_remove_phrases(request: HttpRequest) -> bool:
+    return admin.site.get_model_admin(control_plane()["ce_intent_classifier"]).has_delete_permission(request)
 
 
 def download_template(request: HttpRequest, name: str) -> HttpResponse:
@@ -149,11 +156,17 @@ def _count_skipped(plan: FaqPlan) -> str:
     )
 
 
+def _count_answered(plan: FaqPlan) -> str:
+    """`Another intent answers 3 of the questions.` Blank without such questions."""
+    count = len(plan.answered)
+    return f"Another intent answers {count} question{pluralize(count)} already." if count else ""
+
+
 def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
     lists = (
         ("Problems", "danger", "problems", [str(problem) for problem in plan.problems]),
         ("Questions that also match other intents or lines", "warning", "overlaps", _describe_overlaps(plan)),
-        ("Questions that exist already", "info", "skipped", _describe_skipped(plan)),
+        ("Questions that exist already with this answer", "info", "skipped", _describe_skipped(plan)),
         ("Warnings", "warning", "warnings", [str(warning) for warning in plan.warnings]),
     )
     return {
@@ -162,6 +175,9 @@ def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
         "summary": _count(plan),
         "overlap_summary": _count_overlaps(plan),
         "skipped_summary": _count_skipped(plan),
+        "answered_summary": _count_answered(plan),
+        "answered": plan.answered[:MAX_SHOWN],
+        "more_answered": max(len(plan.answered) - MAX_SHOWN, 0),
         "lists": [
             (title, kind, name, lines[:MAX_SHOWN], max(len(lines) - MAX_SHOWN, 0))
             for title, kind, name, lines in lists
@@ -192,7 +208,6 @@ def _describe_overlaps(plan: FaqPlan) -> list[str]:
 
 def _describe_skipped(plan: FaqPlan) -> list[str]:
     return [
-        f"Line {skipped.line}: “{skipped.question}” is a phrase of {skipped.intent}"
-        + ("." if skipped.has_same_answer else ", which has another answer. To change that answer, edit it there.")
-        for skipped in sorted(plan.skipped, key=lambda skipped: (skipped.has_same_answer, skipped.line))
+        f"Line {skipped.line}: “{skipped.question}” leads to {skipped.intent}."
+        for skipped in sorted(plan.skipped, key=lambda skipped: skipped.line)
     ]

@@ -1,6 +1,6 @@
 """The intents, phrases and answers that a spreadsheet makes, and where they meet others."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
@@ -14,13 +14,10 @@ from config_admin.snapshot.active import snapshots
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.validation.findings import Finding
-from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
-from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.phrases.settings import MIN_SCORE
+from config_admin.validation.phrase_overlaps import describe_phrase, find_phrase_overlap
 from convengine.engine.phrases.words import detect_languages, read_telling_words
-from convengine.engine.steps.intents.classifiers import get_classifier_bank
 from convengine.engine.text.compare import code, shorten, shorten_line
-from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ResponseType
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
@@ -48,13 +45,32 @@ class PlannedEntry:
 
 @dataclass(frozen=True)
 class SkippedQuestion:
-    """A question that is a phrase already."""
+    """A question that leads to this answer already."""
 
     line: int
     question: str
     intent: str
-    #: False when that intent has another answer.
-    has_same_answer: bool
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """A question that phrases of another intent take, so that its own answer would never be given."""
+
+    line: int
+    question: str
+    #: The other intent, its phrases in words, and their keys.
+    intent: str
+    phrases: tuple[str, ...]
+    keys: frozenset[Any]
+    #: True when these are all phrases of that intent.
+    takes_all: bool = False
+    #: True when these phrases are removed, so that the question is answered here.
+    is_moved: bool = False
+
+    @property
+    def choice(self) -> str:
+        """What a form sends to have the question answered here."""
+        return fold_question(self.question)
 
 
 @dataclass(frozen=True)
@@ -66,8 +82,10 @@ class Overlap:
     others: tuple[str, ...]
     #: The intents and lines that these belong to.
     targets: tuple[str, ...]
-    #: Why the question does not lead to its answer; blank if it does.
+    #: Why the question does not lead to its answer at once; blank if it does.
     consequence: str
+    #: The keys of the phrases that decide instead: such a question is left out.
+    taking: tuple[Any, ...] = ()
 
 
 @dataclass
@@ -76,6 +94,7 @@ class FaqPlan:
 
     planned: list[PlannedEntry] = field(default_factory=list)
     skipped: list[SkippedQuestion] = field(default_factory=list)
+    answered: list[AnsweredQuestion] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     #: What the save checks warn of, and hints about languages.
     warnings: list[Problem] = field(default_factory=list)
@@ -87,6 +106,7 @@ class FaqPlan:
     def digest(self) -> str:
         """A digest of what it makes."""
         made = [[planned.code, planned.entry.answer, *planned.questions] for planned in self.planned]
+        made.append(self.removed)
         return hash_of(canonical(made))[:16]
 
     @property
@@ -94,61 +114,119 @@ class FaqPlan:
         """The number of phrases that it makes."""
         return sum(len(planned.questions) for planned in self.planned)
 
+    @property
+    def removed(self) -> list[Any]:
+        """The keys of the phrases that it removes from other intents."""
+        return sorted({key for answered in self.answered if answered.is_moved for key in answered.keys})
+
     def make_document(self) -> Document:
-        """The rows, each with its line."""
+        """The rows, each with its line; and the phrases to remove."""
         tables: dict[str, list[FileRow]] = {}
         for planned in self.planned:
             for table, row in _write_entry(planned):
                 tables.setdefault(table, []).append(FileRow(row, f"Line {planned.entry.line}"))
-        return Document(tables, Mode.ADD)
+        return Document(tables, Mode.ADD, deleted={_PHRASES: self.removed} if self.removed else {})
 
 
-def plan_faq(lines: Sequence[Line], *, skip: bool) -> FaqPlan:
-    """What the lines make in the configuration in force. `skip`: without questions that exist. Changes nothing."""
+def plan_faq(lines: Sequence[Line], *, skip: bool, moved: Collection[str] = ()) -> FaqPlan:
+    """What the lines make in the configuration in force. Changes nothing.
+
+    A question that another intent answers is left out. `moved`: the choices of those that are answered here instead;
+    the phrases of the other intent are removed. `skip`: without questions that exist.
+    """
     snapshot = snapshots.current()
     entries, problems = read_entries(lines)
-    plan = FaqPlan(problems=problems)
-    _Naming(snapshot, plan, _find_existing(snapshot) if skip else {}).plan(entries)
-    _check_rows(plan, snapshot)
+    existing = _find_existing(snapshot) if skip else {}
+    plan = _make_plan(snapshot, entries, problems, existing, moved)
+    taken = _find_taken_questions(snapshot, plan)
+    if taken:
+        takers = existing | {question: [*existing.get(question, ()), *phrases] for question, phrases in taken.items()}
+        plan = _make_plan(snapshot, entries, problems, takers, moved)
     plan.problems.sort(key=lambda problem: problem.line)
     return plan
 
 
-def _find_existing(snapshot: Snapshot) -> dict[str, str]:
-    """The intent of each phrase in force, by its folded text."""
+def _make_plan(
+    snapshot: Snapshot,
+    entries: Sequence[Entry],
+    problems: Sequence[Problem],
+    existing: "_Takers",
+    moved: Collection[str],
+) -> FaqPlan:
+    plan = FaqPlan(problems=list(problems))
+    _Naming(snapshot, plan, existing, moved).plan(entries)
+    _check_rows(plan, snapshot)
+    return plan
+
+
+#: The phrases of another intent that take a question, by its folded text.
+_Takers = Mapping[str, Sequence[rows.Classifier]]
+
+
+def _find_existing(snapshot: Snapshot) -> dict[str, list[rows.Classifier]]:
+    """The phrases in force, by their folded text."""
+    existing: dict[str, list[rows.Classifier]] = {}
+    for row in snapshot.enabled_rows(rows.Classifier):
+        if row.is_phrase and snapshot.is_active(row.intent_code):
+            existing.setdefault(fold_question(row.pattern or ""), []).append(row)
+    return existing
+
+
+def _find_taken_questions(snapshot: Snapshot, plan: FaqPlan) -> dict[str, list[rows.Classifier]]:
+    """The questions of the plan that would never reach their answer, with the stored phrases that decide."""
     return {
-        fold_question(row.pattern or ""): code(row.intent_code)
-        for row in reversed(snapshot.enabled_rows(rows.Classifier))
-        if row.is_phrase and snapshot.is_active(row.intent_code)
+        fold_question(overlap.question): [row for key in overlap.taking if (row := snapshot.row(rows.Classifier, key))]
+        for overlap in plan.overlaps
+        if overlap.taking
     }
 
 
 class _Naming:
     """Gives every line its intent: a new one, or one that has the same answer."""
 
-    def __init__(self, snapshot: Snapshot, plan: FaqPlan, existing: Mapping[str, str]) -> None:
-        self._snapshot, self._plan, self._existing = snapshot, plan, existing
+    def __init__(self, snapshot: Snapshot, plan: FaqPlan, existing: _Takers, moved: Collection[str]) -> None:
+        self._snapshot, self._plan, self._existing, self._moved = snapshot, plan, existing, moved
         self._answers = _find_answers(snapshot)
         #: The lines of the intents that are new.
         self._new: dict[str, Entry] = {}
 
     def plan(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
-            matches = {
-                q: self._existing[fold_question(q)] for q in entry.questions if fold_question(q) in self._existing
-            }
-            self._plan.skipped += [
-                SkippedQuestion(entry.line, question, intent, self._has_answer(intent, entry.answer))
-                for question, intent in matches.items()
-            ]
-            questions = tuple(question for question in entry.questions if question not in matches)
-            if not questions:
+            questions = tuple(question for question in entry.questions if not self._leaves_out(entry, question))
+            takers = [row for question in entry.questions for row in self._existing.get(fold_question(question), ())]
+            if questions:
+                self._plan_entry(entry, questions, {code(row.intent_code) for row in takers})
+            elif not self._plan.answered or self._plan.answered[-1].line != entry.line:
                 self._plan.skipped_lines += 1
-                continue
-            self._plan_entry(entry, questions, set(matches.values()))
+
+    def _leaves_out(self, entry: Entry, question: str) -> bool:
+        """True for a question that another phrase takes, unless somebody chose to answer it here."""
+        takers = self._existing.get(fold_question(question), ())
+        if not takers:
+            return False
+        intents = {code(row.intent_code): None for row in takers}
+        same = next((intent for intent in intents if self._has_answer(intent, entry.answer)), "")
+        if same:
+            self._plan.skipped.append(SkippedQuestion(entry.line, question, same))
+            return True
+        keys = frozenset(row.pk for row in takers)
+        answered = AnsweredQuestion(
+            entry.line,
+            question,
+            " and ".join(intents),
+            tuple(describe_phrase(row) for row in takers),
+            keys,
+            any(keys >= self._list_phrase_keys(intent) for intent in intents),
+            fold_question(question) in self._moved,
+        )
+        self._plan.answered.append(answered)
+        return not answered.is_moved
+
+    def _list_phrase_keys(self, intent: str) -> set[Any]:
+        return {row.pk for row in self._snapshot.enabled_rows(rows.Classifier) if code(row.intent_code) == intent}
 
     def _plan_entry(self, entry: Entry, questions: tuple[str, ...], known: set[str]) -> None:
-        name = entry.name or shorten(entry.questions[0], _NAME)
+        name = entry.name or shorten(questions[0], _NAME)
         target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
         if not target and entry.name:
             target, problem = self._choose_code(entry)
@@ -156,7 +234,7 @@ class _Naming:
                 self._plan.problems.append(Problem(entry.line, problem))
                 return
         is_new = not target or self._snapshot.row(rows.Intent, target) is None
-        intent_code = target or self._make_code(entry)
+        intent_code = target or self._make_code(questions[0])
         if is_new:
             self._new[intent_code] = entry
         note = describe_language(entry)
@@ -182,9 +260,8 @@ class _Naming:
             "into one line."
         )
 
-    def _make_code(self, entry: Entry) -> str:
+    def _make_code(self, question: str) -> str:
         """A free code from the first question."""
-        question = entry.questions[0]
         words = [word.text for word in read_telling_words(question, detect_languages(question)[0])[:_CODE_WORDS]]
         chosen = make_code(" ".join(["FAQ", *words]))
         numbered = (f"{chosen}_{number}" for number in count(2))
@@ -259,11 +336,11 @@ def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) 
     """The questions of these lines that other intents match, too, as the engine would find after the import."""
     origins = made.placed.origins
     wanted = {
-        table: {pk: row for pk, row in given.items() if origins.get((table, pk)) in by_where}
+        table: {pk: row for pk, row in given.items() if row is None or origins.get((table, pk)) in by_where}
         for table, given in made.placed.wanted.items()
     }
     after = overlay_rows(snapshot, wanted, {table: compile_rows(table, given) for table, given in wanted.items()})
-    phrases = wanted.get(_PHRASES, {})
+    phrases = [pk for pk, row in wanted.get(_PHRASES, {}).items() if row is not None]
     lines = {pk: by_where[origins[_PHRASES, pk]] for pk in phrases}
     for pk in phrases:
         row = after.row(rows.Classifier, pk)
@@ -272,32 +349,16 @@ def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) 
 
 
 def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int]) -> Overlap | None:
-    question, own = row.pattern or "", code(row.intent_code)
-    least = live_settings.read(after, MIN_SCORE).value
-    matches = match_phrases(after, question)
-    equal = {match.phrase.key for match in matches.hits if match.intent != own}
-    others: dict[Any, None] = {
-        match.phrase.key: None
-        for match in (*matches.hits, *matches.near)
-        if match.intent != own and match.score >= least
-    }
-    taking: set[Any] = set()
-    for pk in get_classifier_bank(after).hits(question):
-        other = after.row(rows.Classifier, pk)
-        if other is None or code(other.intent_code) == own or not after.is_active(other.intent_code):
-            continue
-        others[pk] = None
-        decides = choose_deciding_row(after, row, other)
-        (equal if decides is None else taking if decides is other else set()).add(pk)
-    if not others:
+    overlap = find_phrase_overlap(after, row)
+    if overlap is None:
         return None
-    other_rows = [other for pk in others if (other := after.row(rows.Classifier, pk))]
     return Overlap(
         lines[row.pk],
-        question,
-        tuple(_describe_other(other, lines) for other in other_rows),
-        tuple(dict.fromkeys(_name_target(other, lines) for other in other_rows)),
-        "Another intent answers it." if taking else "Users are asked which one they mean." if equal else "",
+        row.pattern or "",
+        tuple(_describe_other(other, lines) for other in overlap.others),
+        tuple(dict.fromkeys(_name_target(other, lines) for other in overlap.others)),
+        "Users are asked which one they mean." if overlap.is_asked else "",
+        tuple(other.pk for other in overlap.taking),
     )
 
 

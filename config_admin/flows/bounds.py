@@ -37,25 +37,35 @@ OFFERED: Mapping[str, Sequence[tuple[str, str]]] = {
         ("P1W", "a week"),
     ),
 }
-_EXAMPLES = {
-    "date": "today, today+90d, today-30d, or a date such as 2026-12-31",
-    "datetime": "now, now+2h, today+90d, or a time such as 2026-12-31T18:00",
+#: What may be typed for each type; the page and its errors name it.
+EXAMPLES: Mapping[str, str] = {
+    "date": "today, tomorrow, in 3 months, 2 weeks ago, or a date such as 2026-12-31",
+    "datetime": "now, in 2 hours, tomorrow, in 90 days, or a time such as 2026-12-31T18:00",
     "time": "hours and minutes, such as 08:30",
-    "duration": "a duration such as PT30M (30 minutes) or P1D (a day)",
+    "duration": "an amount of time, such as 30 minutes, 2 hours or 1 day 12 hours",
     "number": "a number",
     "money": "a number",
 }
 #: A time as people type it: 9, 17:30.
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_UNITS = {"minute": "min", "hour": "h", "day": "d", "week": "w", "month": "m", "year": "y"}
+_AMOUNT = re.compile(r"(\d{1,5}|an?|one|two|three)\s*(min|minute|hour|day|week|month|year)s?")
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3}
+#: Words around an amount that tell its direction: in 3 months, 3 months from now, 30 days ago.
+_AHEAD = re.compile(r"(?:in\s+)?(.+?)(?:\s+(?:from (?:now|today)|ahead|later))?")
+_AGO = re.compile(r"(.+?)\s+(?:ago|before today)")
+#: A relative bound as it is stored: today+90d.
+_RELATIVE = re.compile(r"(?:today|now)([+-])(\d+)(min|[hdwmy])")
+_NEAR_DAYS = {"today-1d": "yesterday"}
 #: Any moment: bounds are only compared with one another.
 _NOW = datetime(2026, 1, 1, 12)
 
 
 class BoundInvalid(ValueError):
-    """The text is no bound of the type."""
+    """The text is not understood as a bound of the type."""
 
     def __init__(self, field_type: str, text: str) -> None:
-        super().__init__(f"“{text}” is no bound. Use {_EXAMPLES[field_type]}.")
+        super().__init__(f"“{text}” is not understood. Use {EXAMPLES[field_type]}.")
 
 
 def read_bound(field_type: str, text: str) -> Any:
@@ -65,8 +75,7 @@ def read_bound(field_type: str, text: str) -> Any:
         return ""
     if field_type in ("number", "money"):
         return _read_number(field_type, text)
-    labels = {label: value for value, label in OFFERED.get(field_type, ()) if label}
-    plain = labels.get(text.lower(), text)
+    plain = _read_words(field_type, text.lower()) or text
     if text.lower().startswith(("today", "now")):
         plain = text.lower().replace(" ", "")
     elif field_type == "time" and (clock := _CLOCK.fullmatch(text)):
@@ -74,6 +83,66 @@ def read_bound(field_type: str, text: str) -> Any:
     if _measure(field_type, plain) is None:
         raise BoundInvalid(field_type, text)
     return plain
+
+
+def format_bound(field_type: str, bound: Any) -> Any:
+    """A stored bound in words that `read_bound` understands: today+90d is in 90 days. Others stay as they are."""
+    if not isinstance(bound, str):
+        return bound
+    words = dict(OFFERED.get(field_type, ())).get(bound) or _NEAR_DAYS.get(bound) or _write_words(field_type, bound)
+    return words if words and _read_words(field_type, words) == bound else bound
+
+
+def _read_words(field_type: str, text: str) -> str:
+    """The stored bound for these words; blank for other texts."""
+    labels = {label: value for value, label in OFFERED.get(field_type, ()) if label}
+    if text in labels:
+        return labels[text]
+    if field_type == "duration":
+        return _read_duration(text)
+    if field_type not in ("date", "datetime"):
+        return ""
+    for value, label in _NEAR_DAYS.items():
+        if text == label:
+            return value
+    for form, sign in ((_AGO, "-"), (_AHEAD, "+")):
+        match = form.fullmatch(text)
+        amount = _AMOUNT.fullmatch(match[1].strip()) if match else None
+        if amount:
+            unit = _UNITS.get(amount[2], "min")
+            start = "now" if unit in ("h", "min") else "today"
+            return f"{start}{sign}{_read_count(amount[1])}{unit}"
+    return ""
+
+
+def _read_duration(text: str) -> str:
+    """1 day 12 hours is P1DT12H; blank for other texts."""
+    if _AMOUNT.sub("", text).replace("and", "").strip(" ,"):
+        return ""
+    counts = {_UNITS.get(match[2], "min"): _read_count(match[1]) for match in _AMOUNT.finditer(text)}
+    days = "".join(f"{counts[unit]}{unit.upper()}" for unit in ("y", "m", "w", "d") if unit in counts)
+    hours = "".join(f"{counts[unit]}{unit[0].upper()}" for unit in ("h", "min") if unit in counts)
+    return f"P{days}{'T' if hours else ''}{hours}" if counts else ""
+
+
+def _read_count(text: str) -> int:
+    return _NUMBERS.get(text) or int(text)
+
+
+def _write_words(field_type: str, bound: str) -> str:
+    if field_type == "duration":
+        parts = parse_duration(bound) or {}
+        return " ".join(_write_amount(number, unit) for unit, number in parts.items() if number)
+    match = _RELATIVE.fullmatch(bound)
+    if not match:
+        return ""
+    unit = next(name for name, letter in _UNITS.items() if letter == match[3])
+    amount = _write_amount(int(match[2]), unit)
+    return f"in {amount}" if match[1] == "+" else f"{amount} ago"
+
+
+def _write_amount(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def is_in_order(field_type: str, first: Any, last: Any) -> bool:

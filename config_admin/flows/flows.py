@@ -20,7 +20,10 @@ Json = Any
 Values = dict[str, Json]
 Document = Mapping[str, Json]
 
-COLLECT, CONFIRM, DONE = "COLLECT", "CONFIRM", "DONE"
+COLLECT, CONFIRM, DONE, FAILED = "COLLECT", "CONFIRM", "DONE", "FAILED"
+#: The phase in which a yes counts, and what holds after a task that failed.
+AFTER_YES = "POST_DIALOGUE_ACT"
+_TASK_FAILED = {"combinator": "and", "rules": [{"field": "params.rule_task_error", "operator": "isNotEmpty"}]}
 _COMPLETE = {"combinator": "and", "rules": [{"field": "schemaComplete", "operator": "isYes"}]}
 #: What each type of field adds to its property.
 FIELD_TYPES: Mapping[str, Values] = {
@@ -59,7 +62,7 @@ class FlowKind(Word):
     handover = (
         "handover",
         "Hand over to a person",
-        "Tells the user that a person takes over, and informs the caller.",
+        "Says that a person takes over, and marks the conversation for your staff.",
     )
 
 
@@ -85,8 +88,23 @@ def check_flow(document: Json) -> None:
     if not problems:
         names = [field["name"] for field in document.get("fields", ())]
         problems = [f"fields: {name} stands twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+        problems += _find_wrong_order(document.get("fields", ()))
     if problems:
         raise FlowRefused(problems)
+
+
+def _find_wrong_order(fields: Sequence[Document]) -> Iterator[str]:
+    """A line for each `after` that names no earlier date."""
+    dates: list[str] = []
+    for number, field in enumerate(fields):
+        is_date = field["type"] in ("date", "datetime")
+        if "after" in field and not (is_date and field["after"] in dates):
+            known = (
+                f"Use one of {', '.join(dates)}." if is_date and dates else "Only a date behind another date has it."
+            )
+            yield f"fields.{number}.after: {field['after']!r} is no earlier date. {known}"
+        if is_date:
+            dates.append(field["name"])
 
 
 def _name_place(error: ValidationError) -> str:
@@ -162,14 +180,54 @@ def _hand_over(flow: Document) -> Iterator[tuple[str, Values]]:
 def _collect(flow: Document) -> Iterator[tuple[str, Values]]:
     yield from _write_form(flow, CONFIRM, "ask for confirmation when the form is complete")
     yield _make_answer(flow, CONFIRM, _write_confirmation(flow), "ask for confirmation")
+    if flow.get("task"):
+        yield from _write_task(flow)
     yield _make_rule(
-        flow, CONFIRM, "EXACT", "AFFIRM", "SET_STATE", DONE, "a yes", phase="POST_DIALOGUE_ACT", target="DIALOGUE_ACT"
+        flow,
+        CONFIRM,
+        "EXACT",
+        "AFFIRM",
+        "SET_STATE",
+        DONE,
+        "the user confirms",
+        phase=AFTER_YES,
+        target="DIALOGUE_ACT",
     )
     incomplete = {**_COMPLETE, "not": True}
     yield _make_rule(
         flow, CONFIRM, "CONDITION", json.dumps(incomplete), "SET_STATE", COLLECT, "ask again for a changed field"
     )
     yield _make_answer(flow, DONE, flow["answer"], "say that the task is done")
+
+
+def _write_task(flow: Document) -> Iterator[tuple[str, Values]]:
+    """What runs after the yes, before the move to the end; and the end of a task that failed."""
+    yield _make_rule(
+        flow,
+        CONFIRM,
+        "EXACT",
+        "AFFIRM",
+        "SET_TASK",
+        flow["task"],
+        "run the task when the user confirms",
+        phase=AFTER_YES,
+        target="DIALOGUE_ACT",
+        priority=5,
+    )
+    yield _make_rule(
+        flow,
+        CONFIRM,
+        "CONDITION",
+        json.dumps(_TASK_FAILED),
+        "SET_STATE",
+        FAILED,
+        "when the task fails, say so and end here",
+        phase=AFTER_YES,
+        priority=6,
+        stops=True,
+    )
+    text = flow.get("task_failed") or get_texts(find_language(flow.get("locale", "")))["task_failed"]
+    yield _make_answer(flow, FAILED, text, "say that the task failed")
 
 
 def _write_confirmation(flow: Document) -> str:
@@ -205,7 +263,9 @@ def _find_tool_group(tool_code: str) -> str:
     """The group of a tool. Raises FlowRefused if there is no such tool."""
     tool: Any = control_plane()["ce_mcp_tool"]._default_manager.filter(tool_code=tool_code).first()
     if tool is None:
-        raise FlowRefused([f"tool: there is no tool {tool_code}"])
+        raise FlowRefused(
+            [f"tool: there is no tool {tool_code}. Add a row for it to the tools (ce_mcp_tool), with the intent ANY."]
+        )
     return str(tool.tool_group)
 
 
@@ -226,7 +286,7 @@ def _write_form(flow: Document, then: str, description: str) -> Iterator[tuple[s
         "required": [field["name"] for field in flow["fields"] if field.get("required", True)],
         "x-clear": ["DONE", "CANCEL", "RESTART"],
         "x-on-no": flow.get("on_no", "ASK_WHAT_TO_CHANGE"),
-        "x-on-leave": "ASK",
+        "x-on-leave": flow.get("on_leave", "ASK"),
         "x-spoken": True,
         "x-ask-mode": flow.get("ask_mode", "ONE"),
     }
@@ -257,12 +317,25 @@ def _make_property(field: Document, number: int) -> Values:
     """The property of the form's schema."""
     values: Values = {**FIELD_TYPES[field["type"]], "title": field["title"], "x-order": number}
     values |= {key: field[name] for name, key in FIELD_TEXTS.items() if field.get(name)}
+    if field["type"] == "pattern":
+        values["pattern"] = write_pattern(field["pattern"])
     if field["type"] == "choice":
         values["x-options"] = [{"label": str(option["value"]), **option} for option in field["options"]]
+    if field.get("after"):
+        values["x-after"] = field["after"]
     for name, number_key in (("min", "minimum"), ("max", "maximum")):
         if field.get(name) is not None:
             values[number_key if field["type"] in ("number", "money") else f"x-{name}"] = field[name]
     return values
+
+
+def write_pattern(pattern: str) -> str:
+    """The pattern of a field, which describes the whole value."""
+    if pattern.startswith("^") and pattern.endswith("$"):
+        return pattern
+    if "|" in pattern or pattern.endswith("\\$"):
+        return f"^(?:{pattern})$"
+    return f"^{pattern.removeprefix('^').removesuffix('$')}$"
 
 
 def _make_answer(flow: Document, state: str, text: str, description: str) -> tuple[str, Values]:
@@ -287,6 +360,8 @@ def _make_rule(
     *,
     phase: str = "PRE_RESPONSE_RESOLUTION",
     target: str | None = None,
+    priority: int = 10,
+    stops: bool = False,
 ) -> tuple[str, Values]:
     return "ce_rule", {
         "intent_code": flow["code"],
@@ -297,6 +372,7 @@ def _make_rule(
         "match_pattern": condition,
         "action": action,
         "action_value": value,
-        "priority": 10,
+        "priority": priority,
+        **({"stop_processing": True} if stops else {}),
         "description": description,
     }

@@ -9,9 +9,10 @@ from typing import Any
 from django import forms
 from django.forms import BaseFormSet, formset_factory
 
-from config_admin.flows.bounds import BoundInvalid, is_in_order, read_bound
+from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices
 from config_admin.flows.flows import Document, FlowKind, Values
+from config_admin.validation.installation import describe_installation
 from convengine.engine.forms.asking import find_language, get_texts
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import code
@@ -36,6 +37,8 @@ TYPES: Mapping[str, str] = {
     "pattern": "Text of a pattern",
 }
 BOUNDED = ("date", "time", "datetime", "duration", "number", "money")
+#: The types of fields with a day.
+DATES = ("date", "datetime")
 #: The types of fields that use an input.
 TYPES_OF_INPUTS: Mapping[str, Sequence[str]] = {
     "min": BOUNDED,
@@ -44,6 +47,7 @@ TYPES_OF_INPUTS: Mapping[str, Sequence[str]] = {
     "currency": ("money",),
     "country": ("phone", "postcode"),
     "pattern": ("pattern",),
+    "after": DATES,
 }
 ASKING = f"{FlowKind.collect} {FlowKind.lookup}"
 LOCALES: Mapping[str, str] = {
@@ -56,6 +60,7 @@ LOCALES: Mapping[str, str] = {
 }
 _ASK_MODES = {"ONE": "One by one", "ALL": "All that are missing at once"}
 _ON_NO = {"ASK_WHAT_TO_CHANGE": "Ask what to change", "RESTART": "Start again", "CANCEL": "Cancel"}
+_ON_LEAVE = {"ASK": "Ask first, if values were given", "LEAVE": "Leave at once", "STAY": "Stay until it is done"}
 #: Words before the title of a field that do not belong to it.
 _ARTICLE = re.compile(r"^(the|a|an|your)\s+", re.IGNORECASE)
 #: Names that belong to the engine.
@@ -89,11 +94,14 @@ class FlowForm(forms.Form):
     code = _text("Code", "Capital letters, digits and underscores, such as BOOK_TABLE.", required=True, length=60)
     title = _text("Name", "Shown to users when they choose between intents.", required=True, length=200)
     description = _text(
-        "When it applies", "One sentence. A model chooses the intent by it. If empty, the name is used.", length=1000
+        "What users want here",
+        "One sentence, for a language model that chooses between intents. If empty, the name is used.",
+        length=1000,
     )
     phrases = _text(
         "Phrases",
-        "Examples of what users write, one per line, as they type it. Telling words count, in any order.",
+        "Examples of what users write, one per line, as they type it. "
+        "The order of the words does not matter, and small words such as “the” do not count.",
         lines=6,
         required=True,
         length=100_000,
@@ -109,12 +117,30 @@ class FlowForm(forms.Form):
         lines=2,
         length=2000,
     )
+    on_leave = _choice(
+        "When the user wants to leave",
+        _ON_LEAVE,
+        "By “cancel” or another subject. A wish for a person always leaves.",
+        flows=ASKING,
+    )
     on_no = _choice("After a no", _ON_NO, "What happens when the user does not confirm.", flows=FlowKind.collect)
+    task = forms.ChoiceField(
+        label="Task",
+        required=False,
+        help_text="Code that runs after the yes. Your developers register it; it reads the fields from the context.",
+    )
+    task_failed = _text(
+        "Answer if the task fails",
+        "If empty, the built-in text says that nothing was done.",
+        flows=FlowKind.collect,
+        lines=2,
+        length=2000,
+    )
     tool = forms.ChoiceField(label="Tool", required=False, help_text="The tool receives the fields above by name.")
     answer = _text("Answer", "The final answer to the user.", lines=3)
     max_misses = forms.IntegerField(
         label="Give up after", required=False, min_value=1, max_value=100,
-        help_text="Answers in a row that are not understood. If empty, the setting of the deployment applies (3).",
+        help_text="Answers in a row that are not understood. If empty, 3, or what is set for all flows.",
     )  # fmt: skip
     hand_over = _text(
         "Text when the form is given up", "If empty, the built-in text refers the user to your staff.", lines=2,
@@ -131,6 +157,9 @@ class FlowForm(forms.Form):
             *((tool_code, f"{tool_code} · {tools[tool_code].description or ''}") for tool_code in tools),
         ]
         tool.widget.attrs["data-flows"] = FlowKind.lookup
+        task: Any = self.fields["task"]
+        task.choices = [("", "None"), *((name, name) for name in _list_tasks(self.initial.get("task")))]
+        task.widget.attrs["data-flows"] = FlowKind.collect
         locale: Any = self.fields["locale"]
         if (stored := self.initial.get("locale")) and stored not in LOCALES:
             locale.choices = [*LOCALES.items(), (stored, stored)]
@@ -166,6 +195,12 @@ class FlowForm(forms.Form):
         return cleaned
 
 
+def _list_tasks(stored: str | None) -> list[str]:
+    """The registered tasks with their methods, and the one that the flow has."""
+    registered = {f"{name}:{method}" for name, methods in describe_installation().tasks.items() for method in methods}
+    return sorted(registered | ({stored} if stored else set()))
+
+
 class FieldForm(forms.Form):
     """One field to collect."""
 
@@ -173,7 +208,11 @@ class FieldForm(forms.Form):
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
     title = _text("Field", required=True, length=80)
     type = _choice("Type", TYPES)
-    required = _choice("Needed", {"yes": "Required", "no": "Optional"})
+    required = _choice(
+        "Needed",
+        {"yes": "Required", "no": "Optional"},
+        "An optional field is asked once, and only if it has a question. Users may skip it.",
+    )
     question = _text("Question", length=1000)
     options = _text(
         "Choices",
@@ -184,12 +223,20 @@ class FieldForm(forms.Form):
     )
     min = _text("From", "Both ends are allowed.", length=40)
     max = _text("To", length=40)
+    after = _text(
+        "Not before",
+        "The name of an earlier field with a date. A day before that one is refused: a return before the pick-up.",
+        length=80,
+    )
     currency = _text("Currency", "Three letters, such as EUR.", length=3)
     country = _text("Country", "For numbers without a country code: two letters, such as GB.", length=2)
     pattern = _text("Pattern", "A regular expression for the whole value, such as [A-Z]{2}[0-9]{4}.", length=500)
-    again = _text("Question after a miss", "If empty, the question is repeated with an apology.", length=1000)
+    again = _text(
+        "Question if the answer was not understood", "If empty, the question is repeated with an apology.", length=1000
+    )
     invalid = _text(
-        "Text for a refused value", "If empty, it gives the reason and asks again. May use {{ value }}, {{ reason }}.",
+        "Text if the value is not allowed",
+        "If empty, it gives the reason and asks again. May use {{ value }}, {{ reason }}.",
         length=1000,
     )  # fmt: skip
 
@@ -199,7 +246,7 @@ class FieldForm(forms.Form):
 
     def clean_title(self) -> str:
         """The title without an article."""
-        return _ARTICLE.sub("", self.cleaned_data["title"].strip())
+        return strip_article(self.cleaned_data["title"])
 
     def clean_currency(self) -> str:
         """Three capital letters, or nothing."""
@@ -265,8 +312,46 @@ class QuestionForm(forms.Form):
     answer = _text("Answer", lines=3, required=True)
 
 
+#: The labels of the page by the keys of a flow document, and those of a field.
+FLOW_LABELS: Mapping[str, str] = {name: str(field.label) for name, field in FlowForm.base_fields.items()}
+FIELD_LABELS: Mapping[str, str] = {
+    name: "Name" if name == "title" else str(field.label)
+    for name, field in FieldForm.base_fields.items()
+    if name != "name"
+}
+#: The labels of the values that are chosen; the first is the default.
+FLOW_VALUES: Mapping[str, Mapping[str, str]] = {
+    "ask_mode": _ASK_MODES, "on_no": _ON_NO, "on_leave": _ON_LEAVE, "locale": LOCALES,
+}  # fmt: skip
+
+
+class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
+    """The fields of a flow, which may refer to each other."""
+
+    def clean(self) -> None:
+        """A field that an input names stands before it, and has a date."""
+        dates: set[str] = set()
+        for form in list_filled(self):
+            after = form.cleaned_data.get("after", "")
+            if after and _fold(after) not in dates:
+                form.add_error("after", f"“{after}” is no earlier field with a date. Enter the name of one.")
+            if form.cleaned_data.get("type") in DATES:
+                dates |= {_fold(form.cleaned_data.get(key) or "") for key in ("title", "name")}
+
+
+def _fold(title: str) -> str:
+    return strip_article(title).casefold()
+
+
 FieldForms = formset_factory(
-    FieldForm, extra=1, max_num=50, absolute_max=1000, validate_max=True, can_order=True, can_delete=True
+    FieldForm,
+    formset=_FieldForms,
+    extra=1,
+    max_num=50,
+    absolute_max=1000,
+    validate_max=True,
+    can_order=True,
+    can_delete=True,
 )
 QuestionForms = formset_factory(
     QuestionForm, extra=1, max_num=200, absolute_max=1000, validate_max=True, can_delete=True
@@ -279,11 +364,14 @@ QuestionForms = formset_factory(
 def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values]]:
     """The values of the form, of its fields and of its questions, for a document."""
     values = {**flow, "phrases": "\n".join(flow["phrases"])}
+    titles = {field["name"]: field["title"] for field in flow.get("fields", ())}
     fields = [
         {
             **field,
             "required": "yes" if field.get("required", True) else "no",
             "options": format_choices(field.get("options", ())),
+            **({"after": titles.get(field["after"], field["after"])} if field.get("after") else {}),
+            **{name: format_bound(field["type"], field[name]) for name in ("min", "max") if name in field},
         }
         for field in flow.get("fields", ())
     ]
@@ -304,13 +392,14 @@ def read_document(
     }
     if given["kind"] in ASKING.split():
         known = {field["name"]: field for field in stored.get("fields", ())}
-        flow["fields"] = list(name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields)))
-        names = ("ask_mode", "locale", "on_no", "max_misses", "hand_over")
+        named = name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields))
+        flow["fields"] = list(_name_earlier_dates(named))
+        names = ("ask_mode", "locale", "on_no", "on_leave", "max_misses", "hand_over")
         flow |= {name: given[name] for name in names if given[name]}
     if given["kind"] == FlowKind.lookup:
         flow["tool"] = given["tool"]
-    if given["kind"] == FlowKind.collect and given["confirmation"]:
-        flow["confirmation"] = given["confirmation"]
+    if given["kind"] == FlowKind.collect:
+        flow |= {name: given[name] for name in ("confirmation", "task", "task_failed") if given[name]}
     if items := [_read_question(row.cleaned_data) for row in list_filled(questions)]:
         flow["questions_and_answers"] = items
     return flow
@@ -329,9 +418,21 @@ def _read_field(cleaned: Mapping[str, Any], known: Mapping[str, Document]) -> Va
         field["required"] = False
     field |= {key: cleaned[key].strip() for key in _PLAIN_TEXTS if cleaned[key].strip()}
     field |= {key: cleaned[key] for key in ("min", "max", "currency", "country", "pattern") if cleaned[key] != ""}
+    if cleaned.get("after"):
+        field["after"] = cleaned["after"].strip()
     if field["type"] == "choice":
         field["options"] = read_choices(cleaned["options"], known.get(name, {}).get("options", ()))
     return field
+
+
+def _name_earlier_dates(fields: Iterable[Values]) -> Iterator[Values]:
+    """The fields with the name of the earlier date, where the page has its title."""
+    names: dict[str, str] = {}
+    for field in fields:
+        after = field.get("after")
+        yield {**field, "after": names.get(_fold(after), after)} if after else field
+        if field["type"] in DATES:
+            names |= {_fold(field["title"]): field["name"], _fold(field["name"]): field["name"]}
 
 
 def _read_question(cleaned: Mapping[str, Any]) -> Values:
@@ -341,6 +442,11 @@ def _read_question(cleaned: Mapping[str, Any]) -> Values:
 def split_lines(text: str) -> list[str]:
     """The lines that say something, each once."""
     return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+
+
+def strip_article(title: str) -> str:
+    """The title of a field without an article."""
+    return _ARTICLE.sub("", title.strip())
 
 
 def name_apart(fields: Iterable[Values]) -> Iterator[Values]:

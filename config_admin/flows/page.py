@@ -3,17 +3,33 @@
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import column_label, row_title, row_url, table_label, table_title, workspace_url
+from config_admin.editing.links import (
+    column_label,
+    flow_page_url,
+    row_title,
+    row_url,
+    table_label,
+    table_title,
+    workspace_url,
+)
 from config_admin.editing.sample_turns import RIGHT
-from config_admin.flows.bounds import OFFERED
-from config_admin.flows.flows import COLLECT, CONFIRM, DONE, FlowKind, FlowRefused, Values
+from config_admin.flows.advice import (
+    NameAdvice,
+    describe_few_phrases,
+    describe_missing_hand_over,
+    describe_overlaps,
+    describe_single_phrasing,
+    list_names,
+)
+from config_admin.flows.bounds import EXAMPLES, OFFERED
+from config_admin.flows.flows import COLLECT, CONFIRM, DONE, FAILED, FlowKind, FlowRefused, Values
 from config_admin.flows.forms import (
     ASKING,
     TYPES_OF_INPUTS,
@@ -22,23 +38,32 @@ from config_admin.flows.forms import (
     QuestionForms,
     list_filled,
     list_initial,
+    name_apart,
     read_document,
     split_lines,
+    strip_article,
 )
-from config_admin.flows.reading import FlowReading, find_flow_of_question, read_flow
+from config_admin.flows.reading import FlowReading, find_flow_of_question, normalise_flow, read_flow
 from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
+from config_admin.flows.summary import FlowChange, SummaryPart, describe_changes, summarise_flow
 from config_admin.flows.trying import MAX_SENTENCES, PhraseTrial, SuggestedMessage, TriedSentence
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
+from config_admin.form_save.workspace_return import FLOW
 from config_admin.releases.content import control_plane
 from config_admin.releases.tree import Difference
+from config_admin.releases.working_copy import write_outside
+from config_admin.snapshot.active import snapshots
 from config_admin.snapshot.compile import row_of
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
+from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.scope import ANY, HAND_OVER
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import access_log, turn_reader
 
@@ -46,8 +71,17 @@ from convengine.server.app_interfaces import access_log, turn_reader
 _TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_output_schema")
 #: How many stored messages that nobody understood are compared with the flow.
 _COMPARED = 300
-#: Buttons that only change the page.
+#: Buttons that only change the page; `_check` is sent by the page itself, for advice on what was typed.
 _ADD_FIELD, _ADD_QUESTION, _TRY, _ADD_PHRASES, _SAVE = "_add_field", "_add_question", "_try", "_add_phrases", "_save"
+_CHECK = "_check"
+#: Messages that ask for a person.
+_WISHES_FOR_A_PERSON = ("can I speak to a person", "kann ich mit einem Menschen sprechen")
+#: The texts that may name fields: of the flow, of each field, and of each question beside the flow.
+_TEXTS, _FIELD_TEXTS, _QUESTION_TEXTS = (
+    ("confirmation", "answer", "hand_over"),
+    ("question", "again", "invalid"),
+    ("answer",),
+)
 
 
 class PageForms(NamedTuple):
@@ -97,7 +131,7 @@ def flow_url(request: HttpRequest, intent: str) -> str:
         return ""
     snapshot = get_editor_context(request).snapshot
     flow_code = find_flow_of_question(snapshot, intent) or (code(intent) if read_flow(snapshot, intent) else "")
-    return reverse("admin:config_admin_ceintent_flow", args=[flow_code]) if flow_code else ""
+    return flow_page_url(flow_code) if flow_code else ""
 
 
 def _list_rights(*actions: str) -> list[str]:
@@ -114,6 +148,9 @@ class _FlowPage:
         self.stored: Values = reading.document if reading else {}
         self.problems: list[Problem] = []
         self.preview: list[tuple[str, list[PreviewRow]]] = []
+        #: The flow, or what an edit changes in it, in the words of the page.
+        self.summary: list[SummaryPart] = []
+        self.changes: list[FlowChange] = []
         self.tried: list[TriedSentence] = []
         self.suggested: list[SuggestedMessage] = []
         #: True when errors of the inputs are shown.
@@ -125,22 +162,29 @@ class _FlowPage:
             return self._render(self._open())
         bound = self._bind()
         post = self.request.POST
-        if _TRY in post:
+        if _CHECK in post:
+            return self._render(bound)
+        if _CHECK not in post:
             self._try_phrases(bound)
         if {_ADD_FIELD, _ADD_QUESTION, _TRY, _ADD_PHRASES} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
             if _SAVE in post and self._may_save() and self._store(document):
-                return HttpResponseRedirect(workspace_url(document["code"]))
+                return self._leave(document["code"])
             self._show_preview(document)
         return self._render(bound)
 
     # --- the forms ----------------------------------------------------------------------------------------------
 
     def _open(self) -> PageForms:
-        values, fields, questions = list_initial(self.stored) if self.stored else ({}, [], [])
+        values, fields, questions = list_initial(self.stored) if self.stored else (self._read_kind(), [], [])
         return self._make_forms(values, fields, questions, extra=0 if self.stored else 1)
+
+    def _read_kind(self) -> Values:
+        """The kind that a link to the page chooses."""
+        kind = self.request.GET.get("kind")
+        return {"kind": kind} if kind in list(FlowKind) else {}
 
     def _make_forms(self, values: Values, fields: list[Values], questions: list[Values], extra: int) -> PageForms:
         forms = PageForms(
@@ -187,21 +231,54 @@ class _FlowPage:
     # --- phrases ------------------------------------------------------------------------------------------------
 
     def _try_phrases(self, bound: PageForms) -> None:
-        post = self.request.POST
-        phrases = split_lines(str(bound.flow["phrases"].value() or ""))
-        questions = [split_lines(str(values["questions"] or "")) for values in _list_values(bound.questions)]
-        trial = PhraseTrial(
+        trial = self._make_trial(bound)
+        self.tried = trial.try_sentences(split_lines(self.request.POST.get("sentences", "")))
+        if (
+            _TRY in self.request.POST
+            and str(bound.flow["phrases"].value() or "").strip()
+            and self.request.user.has_perm(RIGHT)
+        ):
+            write_outside(lambda: access_log().log_row_access(self.request, None))
+            self.suggested = trial.suggest_messages(turn_reader().list_messages_not_understood(_COMPARED))
+
+    def _make_trial(self, forms: PageForms) -> PhraseTrial:
+        return PhraseTrial(
             self.snapshot,
             self.reading,
-            self._code or str(bound.flow["code"].value() or ""),
-            str(bound.flow["title"].value() or ""),
-            phrases,
-            [lines for lines in questions if lines],
+            self._code or str(forms.flow["code"].value() or ""),
+            str(forms.flow["title"].value() or ""),
+            split_lines(str(forms.flow["phrases"].value() or "")),
+            [split_lines(str(form["questions"].value())) for form in _list_questions(forms)],
         )
-        self.tried = trial.try_sentences(split_lines(post.get("sentences", "")))
-        if phrases and self.request.user.has_perm(RIGHT):
-            access_log().log_row_access(self.request, None)
-            self.suggested = trial.suggest_messages(turn_reader().list_messages_not_understood(_COMPARED))
+
+    # --- advice -------------------------------------------------------------------------------------------------
+
+    def _advise(self, forms: PageForms) -> None:
+        """Attach to each input what is doubtful in it, and to texts the names that they can use."""
+        if self.request.method == "POST":
+            # With many phrases this takes a second: a page that is opened asks for it afterwards.
+            self._warn_of_overlaps(forms)
+        fields = list(name_apart(_list_titles(forms)))
+        names = list_names(str(forms.flow["kind"].value()), fields)
+        for name in _TEXTS:
+            bound_field: Any = forms.flow[name]
+            bound_field.names = names
+        stored = [field["name"] for field in self.stored.get("fields", ())]
+        advice = NameAdvice(self.snapshot, self._code, stored, [field["name"] for field in fields])
+        for text in _list_texts(forms):
+            _warn(text, advice.check_text(str(text.value() or "")))
+        hand_over: Any = forms.flow["hand_over"]
+        kind, text = (str(forms.flow[name].value() or "") for name in ("kind", "hand_over"))
+        hand_over.warnings += describe_missing_hand_over(kind, text, self.snapshot)
+
+    def _warn_of_overlaps(self, forms: PageForms) -> None:
+        trial = self._make_trial(forms)
+        phrases = split_lines(str(forms.flow["phrases"].value() or ""))
+        _warn(forms.flow["phrases"], [*describe_few_phrases(phrases), *describe_overlaps(trial.find_overlaps())])
+        for form, intent in zip(_list_questions(forms), trial.question_codes, strict=True):
+            phrasings = split_lines(str(form["questions"].value()))
+            overlaps = describe_overlaps(trial.find_overlaps(intent))
+            _warn(form["questions"], [*describe_single_phrasing(phrasings), *overlaps])
 
     # --- saving -------------------------------------------------------------------------------------------------
 
@@ -214,10 +291,13 @@ class _FlowPage:
         return bool(reasons.read_reason(self.request)) and not self.problems
 
     def _store(self, document: Values) -> bool:
-        store = update_flow if self.reading else create_flow
+        author, reason = self.request.user.get_username(), reasons.read_reason(self.request)
         try:
             with record_request(self.request):
-                store(document, author=self.request.user.get_username(), reason=reasons.read_reason(self.request))
+                if self.reading:
+                    update_flow(document, author=author, reason=reason, switch_on=self._switches_on)
+                else:
+                    create_flow(document, author=author, reason=reason)
                 messages.success(self.request, describe_new_release())
         except ImportRefused as refused:
             self.problems += list(_describe_errors(refused.plan))
@@ -225,19 +305,41 @@ class _FlowPage:
             self.problems.append(Problem(str(refused)))
         return not self.problems
 
+    @property
+    def _switches_on(self) -> bool:
+        return "switch_on" in self.request.POST
+
+    def _leave(self, flow_code: str) -> HttpResponse:
+        """To the page of the stored flow, to talk to it; to its workspace for users who may not edit it."""
+        user: Any = self.request.user
+        url = workspace_url(flow_code)
+        if user.has_perms(_list_rights("change", "add", "delete")) and read_flow(snapshots.current(), flow_code):
+            url = f"{flow_page_url(flow_code)}?saved=1"
+        if self.request.headers.get("X-Requested-With") == "fetch":
+            return HttpResponse(status=204, headers={"X-Redirect": url})
+        return HttpResponseRedirect(url)
+
     def _show_preview(self, document: Values) -> None:
         try:
-            planned = plan_update(self.snapshot, self.reading, document) if self.reading else plan_new_flow(document)
+            if self.reading:
+                planned = plan_update(self.snapshot, self.reading, document, switch_on=self._switches_on)
+            else:
+                planned = plan_new_flow(document)
             plan = plan_import(planned)
         except FlowRefused as refused:
             self.problems += [Problem(problem) for problem in refused.problems]
             return
         self.problems += [problem for problem in _describe_errors(plan) if problem not in self.problems]
         self.preview = list(_describe_differences(plan.differences))
+        if self.reading:
+            self.changes = describe_changes(self.stored, normalise_flow(document))
+        else:
+            self.summary = summarise_flow(document)
 
     # --- the page -----------------------------------------------------------------------------------------------
 
     def _render(self, forms: PageForms) -> HttpResponse:
+        self._advise(forms)
         is_missing = _SAVE in self.request.POST and not reasons.read_reason(self.request)
         context = {
             **admin.site.each_context(self.request),
@@ -252,9 +354,12 @@ class _FlowPage:
             "collect": FlowKind.collect.value,
             "types_of_inputs": {name: " ".join(types) for name, types in TYPES_OF_INPUTS.items()},
             "offered": OFFERED,
+            "bound_examples": EXAMPLES,
             "is_checked": self.is_checked,
             "problems": self.problems,
             "preview": self.preview,
+            "summary": self.summary,
+            "changes": self.changes,
             "is_unchanged": bool(self.reading) and self.is_checked and not self.preview and not self.problems,
             "tried": self.tried,
             "suggested": self.suggested,
@@ -266,10 +371,61 @@ class _FlowPage:
             "workspace_url": workspace_url(self._code) if self._code else "",
             "digest": _digest(self.reading) if self.reading else "",
             "kept": list(_list_kept(self.reading)) if self.reading else [],
+            "is_off": bool(self.reading and self.reading.is_off),
+            "switches_on": self._switches_on,
+            "is_saved": "saved" in self.request.GET,
+            "hand_overs": list(_list_hand_overs(self.snapshot)),
+            "with_questions": " ".join(
+                kind.value for kind in FlowKind if kind is not FlowKind.handover or _list_questions(forms)
+            ),
+            "returning": _list_returning_intents(self.snapshot, self.reading),
             "reason": reasons.read_reason(self.request),
             "reason_missing": reasons.MISSING if is_missing else "",
         }
         return TemplateResponse(self.request, "config_admin/start.html", context)
+
+
+def _warn(bound_field: Any, warnings: list[str]) -> None:
+    bound_field.warnings = warnings
+
+
+def _list_remaining(formset: Any) -> list[Any]:
+    """The forms of the page without those to remove."""
+    return [form for form in _sort_forms(formset) if not form["DELETE"].value()]
+
+
+def _list_questions(forms: PageForms) -> list[Any]:
+    """The forms of the questions beside the flow that have a phrasing."""
+    return [form for form in _list_remaining(forms.questions) if str(form["questions"].value() or "").strip()]
+
+
+def _list_titles(forms: PageForms) -> Iterator[Values]:
+    """The fields of the page, by their names and titles."""
+    for form in _list_remaining(forms.fields):
+        if title := strip_article(str(form["title"].value() or "")):
+            yield {"name": str(form["name"].value() or ""), "title": title}
+
+
+def _list_texts(forms: PageForms) -> Iterator[Any]:
+    """The inputs of texts that may name fields."""
+    yield from (forms.flow[name] for name in _TEXTS)
+    yield from (form[name] for form in _list_remaining(forms.fields) for name in _FIELD_TEXTS)
+    yield from (form[name] for form in _list_remaining(forms.questions) for name in _QUESTION_TEXTS)
+
+
+def _list_returning_intents(snapshot: Snapshot, reading: FlowReading | None) -> list[tuple[str, str]]:
+    """The intents of other pages that are answered in between, with their workspaces."""
+    own = (reading.document["code"], *reading.question_codes) if reading else ()
+    listed = [row for row in snapshot.enabled_rows(rows.Intent) if row.returns and row.intent_code not in own]
+    return [(row.name, workspace_url(row.intent_code)) for row in listed]
+
+
+def _list_hand_overs(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """The intents that a wish for a person leads to, with their workspaces."""
+    matches = (match_phrases(snapshot, text) for text in _WISHES_FOR_A_PERSON)
+    codes = dict.fromkeys(match.intent for matched in matches for match in matched.hits)
+    for row in filter(None, (snapshot.row(rows.Intent, intent_code) for intent_code in codes)):
+        yield row.name, workspace_url(row.intent_code)
 
 
 def _digest(reading: FlowReading) -> str:
@@ -314,11 +470,14 @@ def _describe_form_errors(form: Any, prefix: str) -> Iterator[Problem]:
 
 def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
     """What saving does not touch: the row, its link, and why."""
+    query = urlencode({FLOW: reading.document["code"]})
     for row in reading.other_rows:
-        yield row_title(row), row_url(row.table, row.pk), "made by hand" if row.enabled else "disabled"
+        url = f"{row_url(row.table, row.pk)}?{query}"
+        yield row_title(row), url, "made by hand" if row.enabled else "disabled"
     for row, columns in reading.list_changed_columns():
+        url = f"{row_url(row.table, row.pk)}?{query}"
         names = ", ".join(column_label(row.table, name) for name in columns)
-        yield row_title(row), row_url(row.table, row.pk), f"other values: {names}" if names else "disabled"
+        yield row_title(row), url, f"other values: {names}" if names else "disabled"
     for table, values in reading.missing:
         yield table_label(table).capitalize(), "", f"deleted or replaced by hand: {values.get('description', '')}"
 
@@ -348,6 +507,8 @@ _INPUTS: Mapping[tuple[str, str], str] = {
     ("ce_response", DONE): "id_answer",
     ("ce_response", ANY): "id_answer",
     ("ce_response", HAND_OVER): "id_hand_over",
+    ("ce_response", FAILED): "id_task_failed",
+    ("ce_rule", CONFIRM): "id_task",
     ("ce_response", COLLECT): "fields-title",
 }
 _INPUTS_OF_TABLE = {

@@ -1,14 +1,15 @@
 """A flow document read back from the rows of its intent, and what those rows have besides (dialogue 10)."""
 
-import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from config_admin.flows.flows import (
+    AFTER_YES,
     COLLECT,
     CONFIRM,
     DONE,
+    FAILED,
     FIELD_TEXTS,
     FIELD_TYPES,
     Document,
@@ -17,6 +18,7 @@ from config_admin.flows.flows import (
     Values,
     number_question,
     read_confirmation,
+    write_pattern,
     write_rows,
 )
 from config_admin.validation.relations import index_rows
@@ -24,7 +26,7 @@ from convengine.engine.forms.asking import find_language, get_texts
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.scope import ANY, HAND_OVER, intent_key
+from convengine.engine.turn.scope import ANY, HAND_OVER, QUESTION_BESIDE_FLOW, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 
 #: The columns that tell the rows of one flow apart.
@@ -42,16 +44,17 @@ _IDENTITY: Mapping[str, tuple[str, ...]] = {
 #: Columns whose values ignore case.
 _CODES = frozenset({"intent_code", "state_code", "phase", "rule_type", "action", "output_format", "response_type"})
 #: The code of an intent that answers questions beside a flow: that of the flow, and a number.
-_QUESTION = re.compile(r"(.+)_Q([1-9]\d{0,4})")
 _TYPE_KEYS = ("type", "format", "x-kind")
 _ASKING = (FlowKind.collect, FlowKind.lookup)
 #: The values of keys that may be left out.
-_DEFAULTS: Mapping[str, Any] = {"ask_mode": "ONE", "on_no": "ASK_WHAT_TO_CHANGE"}
+_DEFAULTS: Mapping[str, Any] = {"ask_mode": "ONE", "on_no": "ASK_WHAT_TO_CHANGE", "on_leave": "ASK"}
 #: Keys that only flows of these kinds use.
 _KEYS_OF_KINDS: Mapping[str, tuple[FlowKind, ...]] = {
-    **dict.fromkeys(("fields", "locale", "ask_mode", "on_no", "hand_over", "max_misses"), _ASKING),
+    **dict.fromkeys(("fields", "locale", "ask_mode", "on_no", "on_leave", "hand_over", "max_misses"), _ASKING),
     "confirmation": (FlowKind.collect,),
     "tool": (FlowKind.lookup,),
+    **dict.fromkeys(("task", "task_failed"), (FlowKind.collect,)),
+    "base": (),
 }
 
 RowIdentity = tuple[str, Hashable]
@@ -69,13 +72,18 @@ class FlowReading:
     stored: Mapping[RowIdentity, Row]
     #: Rows of its intents that the document does not describe.
     other_rows: tuple[Row, ...]
+    #: True when all its phrases are switched off, as those of a copy are.
+    is_off: bool = False
 
     def list_changed_columns(self) -> Iterator[tuple[Row, tuple[str, ...]]]:
         """The stored rows with values beyond the document, and their columns. Saving the flow keeps these values."""
         for identity, row in self.stored.items():
             changed = tuple(name for name, value in self.written[identity].items() if getattr(row, name) != value)
-            if changed or not row.enabled:
+            if changed or not (row.enabled or self._is_phrase_of_copy(row)):
                 yield row, changed
+
+    def _is_phrase_of_copy(self, row: Row) -> bool:
+        return self.is_off and isinstance(row, rows.Classifier)
 
     @property
     def missing(self) -> tuple[tuple[str, Values], ...]:
@@ -89,7 +97,8 @@ def read_flow(snapshot: Snapshot, intent_code: str) -> FlowReading | None:
     document = _read_document(snapshot, intent) if intent else None
     if document is None:
         return None
-    questions = list(_read_questions(snapshot, document["code"]))
+    is_off = not _FlowRows(snapshot, document["code"]).list_phrases()
+    questions = list(_read_questions(snapshot, document["code"], is_off=is_off))
     if questions:
         document["questions_and_answers"] = [item for _, item in questions]
     document = normalise_flow(document)
@@ -99,7 +108,7 @@ def read_flow(snapshot: Snapshot, intent_code: str) -> FlowReading | None:
     except FlowRefused:
         return None
     stored, others = _match_rows(snapshot, (document["code"], *codes), written)
-    return FlowReading(document, codes, written, stored, others)
+    return FlowReading(document, codes, written, stored, others, is_off)
 
 
 def list_flows(snapshot: Snapshot) -> Iterator[Values]:
@@ -114,7 +123,7 @@ def list_flows(snapshot: Snapshot) -> Iterator[Values]:
 
 def find_flow_of_question(snapshot: Snapshot, intent_code: str) -> str:
     """The flow that an intent answers questions for, or blank."""
-    match = _QUESTION.fullmatch(code(intent_code))
+    match = QUESTION_BESIDE_FLOW.fullmatch(code(intent_code))
     reading = read_flow(snapshot, match[1]) if match else None
     return match[1] if match and reading and code(intent_code) in reading.question_codes else ""
 
@@ -142,6 +151,9 @@ def normalise_flow(flow: Document) -> Values:
         del normal["description"]
     if normal.get("confirmation") == get_texts(find_language(flow.get("locale") or ""))["confirm"]:
         del normal["confirmation"]
+    default = get_texts(find_language(flow.get("locale") or ""))["task_failed"]
+    if "task" not in normal or normal.get("task_failed") == default:
+        normal.pop("task_failed", None)
     if "fields" in normal:
         normal["fields"] = [_normalise_field(field) for field in normal["fields"]]
     if "questions_and_answers" in normal:
@@ -157,6 +169,8 @@ def _normalise_field(field: Document) -> Values:
         del normal["required"]
     if field["type"] != "choice":
         normal.pop("options", None)
+    if field["type"] == "pattern":
+        normal["pattern"] = write_pattern(normal["pattern"])
     if "options" in normal:
         normal["options"] = [_normalise_option(option) for option in normal["options"]]
     return normal
@@ -191,7 +205,8 @@ def _read_document(snapshot: Snapshot, intent: rows.Intent) -> Values | None:
     own = _FlowRows(snapshot, intent.intent_code)
     kind = own.find_kind()
     answer = own.get_text(DONE if kind in _ASKING else ANY)
-    phrases = own.list_phrases()
+    # A copy begins with all its phrases off.
+    phrases = own.list_phrases() or own.list_phrases(enabled=False)
     if kind is None or answer is None or not phrases:
         return None
     document: Values = {
@@ -209,21 +224,28 @@ def _read_document(snapshot: Snapshot, intent: rows.Intent) -> Values | None:
             "locale": schema.get("x-locale"),
             "ask_mode": schema.get("x-ask-mode"),
             "on_no": schema.get("x-on-no"),
+            "on_leave": schema.get("x-on-leave"),
             "max_misses": schema.get("x-max-misses"),
             "hand_over": own.get_text(HAND_OVER),
             "confirmation": read_confirmation(own.get_text(CONFIRM), schema.get("x-locale"))
             if kind is FlowKind.collect
             else None,
             "tool": own.find_tool(),
+            "task": own.find_task(),
+            "task_failed": own.get_text(FAILED),
         }
     return document
 
 
-def _read_questions(snapshot: Snapshot, flow_code: str) -> Iterator[tuple[str, Values]]:
-    """The questions that are answered beside the flow: their intents, and their items in the document."""
+def _read_questions(snapshot: Snapshot, flow_code: str, *, is_off: bool) -> Iterator[tuple[str, Values]]:
+    """The questions that are answered beside the flow: their intents, and their items in the document.
+
+    `is_off`: the phrases of the flow are off, and those of its questions may be, too.
+    """
     for number in _index_questions(snapshot).get(flow_code, ()):
         own = _FlowRows(snapshot, number_question(flow_code, number))
-        answer, questions = own.get_text(ANY), own.list_phrases()
+        answer = own.get_text(ANY)
+        questions = own.list_phrases() or (own.list_phrases(enabled=False) if is_off else [])
         if answer and questions and own.find_kind() is FlowKind.answer:
             yield own.intent_code, {"questions": questions, "answer": answer}
 
@@ -236,7 +258,7 @@ def _index_questions(snapshot: Snapshot) -> Mapping[str, list[int]]:
 def _number_questions(snapshot: Snapshot) -> Mapping[str, list[int]]:
     numbers: dict[str, list[int]] = {}
     for row in snapshot.rows(rows.Intent):
-        if match := _QUESTION.fullmatch(row.intent_code):
+        if match := QUESTION_BESIDE_FLOW.fullmatch(row.intent_code):
             numbers.setdefault(match[1], []).append(int(match[2]))
     return {flow_code: sorted(listed) for flow_code, listed in numbers.items()}
 
@@ -278,16 +300,26 @@ class _FlowRows:
         """The tool that is called when the form is complete."""
         return next((row.tool_code for row in self._rows(rows.DirectTool) if code(row.state_code) == DONE), None)
 
-    def list_phrases(self) -> list[str]:
-        """The example sentences."""
-        return [row.pattern for row in self._rows(rows.Classifier) if row.is_phrase and row.pattern]
+    def find_task(self) -> str | None:
+        """The task that runs after a yes."""
+        tasks = (
+            row.action_value
+            for row in self._rules(CONFIRM, "SET_TASK")
+            if code(row.phase) == AFTER_YES and code(row.match_pattern) == "AFFIRM"
+        )
+        return next(tasks, None)
+
+    def list_phrases(self, *, enabled: bool = True) -> list[str]:
+        """The example sentences that are on, or those that are off."""
+        phrases = self._rows(rows.Classifier, enabled=enabled)
+        return [row.pattern for row in phrases if row.is_phrase and row.pattern]
 
     def _rules(self, state: str, action: str) -> Iterator[rows.Rule]:
         return (row for row in self._rows(rows.Rule) if code(row.state_code) == state and code(row.action) == action)
 
-    def _rows(self, row_type: Any) -> list[Any]:
+    def _rows(self, row_type: Any, *, enabled: bool = True) -> list[Any]:
         own = index_rows(self._snapshot, row_type, intent_key).get(self.intent_code, ())
-        return [row for row in own if row.enabled]
+        return [row for row in own if row.enabled is enabled]
 
 
 def _read_fields(schema: Mapping[str, Any]) -> Iterator[Values]:
@@ -326,6 +358,7 @@ def _read_field(name: str, declared: Mapping[str, Any], field_type: str, *, requ
         "type": field_type,
         "required": required,
         **{text: declared.get(key) for text, key in FIELD_TEXTS.items()},
+        "after": declared.get("x-after"),
     }
     for bound, number_key in (("min", "minimum"), ("max", "maximum")):
         field[bound] = declared.get(number_key if field_type in ("number", "money") else f"x-{bound}")

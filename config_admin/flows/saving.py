@@ -1,14 +1,18 @@
 """Store a flow as one release: a new one, or the difference to the flow that exists (dialogue 10)."""
 
-from collections.abc import Hashable, Mapping, Sequence
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from config_admin.flows.flows import Document, FlowRefused, Values, check_flow, number_question, write_rows
 from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, normalise_flow, read_flow
+from config_admin.releases.queries import content_hash_of
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer import document as transfer
 from config_admin.transfer.apply_import import ImportResult, add_rows, import_document
+from config_admin.transfer.base_release import find_base
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -26,19 +30,72 @@ def create_flow(flow: Document, *, author: str, reason: str) -> ImportResult:
     return add_rows(rows_of_flow, author=author, reason=reason)
 
 
-def update_flow(flow: Document, *, author: str, reason: str) -> ImportResult:
-    """Let an existing flow become this document. Raises FlowRefused and ImportRefused."""
+def export_flow(flow_code: str) -> Values | None:
+    """The document of a flow for a file, with the release that it is from; null when there is no such flow."""
+    snapshot = snapshots.current()
+    reading = read_flow(snapshot, flow_code)
+    if reading is None:
+        return None
+    version = snapshot.config_version
+    return {**reading.document, "base": transfer.BaseRelease(version, content_hash_of(version))._asdict()}
+
+
+def write_flow_file(flow: Document, file: Path) -> None:
+    """Raises OSError."""
+    file.write_text(json.dumps(flow, ensure_ascii=False, indent=2) + "\n", "utf-8")
+
+
+def update_flow(
+    flow: Document, *, author: str, reason: str, switch_on: bool = True, overwrite: bool = False
+) -> ImportResult:
+    """Let an existing flow become this document. Raises FlowRefused and ImportRefused.
+
+    `switch_on`: if all its phrases are off, as those of a copy are, they are switched on. `overwrite`: also where the
+    flow has changed since the document's base.
+    """
     check_flow(flow)
     snapshot = snapshots.current()
     reading = read_flow(snapshot, flow["code"])
     if reading is None:
         raise FlowRefused([f"code: {flow['code']} is no existing flow. Create it, or choose another code."])
-    return import_document(plan_update(snapshot, reading, flow), author=author, reason=reason)
+    if not overwrite and (problems := list(_find_lost_changes(flow, reading))):
+        raise FlowRefused(problems)
+    document = plan_update(snapshot, reading, flow, switch_on=switch_on)
+    return import_document(document, author=author, reason=reason)
 
 
-def plan_update(snapshot: Snapshot, reading: FlowReading, flow: Document) -> transfer.Document:
+def _find_lost_changes(flow: Document, reading: FlowReading) -> Iterator[str]:
+    """A line for each part of the flow that changed since the base, and that the document would take back."""
+    version = find_base(transfer.BaseRelease(**flow["base"])) if "base" in flow else None
+    if version is None:
+        return
+    base = read_flow(snapshots.at(version), reading.document["code"])
+    before, now, new = (_split_fields(document) for document in (base.document if base else {}, reading.document, flow))
+    for part in dict.fromkeys((*now, *before)):
+        if now.get(part) != before.get(part) and new.get(part) != now.get(part):
+            yield (
+                f"{part}: changed here after release {version}, on which the document is based (BASE_MOVED). "
+                "Export the flow again and repeat your edit, or overwrite what is here (--overwrite)."
+            )
+
+
+def _split_fields(flow: Document) -> Values:
+    """The parts of a document, each field by its name."""
+    normal = normalise_flow(flow) if flow else {}
+    fields = {f"field {field['name']}": field for field in normal.pop("fields", ())}
+    return {**normal, **fields}
+
+
+def plan_update(
+    snapshot: Snapshot, reading: FlowReading, flow: Document, *, switch_on: bool = True
+) -> transfer.Document:
     """The rows to add, change and delete. Values that were set by hand stay. Raises FlowRefused."""
     new = index_by_identity(write_rows(flow, _match_questions(snapshot, reading, flow)))
+    if reading.is_off:
+        new = {
+            identity: {**values, "enabled": switch_on} if identity[0] == rows.Classifier.table else values
+            for identity, values in new.items()
+        }
     tables: dict[str, list[Values]] = {}
     for identity, values in new.items():
         table, old = identity[0], reading.written.get(identity)
@@ -47,7 +104,10 @@ def plan_update(snapshot: Snapshot, reading: FlowReading, flow: Document) -> tra
         elif identity in reading.stored:
             tables.setdefault(table, []).extend(_change_row(reading.stored[identity], old, values))
     return transfer.Document(
-        transfer.locate_rows(tables), transfer.Mode.UPDATE, deleted=_list_deleted_rows(reading, new)
+        transfer.locate_rows(tables),
+        transfer.Mode.UPDATE,
+        matches_by_key=False,
+        deleted=_list_deleted_rows(reading, new),
     )
 
 

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from config_admin.editing.phrase_reasons import describe_match, describe_needed_score
 from config_admin.flows.flows import number_question
 from config_admin.flows.reading import FlowReading
+from config_admin.validation.phrase_overlaps import PhraseOverlap, find_phrase_overlap
 from convengine.engine.phrases.index import IntentMatch
 from convengine.engine.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
@@ -16,6 +18,8 @@ from convengine.engine.turn.snapshot import Snapshot, Table
 
 #: How many sentences are tried at once, and how many stored messages are suggested.
 MAX_SENTENCES, MAX_SUGGESTIONS = 10, 10
+#: How many phrases are compared with those of other intents.
+MAX_COMPARED = 100
 #: The code of a flow without a valid code.
 _NO_CODE = "THIS_FLOW"
 
@@ -33,7 +37,7 @@ class TriedSentence:
 
 @dataclass(frozen=True)
 class SuggestedMessage:
-    """A stored message that no intent understood, and that shares telling words with the flow."""
+    """A stored message that no intent understood, and that shares words with the flow."""
 
     text: str
     reason: str
@@ -73,16 +77,29 @@ class PhraseTrial:
             matches = match_phrases(self._snapshot, text)
             own = next((match for match in (*matches.hits, *matches.near) if match.intent == self._code), None)
             if own and text not in self._phrases and not self._is_understood(matches):
-                near.append((-own.score, text, self._describe_match(own)))
+                near.append((-own.score, text, self._describe_match(own, text)))
         return [SuggestedMessage(text, reason) for _, text, reason in sorted(near)[:MAX_SUGGESTIONS]]
+
+    def find_overlaps(self, intent_code: str = "") -> list[tuple[str, PhraseOverlap]]:
+        """The phrases of the flow, or of a question beside it, that other intents match, too."""
+        own = intent_code or self._code
+        listed = [row for row in self._snapshot.enabled_rows(rows.Classifier) if row.is_phrase]
+        mine = [row for row in listed if code(row.intent_code) == own][:MAX_COMPARED]
+        overlaps = ((row.pattern or "", find_phrase_overlap(self._snapshot, row)) for row in mine)
+        return [(phrase, overlap) for phrase, overlap in overlaps if overlap]
+
+    @property
+    def question_codes(self) -> list[str]:
+        """The intents of the questions beside the flow, in the order of the page."""
+        return list(self._questions)
 
     def _is_understood(self, matches: PhraseMatches) -> bool:
         return [match.intent for match in matches.hits] == [self._code]
 
     def _try_sentence(self, text: str) -> TriedSentence:
         matches = match_phrases(self._snapshot, text)
-        reasons = [self._describe_match(match) for match in (*matches.hits, *matches.near)[:3]]
-        reasons.append(f"An intent needs a score of at least {matches.min_score:.2f} here.")
+        reasons = [self._describe_match(match, text) for match in (*matches.hits, *matches.near)[:3]]
+        reasons.append(describe_needed_score(self._snapshot, matches))
         if patterns := self._find_patterns(text):
             intents = list(dict.fromkeys(code(row.intent_code) for row in patterns))
             described = [
@@ -94,7 +111,7 @@ class PhraseTrial:
         else:
             intents = [match.intent for match in matches.hits]
         if not reasons[:-1]:
-            reasons = ["No intent shares a telling word with it."]
+            reasons = ["No intent has a phrase with one of its words."]
         return TriedSentence(text, *self._describe_outcome(intents), reasons)
 
     def _find_patterns(self, text: str) -> list[rows.Classifier]:
@@ -112,12 +129,8 @@ class PhraseTrial:
             return "own", f"Answered beside the flow: “{self._questions[intents[0]][0]}”"
         return "other", f"Another intent: {self._name(intents[0])}"
 
-    def _describe_match(self, match: IntentMatch) -> str:
-        words = ", ".join(word.text for word in match.words)
-        others = f" Words that do not count: {', '.join(match.unmatched)}." if match.unmatched else ""
-        name = "This flow" if match.intent == self._code else self._name(match.intent)
-        phrase = shorten(match.phrase.text, 60)
-        return f"{name}: score {match.score:.2f} by “{phrase}”. Words that count: {words}.{others}"
+    def _describe_match(self, match: IntentMatch, text: str) -> str:
+        return describe_match("This flow" if match.intent == self._code else self._name(match.intent), match, text)
 
     def _name(self, intent: str) -> str:
         row = self._snapshot.row(rows.Intent, intent)

@@ -10,9 +10,8 @@ from django.utils import timezone
 from config_admin.editing.fields import Unread
 from config_admin.form_save.optimistic_lock import Intruder, digest_of, last_changes
 from config_admin.grid.cells import value_of
-from config_admin.releases import head
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.releases.change_set import change_set, get_released_head
+from config_admin.releases.change_set import change_set, get_content_hash, lock_content
 from config_admin.releases.changes import Author
 from config_admin.releases.content import as_json, contents, control_plane, kept_columns, key_of
 from config_admin.releases.models import CeRelease, Origin
@@ -82,8 +81,7 @@ def check_edits(table: str, edits: Mapping[Any, Edit], find_refusal: Forbidden) 
 
     If rows were changed meanwhile, only these are reported: the user must choose first.
     """
-    now = get_released_head()
-    verdict = CheckedEdits(now.content_hash)
+    verdict = CheckedEdits(get_content_hash())
     edits = _assign_keys(table, edits, verdict)
     stored = contents(table, list(edits))
     met = [
@@ -273,7 +271,7 @@ def save_edits(
     try:
         with change_set(Origin.ADMIN, author, reason) as change:
             # From here on nobody else can make a release. If somebody made one since the check, check again.
-            if head.lock_head().content_hash != verdict.content_hash:
+            if lock_content() != verdict.content_hash:
                 verdict = check_edits(table, edits, find_refusal)
                 if verdict.is_held(confirmed):
                     return SaveResult(verdict, True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import PAGE_VAR
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import AutoField, QuerySet
@@ -20,8 +21,9 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import release_url, row_url
 from config_admin.editing.pickers import find_source
 from config_admin.form_save import reasons
-from config_admin.form_save.after_save import TOLD, news_of
+from config_admin.form_save.health_messages import TOLD, news_of
 from config_admin.form_save.optimistic_lock import Intruder, digest_of
+from config_admin.form_save.request_change_set import describe_saved_draft
 from config_admin.grid.cells import text_of
 from config_admin.grid.edits import CheckedEdits, Edit, SaveResult, SavingFailed, get_finding_key, save_edits
 from config_admin.health.diagnosis import RowKey
@@ -30,6 +32,7 @@ from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
 from config_admin.transfer.values import get_default
 from config_admin.validation.columns import get_column_spec
+from config_admin.validation.secret_columns import mask_value
 from convengine.engine.turn.rows import Tool
 from convengine.server.deployment import conf
 
@@ -167,10 +170,10 @@ class Grid:
         request: Any = self.request
         after = request.GET.get(AFTER)
         request.GET = self.filters
-        query: QuerySet[Any] = self.admin.get_changelist_instance(request).queryset
         try:
+            query: QuerySet[Any] = self.admin.get_changelist_instance(request).queryset
             return query if after is None else query.filter(pk__gt=self.opts.pk.to_python(after))
-        except ValidationError as error:
+        except (IncorrectLookupParameters, ValidationError) as error:
             raise BadRequest(str(error)) from error
 
     def about(self) -> dict[str, Json]:
@@ -213,7 +216,7 @@ class Grid:
 
     def row(self, pk: Any, content: Content) -> list[Json]:
         """A row for the script: its key, digest, form address, name and texts."""
-        texts = [text_of(content[column.attname]) for column in self.columns]
+        texts = [text_of(mask_value(self.table, column.attname, content[column.attname])) for column in self.columns]
         return [str(pk), digest_of(content), row_url(self.table, pk), self._name(pk), texts]
 
     def _name(self, pk: Any) -> str:
@@ -271,6 +274,7 @@ class Grid:
         stored = [*names, *(pk for pk, edit in edits.items() if not edit.is_new)]
         return {
             "release": {"number": release.pk, "url": release_url(release.pk)} if release else None,
+            "draft": describe_saved_draft(),
             "rows": [self.row(pk, content) for pk, content in contents(self.table, stored).items()],
             "added": {name: str(pk) for pk, name in names.items()},
             "deleted": [str(pk) for pk, edit in edits.items() if edit.is_deleted],

@@ -12,8 +12,11 @@ from django.db import connections
 from config_admin.health.check import Health, check_all
 from config_admin.validation.world import World
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.database.release import release_connections
 
 log = structlog.get_logger(__name__)
+#: Checks to keep: pages of other drafts must not begin the check of a page again and again.
+_KEPT = 4
 
 
 @dataclass
@@ -34,24 +37,26 @@ class Run:
 
     def wait(self, seconds: float) -> Health | None:
         """The result of the check; null when it does not end in time, or failed."""
+        release_connections()
         self.ended.wait(seconds)
         return self.health
 
 
 class Runs:
-    """The newest check of this process; only one runs at a time."""
+    """The newest checks of this process: of what is live, and of drafts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._newest: Run | None = None
+        self._newest: tuple[Run, ...] = ()
 
     def of(self, snapshot: Snapshot, world: World) -> Run:
         """The check of this configuration; started if there is none, or if it failed."""
         with self._lock:
-            newest = self._newest
-            if newest and not newest.failed and newest.snapshot is snapshot and newest.world == world:
-                return newest
-            self._newest = run = Run(snapshot, world)
+            for known in self._newest:
+                if not known.failed and known.snapshot is snapshot and known.world == world:
+                    return known
+            run = Run(snapshot, world)
+            self._newest = (run, *self._newest)[:_KEPT]
         threading.Thread(target=_run_check, args=(run,), name="health check", daemon=True).start()
         return run
 
@@ -66,8 +71,8 @@ def _run_check(run: Run) -> None:
         run.failed = True
         log.exception("health check failed", config_version=run.snapshot.config_version)
     finally:
-        run.ended.set()
         connections.close_all()
+        run.ended.set()
 
 
 runs = Runs()

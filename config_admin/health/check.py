@@ -5,7 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from config_admin.health.checks import classifiers, collisions, loops, never, patterns, saved, states, whole
+from config_admin.health.checks import (
+    classifiers,
+    collisions,
+    completeness,
+    dead_rules,
+    gaps,
+    loops,
+    patterns,
+    saved,
+    states,
+)
 from config_admin.health.diagnosis import Diagnosis, RowKey, make_diagnosis
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Severity
@@ -36,25 +46,28 @@ _MOVING = _tables_of(rows.Intent, rows.Classifier, rows.Rule, rows.StateEdge)
 _RULES = _tables_of(rows.Intent, rows.Rule, rows.OutputSchema)
 #: In the order of running; slow checks come last.
 CHECKS: tuple[Check, ...] = (
-    Check("invalid rows", whole.find_unusable_rows, _ALL),
-    Check("the fallback answer", whole.check_fallback, _tables_of(rows.Response)),
-    Check("rows of disabled intents", whole.find_rows_of_inactive_intents, _ALL),
+    Check("invalid rows", completeness.find_unusable_rows, _ALL),
+    Check("the fallback answer", completeness.check_fallback, _tables_of(rows.Response)),
+    Check("rows of disabled intents", completeness.find_rows_of_inactive_intents, _ALL),
     Check("unreachable states", states.find_unreachable_states, _ALL),
     Check("states without an answer", states.find_unanswered_states, _MOVING | _tables_of(rows.Response)),
     Check("answers that are never used", states.find_unused_responses, _tables_of(rows.Response)),
+    Check("answers with gaps", gaps.find_answers_with_gaps, _tables_of(rows.Response)),
     Check("patterns", patterns.find_patterns_of_empty_text, _tables_of(rows.Rule, rows.Classifier, rows.Policy)),
     Check(
         "confirmations",
-        whole.find_unanswered_confirmations,
+        completeness.find_unanswered_confirmations,
         _tables_of(rows.PromptTemplate, rows.PendingAction, rows.Rule),
     ),
-    Check("forms", whole.find_forms_without_exit, _ALL),
-    Check("tools", whole.find_unused_tools, _tables_of(rows.Tool)),
-    Check("save checks", saved.run_save_checks, _ALL),
-    Check("rules that never apply", never.find_dead_rules, _RULES | _MOVING),
+    Check("forms", completeness.find_forms_without_exit, _ALL),
+    Check("tools", completeness.find_unused_tools, _tables_of(rows.Tool)),
+    Check("each row", saved.run_save_checks, _ALL),
+    Check("rules that never apply", dead_rules.find_dead_rules, _RULES | _MOVING),
+    Check("start rules", dead_rules.find_skipped_start_rules, _tables_of(rows.Intent, rows.Classifier, rows.Rule)),
     Check("phrases", classifiers.find_classifier_collisions, _tables_of(rows.Classifier)),
     Check("phrases that patterns take", classifiers.find_taken_phrases, _tables_of(rows.Classifier)),
     Check("loops of rules", loops.find_loops, _RULES),
+    Check("general rules and forms", collisions.find_rules_that_undo_forms, _RULES | _tables_of(rows.Config)),
     Check("collisions of rules", collisions.find_rule_collisions, _RULES),
 )
 

@@ -14,8 +14,8 @@ class Impact(StrEnum):
 
     @property
     def label(self) -> str:
-        """Such as `Breaks`."""
-        return self.value.capitalize()
+        """The severity on pages."""
+        return _LABELS[self]
 
     @property
     def help(self) -> str:
@@ -28,6 +28,7 @@ class Impact(StrEnum):
         return list(Impact).index(self)
 
 
+_LABELS = {Impact.BREAKS: "Breaks", Impact.SURPRISES: "Unexpected effect", Impact.HINT: "Hint"}
 _HELP = {
     Impact.BREAKS: "Customers get an error, no answer, or cannot go on.",
     Impact.SURPRISES: "Conversations go on, but not as the row says.",

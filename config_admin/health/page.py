@@ -11,6 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import release_url, row_name, row_title, row_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
@@ -18,6 +19,8 @@ from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
 from config_admin.health.impact import Impact
 from config_admin.health.stored_findings import read_ages, store_run
 from config_admin.releases.content import control_plane
+from config_admin.releases.working_copy import write_outside
+from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.snapshot import Snapshot
@@ -39,6 +42,49 @@ _CODE_WORDS = {
 }
 
 
+#: Types of findings whose codes are no plain words.
+_CODE_LABELS = {
+    "ACTION_NO_DESCRIPTION": "Action without a description",
+    "ACTION_SCOPE_ANY": "Action for every intent",
+    "CLASSIFIER_COLLISION": "Phrases of two intents match",
+    "CLASSIFIER_OVERLAP": "Phrases of two intents match",
+    "CONFIRM_STATE_NO_SCHEMA": "Confirmation without a form",
+    "CONFIRM_WITHOUT_ACTION_OR_RULE": "Confirmation without an effect",
+    "DERIVED_NO_HINT": "Answer of a model without instructions",
+    "DERIVED_NO_PROMPT": "Answer of a model without a prompt",
+    "DERIVED_WITHOUT_MODEL": "No model for an answer",
+    "DESCRIPTION_BLANK": "Description missing",
+    "FORM_WITHOUT_EXIT": "Form without a way out",
+    "GENERAL_RULE_UNDOES": "General rule undoes a specific rule",
+    "INTENT_DISABLED": "Intent is switched off",
+    "LLM_NOT_CONFIGURED": "No model for a policy",
+    "NO_RESPONSE_FOR_INTENT": "Intent without an answer",
+    "PATTERN_EMPTY_TEXT": "Pattern matches the empty text",
+    "PHRASES_TAKEN": "Phrase takes phrases of another intent",
+    "PHRASE_OF_OTHER_INTENT": "Phrase of another intent",
+    "PROMPT_WITHOUT_RESPONSE": "Prompt without an answer",
+    "RESPONSE_NEVER_USED": "Answer that is never used",
+    "ROW_INACTIVE_INTENT": "Row of an intent that is switched off",
+    "ROW_UNUSABLE": "Row cannot be used",
+    "RULE_COLLISION": "Rules contradict each other",
+    "RULE_LOOP": "Rules run in a circle",
+    "RULE_NEVER_FIRES": "Rule that never applies",
+    "RULE_OUTSIDE_GRAPH": "Rule against the state graph",
+    "SCHEMA_NO_PROMPT": "Form without a prompt for the model",
+    "SCHEMA_NO_REQUIRED": "Form without required fields",
+    "SEMANTIC_NOT_INSTALLED": "Sentence vectors are not installed",
+    "START_RULE_SKIPPED": "Start rule that phrases pass by",
+    "STATE_GRAPH_MISSING_EDGE": "Move missing in the state graph",
+    "STATE_WITHOUT_RESPONSE": "State without an answer",
+    "ANSWER_WITH_GAPS": "Answer with gaps",
+    "TEMPLATE_OLDER_FORM": "Template in an older form",
+    "TEMPLATE_SOURCE_LEFT": "Source of another template language",
+    "TEMPLATE_VAR_UNKNOWN": "Unknown name in a template",
+    "TOOL_NEVER_USED": "Tool that is never used",
+    "TOOL_SCOPE_ANY": "Tool for every intent",
+}
+
+
 def health_url() -> str:
     return reverse("admin:config_admin_cerule_health")
 
@@ -52,6 +98,7 @@ def health(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         _save_acknowledgement(request)
         return HttpResponseRedirect(health_url())
+    note_first_step(request.user, FirstStep.HEALTH)
     snapshot, world = get_editor_context(request)
     run = runs.of(snapshot, world)
     # Read once, because the check goes on while the page is made.
@@ -80,6 +127,7 @@ def health(request: HttpRequest) -> HttpResponse:
         "code": wanted,
         "impacts": _count_impacts([finding for finding, _ in open_findings]),
         "impact": wanted_impact,
+        "has_intents": bool(snapshot.rows(rows.Intent)),
         "findings": [_build_finding(request, snapshot, finding, mark, ages) for finding, mark in chosen[:SHOWN]],
         "more": max(0, len(chosen) - SHOWN),
         "accepted": [
@@ -96,18 +144,20 @@ def _save_acknowledgement(request: HttpRequest) -> None:
     """Accept a finding with a reason, or undo that."""
     mark, reason = request.POST.get("fingerprint", "")[:32], request.POST.get("reason", "").strip()
     if "again" in request.POST:
-        CeHealthAcknowledgement.objects.filter(pk=mark).delete()
+        write_outside(CeHealthAcknowledgement.objects.filter(pk=mark).delete)
         messages.success(request, "The finding is shown again.")
     elif not reason or not mark:
         messages.error(request, "Not accepted. Enter a reason.")
     else:
         values = {"code": request.POST.get("code", ""), "reason": reason, "made_by": request.user.get_username()}
-        CeHealthAcknowledgement.objects.update_or_create(pk=mark, defaults=values)
+        write_outside(lambda: CeHealthAcknowledgement.objects.update_or_create(pk=mark, defaults=values))
         messages.success(request, "Accepted. The finding is shown again if one of its rows changes.")
 
 
 def get_code_label(code: str) -> str:
-    """The type of a finding in words: `Rule collision`."""
+    """The type of a finding in words: `State without an answer`."""
+    if label := _CODE_LABELS.get(code):
+        return label
     label = " ".join(_CODE_WORDS.get(word, word.lower()) for word in code.split("_"))
     return label[:1].upper() + label[1:]
 

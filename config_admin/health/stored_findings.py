@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db import models, transaction
-from django.db.models import Case, Count, IntegerField, Max, QuerySet, Value, When
+from django.db.models import Case, Count, IntegerField, Max, QuerySet, Subquery, Value, When, Window
 from django.utils import timezone
 
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
@@ -13,6 +13,7 @@ from config_admin.health.check import Health
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.health.impact import Impact
 from config_admin.releases.content import control_plane
+from config_admin.releases.working_copy import find_working_copy
 from convengine.engine.turn.snapshot import Snapshot
 
 _BATCH = 500
@@ -90,7 +91,7 @@ def store_findings(health: Health, snapshot: Snapshot) -> None:
 
 def store_run(run: Run) -> None:
     """Store the findings of a check that ended, once."""
-    if run.health is not None and not run.stored:
+    if run.health is not None and not run.stored and not find_working_copy():
         run.stored = True
         store_findings(run.health, run.snapshot)
 
@@ -151,32 +152,20 @@ class HealthSummary(NamedTuple):
 
     #: The checked release; 0 when none was checked.
     config_version: int
-    #: How many open findings have each impact.
-    counts: Mapping[Impact, int]
+    #: How many findings are open.
+    total: int
     #: The newest open findings, the worst of a release first.
     newest: Sequence[CeHealthFinding]
 
-    @property
-    def new_version(self) -> int | None:
-        """The release whose findings are new; null while all are of the same age."""
-        versions = [finding.since_version for finding in self.newest]
-        return self.config_version if versions and versions[-1] < versions[0] == self.config_version else None
-
-    @property
-    def total(self) -> int:
-        """How many findings are open."""
-        return sum(self.counts.values())
-
 
 def summarise_findings(limit: int) -> HealthSummary:
-    """The summary of the stored findings, without the accepted ones."""
-    report = CeHealthReport.objects.first()
-    counts = {row["impact"]: row["count"] for row in _list_open().values("impact").annotate(count=Count("key"))}
-    return HealthSummary(
-        report.config_version if report else 0,
-        {impact: counts[impact] for impact in Impact if impact in counts},
-        list(_list_open().annotate(urgency=_URGENCY).order_by("-since_version", "urgency", "code", "key")[:limit]),
-    )
+    """The summary of the stored findings, without the accepted ones. At most two queries."""
+    checked = Subquery(CeHealthReport.objects.values("config_version")[:1])
+    rows: Any = _list_open().annotate(urgency=_URGENCY, total=Window(Count("key")), checked=checked)
+    newest = list(rows.order_by("-since_version", "urgency", "code", "key")[:limit])
+    if newest:
+        return HealthSummary(newest[0].checked or 0, newest[0].total, newest)
+    return HealthSummary(CeHealthReport.objects.values_list("config_version", flat=True).first() or 0, 0, [])
 
 
 def list_new_findings(config_version: int, limit: int) -> list[CeHealthFinding]:

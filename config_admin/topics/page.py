@@ -10,7 +10,7 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.comparison.configurations import Differences, count_by_table, first_rows
+from config_admin.comparison.configurations import count_by_table, first_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import table_title, workspace_url
 from config_admin.form_save import reasons
@@ -24,29 +24,30 @@ from config_admin.form_save.confirmation import (
     warnings_of,
 )
 from config_admin.form_save.request_change_set import describe_new_release, record_request
-from config_admin.releases.content import contents, control_plane
+from config_admin.releases.content import control_plane
 from config_admin.releases.head import newest
-from config_admin.releases.tree import Difference
-from config_admin.restore.checks import Wanted, check_restored_rows
+from config_admin.restore.checks import Wanted
 from config_admin.restore.renamed_intents import filter_open_conversations
-from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
+from config_admin.restore.restore_rows import RowsBelongTogether
 from config_admin.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
 from config_admin.topics.export import export_topic, list_needed_tools
-from config_admin.topics.topic import Topic, collect_topic, has_rows_of
+from config_admin.topics.saving import (
+    INTENT,
+    CodeRefused,
+    apply_change,
+    check_new_code,
+    compare_rows,
+    find_new_problems,
+    find_topic,
+)
+from config_admin.topics.topic import Topic
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
-from config_admin.validation.common import CODE
-from config_admin.validation.findings import Finding
-from config_admin.validation.save_checks import check_row
-from config_admin.workplace.editor_row import CeDeskRow
 from convengine.engine.text.compare import code
-from convengine.engine.turn import rows
 from convengine.engine.turn.rows import ROW_TYPE_OF
-from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 
-INTENT = rows.Intent.table
 #: How many rows the page shows in detail, and how many names a list has.
 SHOWN, NAMED = 30, 12
 #: How many conversations are counted.
@@ -68,17 +69,10 @@ class NameForm(forms.Form):
 
     def clean_code(self) -> str:
         """A code that no other intent has."""
-        new = code(self.cleaned_data["code"])
-        if CODE.fullmatch(new) is None or new in (ANY, UNKNOWN):
-            raise forms.ValidationError(f"{new} is not a valid code. Use capital letters, digits and underscores.")
-        if self._may_stay and new == self._topic.code:
-            return new
-        for name in self._topic.rename_codes(new).values():
-            if self._snapshot.row(rows.Intent, name):
-                raise forms.ValidationError(f"The intent {name} already exists. Choose another code.")
-            if has_rows_of(self._snapshot, name):
-                raise forms.ValidationError(f"Rows of {name} exist already, without an intent. Choose another code.")
-        return new
+        try:
+            return check_new_code(self._snapshot, self._topic, self.cleaned_data["code"], may_stay=self._may_stay)
+        except CodeRefused as refused:
+            raise forms.ValidationError(str(refused)) from None
 
 
 def rename(request: HttpRequest, intent: str) -> HttpResponse:
@@ -224,10 +218,10 @@ PAGES = {"rename": rename, "duplicate": duplicate, "switch": switch, "export": e
 
 
 def _find_topic(request: HttpRequest, intent: str) -> tuple[Topic, Snapshot]:
-    snapshot, wanted = get_editor_context(request).snapshot, code(intent)
-    topic = None if wanted in (ANY, UNKNOWN) else collect_topic(snapshot, wanted)
+    snapshot = get_editor_context(request).snapshot
+    topic = find_topic(snapshot, intent)
     if topic is None:
-        raise Http404(f"The intent {wanted} does not exist.")
+        raise Http404(f"The intent {code(intent)} does not exist.")
     return topic, snapshot
 
 
@@ -264,32 +258,24 @@ def _confirm(
         if not is_confirmed or question.refusals or question.news:
             return ask(request, question, control_plane()[INTENT]._meta)
         try:
-            # Checked above, with the head locked: what a row lacked before is no reason to refuse this.
-            restore_rows(wanted, checked=False)
+            apply_change(wanted, renamed)
         except RowsBelongTogether as error:
             question.refusals = [Refusal(str(error))]
             return ask(request, question, control_plane()[INTENT]._meta)
-        for old, new in renamed.items():
-            _move_favourites(old, new)
         messages.success(request, describe_new_release())
     list_url = reverse("admin:config_admin_ceintent_changelist")
     return HttpResponseRedirect(workspace_url(target) if target else list_url)
 
 
-def _move_favourites(old: str, new: str) -> None:
-    """Favourites and recently opened items follow the intent."""
-    taken = CeDeskRow.objects.filter(table_name=INTENT, row_pk=new).values("user")
-    CeDeskRow.objects.filter(table_name=INTENT, row_pk=old).exclude(user__in=taken).update(row_pk=new)
-
-
 def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
     """Add the rows by table, what the save checks say, and missing rights."""
-    by_table = _compare(wanted)
+    by_table = compare_rows(wanted)
     question.counts = count_by_table(by_table)
     shown = first_rows(by_table, SHOWN)
     question.rows = [row._replace(url="") if row.how == "added" else row for row in shown]
     question.more = sum(map(len, by_table.values())) - len(shown)
-    findings = _find_new_problems(request, wanted)
+    editor = get_editor_context(request)
+    findings = find_new_problems(editor.snapshot, editor.world, wanted)
     if question.refusals:
         # The page names the rows that use the intent already.
         findings = [finding for finding in findings if (finding.table, finding.code) != (INTENT, "IN_USE")]
@@ -300,35 +286,6 @@ def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
     question.inputs = [*question.inputs, ("in_force", in_force := newest())]
     if request.POST.get("in_force", str(in_force)) != str(in_force):
         question.news = f"Release {in_force} was created meanwhile. Review the changes again."
-
-
-def _find_new_problems(request: HttpRequest, wanted: Wanted) -> list[Finding]:
-    """The findings of the save checks, without those that the stored rows have already."""
-    editor = get_editor_context(request)
-    stored = (editor.snapshot.row(ROW_TYPE_OF[table], pk) for table, members in wanted.items() for pk in members)
-    known = {
-        _identify(finding)
-        for row in stored
-        if row is not None
-        for finding in check_row(row, editor.snapshot, editor.world)
-    }
-    return [finding for finding in check_restored_rows(wanted) if _identify(finding) not in known]
-
-
-def _identify(finding: Finding) -> tuple[Any, ...]:
-    """A finding by its row; that of an intent without its code, which a rename changes."""
-    row = None if finding.table == INTENT else finding.row
-    return finding.table, row, finding.code, finding.field
-
-
-def _compare(wanted: Wanted) -> Differences:
-    by_table = {}
-    for table, members in wanted.items():
-        now = contents(table, list(members))
-        differences = [Difference(pk, now.get(pk), row) for pk, row in members.items() if now.get(pk) != row]
-        if differences:
-            by_table[table] = differences
-    return by_table
 
 
 def _count_rows(topic: Topic) -> str:

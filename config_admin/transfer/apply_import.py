@@ -7,8 +7,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from config_admin.editing.links import row_name
-from config_admin.releases import head
-from config_admin.releases.change_set import change_set
+from config_admin.releases.change_set import change_set, lock_content
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
@@ -58,7 +57,7 @@ def import_document(
 def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
     with change_set(Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
-        if head.lock_head().content_hash != plan.content_hash:
+        if lock_content() != plan.content_hash:
             plan = plan_import(plan.document, rest=rest, progress=progress)
             if plan.is_refused:
                 raise ImportRefused(plan)
@@ -88,7 +87,7 @@ def _find_existing_rows(plan: Plan) -> Iterator[LocatedFinding]:
     """An error for each row that would change an existing one."""
     for table, rows in plan.differences.items():
         for row in rows:
-            if row.before is not None:
+            if row.before is not None and row.pk not in plan.document.deleted.get(table, ()):
                 message = f"Row {row.pk} already has this name. Choose another name."
                 finding = Finding("DUPLICATE", Severity.ERROR, table, row.pk, None, message)
                 yield LocatedFinding(row_name(table, row.pk), finding)

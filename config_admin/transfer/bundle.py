@@ -1,9 +1,11 @@
 """The bundle: the whole configuration, or some tables of it, as one YAML or JSON text, byte for byte the same for the
 same rows. `mode` is optional: how an import matches the rows; without it, the tables become what the bundle says.
+`base` is the release that the bundle was exported from; an import takes back no change that was made since.
 
     format: convengine-configuration
     version: 1
     mode: add
+    base: {release: 41, content: 5f0c…}
     tables:
       ce_intent:
       - intent_code: CANCEL_ORDER
@@ -17,14 +19,19 @@ from typing import Any
 
 import yaml
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, locate_row
+from config_admin.transfer.document import BaseRelease, Document, FileRefused, FileRow, Mode, locate_row
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows
+from config_admin.transfer.original_names import suggest_table
+from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any
+#: Where editors find the JSON Schema, from the bundle: `manage.py config_schemas` writes it there.
+SCHEMA = "schemas/bundle.schema.json"
 FORMAT, VERSION = "convengine-configuration", 1
+_KEYS = frozenset({"$schema", "format", "version", "mode", "base", "tables"})
 _STR = "tag:yaml.org,2002:str"
 _WIDTH = 110
 #: Document, tables, rows and columns contain the values of columns.
@@ -42,19 +49,33 @@ def _represent_text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def write_bundle(contents: Contents, tables: Collection[str], *, as_yaml: bool, mode: Mode | None = None) -> str:
+def write_bundle(
+    contents: Contents,
+    tables: Collection[str],
+    *,
+    as_yaml: bool,
+    mode: Mode | None = None,
+    base: BaseRelease | None = None,
+) -> str:
     """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted.
 
     `mode`: how an import matches the rows, unless its user chooses; null is that of bundles.
     """
     shown = {
-        table: [{name: sort_keys(value) for name, value in row.items() if value is not None} for row in rows]
+        table: [
+            {name: sort_keys(value) for name, value in mask_row(table, row).items() if value is not None}
+            for row in rows
+        ]
         for table, rows in ((table, list_file_rows(contents, table)) for table in contents if table in tables)
     }
-    document = {"format": FORMAT, "version": VERSION, **({"mode": mode.value} if mode else {}), "tables": shown}
+    document: dict[str, Json] = {"$schema": SCHEMA, "format": FORMAT, "version": VERSION}
+    document |= {"mode": mode.value} if mode else {}
+    document |= {"base": base._asdict()} if base else {}
+    document |= {"tables": shown}
     if not as_yaml:
         return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
+    text = yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
+    return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
 
 
 def read_bundle(text: str) -> Document:
@@ -77,14 +98,15 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     mode = Mode.REPLACE
     if "tables" in content or "format" in content:
         for name, wanted in (("format", FORMAT), ("version", VERSION)):
-            if content.get(name) != wanted:
+            if content.get(name, wanted) != wanted:
                 raise FileRefused(name, f"{content.get(name)!r} is not supported. This installation reads {wanted!r}.")
-        if unknown := content.keys() - {"format", "version", "mode", "tables"}:
+        if unknown := content.keys() - _KEYS:
             raise FileRefused("The file", f"has unknown keys: {', '.join(sorted(unknown))}.")
         tables, mode = content.get("tables"), _read_mode(content.get("mode", mode.value))
     if not isinstance(tables, dict):
         raise FileRefused("tables", "this must name tables, each with a list of rows.")
-    return Document({table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}, mode)
+    rows_by_table = {table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}
+    return Document(rows_by_table, mode, base=_read_base(content.get("base")) if tables is not content else None)
 
 
 def _read_mode(value: Json) -> Mode:
@@ -93,9 +115,19 @@ def _read_mode(value: Json) -> Mode:
     return Mode(value)
 
 
+def _read_base(value: Json) -> BaseRelease | None:
+    match value:
+        case None:
+            return None
+        case {"release": int(release), "content": str(content)} if len(value) == 2:
+            return BaseRelease(release, content)
+    raise FileRefused("base", "must have release, a number, and content, a hash. Export again, or leave base out.")
+
+
 def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
     if table not in ROW_TYPE_OF:
-        raise FileRefused(table, f"is not a table of the configuration. The tables are {', '.join(ROW_TYPE_OF)}.")
+        hint = suggest_table(table)
+        raise FileRefused(table, f"is not a table of the configuration.{hint} The tables are {', '.join(ROW_TYPE_OF)}.")
     if not isinstance(rows, list):
         raise FileRefused(table, "must be a list of rows.")
     for number, row in enumerate(rows, 1):

@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from config_admin.editing.links import table_title
 
 Json = Any
 
 
+#: Maximum rows of a file, and maximum values: cells of its tables, lines and items of its text.
+MOST_ROWS, MOST_VALUES = 50_000, 1_000_000
+#: Characters that begin or separate values in JSON, YAML, CSV and SQL.
+_SEPARATORS = (b",", b"\n", b"\r", b"[", b"{", b"(", b";", b"\t")
 #: Maximum number of reported errors of a file.
 MOST_TOLD = 50
 
@@ -37,6 +41,15 @@ def refuse(refusals: Sequence[FileRefused]) -> None:
         raise FileRefused(refusals[0].position, refusals[0].problem, further)
 
 
+def check_value_count(name: str, data: bytes) -> None:
+    """Refuse a text with very many values before anything reads it. Raises FileRefused."""
+    count = 0
+    for separator in _SEPARATORS:
+        count += data.count(separator)
+        if count > MOST_VALUES:
+            raise FileRefused(name, f"has more than {MOST_VALUES} values. Split it by tables.")
+
+
 class Mode(StrEnum):
     """How the rows of a file are matched with existing rows."""
 
@@ -61,6 +74,8 @@ class FileRow:
     values: Mapping[str, Json]
     #: The position in words, for reports.
     where: str
+    #: It replaces the row of its id, if that is one of the same intent and state.
+    is_upsert: bool = False
 
 
 def locate_rows(tables: Mapping[str, Sequence[Mapping[str, Json]]]) -> dict[str, list[FileRow]]:
@@ -81,6 +96,13 @@ class Note:
     refused: bool = False
 
 
+class BaseRelease(NamedTuple):
+    """The release that a file was exported from: its number there, and the hash of its content anywhere."""
+
+    release: int
+    content: str
+
+
 @dataclass(frozen=True)
 class Document:
     """All rows of a file. A table that is named and has no rows is emptied by a replacing import."""
@@ -88,6 +110,12 @@ class Document:
     tables: Mapping[str, Sequence[FileRow]]
     mode: Mode = Mode.REPLACE
     notes: Sequence[Note] = field(default=())
+    #: The release that the file was exported from, if it says so.
+    base: BaseRelease | None = None
+    #: True if changes since the base are merged with those of the file.
+    merges: bool = False
+    #: False when rows without an id are new, whatever their natural key.
+    matches_by_key: bool = True
     #: The keys of further rows to delete, by table.
     deleted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 

@@ -1,5 +1,6 @@
 """Read files as documents and write them, by the format of their name."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +8,23 @@ from typing import Any
 
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.content import control_plane
+from config_admin.releases.queries import content_hash_of
 from config_admin.transfer import bundle, seed_sql, sheets, workbooks
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, Note
-from config_admin.transfer.import_plan import load_contents
+from config_admin.transfer.document import (
+    MOST_ROWS,
+    BaseRelease,
+    Document,
+    FileRefused,
+    FileRow,
+    Mode,
+    Note,
+    check_value_count,
+)
+from config_admin.transfer.import_plan import load_contents, load_current_contents
+from config_admin.transfer.natural_keys import SCOPE
+from config_admin.validation.columns import REGEX, LanguageByWord, list_column_specs
+from config_admin.validation.settings import get_setting
+from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
 
@@ -31,15 +46,30 @@ def get_format(path: Path | None) -> str:
     return suffix if suffix in FORMATS else YAML
 
 
-def read_bytes(name: str, data: bytes, *, mode: str | None = None, blank_as_any: bool = False) -> Document:
+def read_bytes(
+    name: str,
+    data: bytes,
+    *,
+    mode: str | None = None,
+    blank_as_any: bool = False,
+    undouble_backslashes: bool = False,
+    merge: bool = False,
+    overwrite: bool = False,
+) -> Document:
     """The rows of a file, whose name selects the reader.
 
     `mode`: a `Mode`; null is that of the format. `blank_as_any`: a blank scope means ANY, where rows may have that.
-    Raises FileRefused.
+    `undouble_backslashes`: two backslashes in a regular expression mean one. `merge`: changes since the file's base are
+    merged with its own; `overwrite`: they are taken back. Raises FileRefused.
     """
     document = _read_document(name, data)
+    if document.count > MOST_ROWS:
+        raise FileRefused(name, f"has {document.count} rows; at most {MOST_ROWS} can be imported. Split it by tables.")
     if blank_as_any:
         document = replace_blank_scopes(document)
+    if undouble_backslashes:
+        document = replace_double_backslashes(document)
+    document = replace(document, merges=merge, base=None if overwrite else document.base)
     return replace(document, mode=Mode(mode)) if mode else document
 
 
@@ -47,6 +77,7 @@ def _read_document(name: str, data: bytes) -> Document:
     suffix = Path(name).suffix.lower()
     if suffix in _WORKBOOKS:
         return workbooks.read_workbook(name, data)
+    check_value_count(name, data)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -56,32 +87,39 @@ def _read_document(name: str, data: bytes) -> Document:
     return sheets.read_csv(name, text) if suffix == f".{CSV}" else bundle.read_bundle(text)
 
 
-def read_file(path: Path, *, mode: str | None = None, blank_as_any: bool = False) -> Document:
+def read_file(path: Path, **options: Any) -> Document:
     """The rows of a file, as `read_bytes`. Raises FileRefused, also when it cannot be opened."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise FileRefused(str(path), f"cannot be read: {error.strerror}.") from None
-    return read_bytes(path.name, data, mode=mode, blank_as_any=blank_as_any)
+    return read_bytes(path.name, data, **options)
 
 
-def export_configuration(config_version: int | None = None, *, tables: Collection[str] = (), form: str = YAML) -> bytes:
-    """A release as a bundle, as a workbook, or one table of it as CSV; null is the configuration in force.
+def export_configuration(
+    config_version: int | None = None, *, tables: Collection[str] = (), form: str = YAML, with_base: bool = True
+) -> bytes:
+    """A release as a bundle, as a workbook, or one table of it as CSV; null is the present configuration.
 
-    `tables`: only these. Raises NoSuchRelease, and ValueError for CSV of other than one table, and for a text that no
+    In a draft that is the configuration of the draft.
+
+    `tables`: only these. `with_base`: a bundle names the release.
+
+    Raises NoSuchRelease, and ValueError for CSV of other than one table, and for a text that no
     workbook can hold.
     """
     if form == CSV and len(tables) != 1:
         raise ValueError("A CSV file contains one table. Choose one table.")
-    contents = load_contents(get_released_head().config_version if config_version is None else config_version)
+    # A file from a draft is based on the release below it: so it takes along what the draft changes.
+    version = get_released_head().config_version if config_version is None else config_version
+    contents = load_current_contents() if config_version is None else load_contents(version)
+    base = BaseRelease(version, content_hash_of(version)) if with_base else None
     if form == CSV:
-        return sheets.write_csv(contents, *tables)
+        [table] = tables
+        return sheets.write_csv(contents, table, base)
     if form == XLSX:
-        return workbooks.write_workbook(contents, tables or contents)
-    return bundle.write_bundle(contents, tables or contents, as_yaml=form == YAML).encode()
-
-
-_SCOPE = ("intent_code", "state_code")
+        return workbooks.write_workbook(contents, tables or contents, base)
+    return bundle.write_bundle(contents, tables or contents, as_yaml=form == YAML, base=base).encode()
 
 
 def replace_blank_scopes(document: Document) -> Document:
@@ -98,7 +136,7 @@ def replace_blank_scopes(document: Document) -> Document:
 
 def _replace_blanks(table: str, row: FileRow) -> FileRow:
     blank = {name: ANY for name in _list_scope_columns(table) if name in row.values and _is_blank(row.values, name)}
-    return FileRow({**row.values, **blank}, row.where) if blank else row
+    return replace(row, values={**row.values, **blank}) if blank else row
 
 
 def _list_scope_columns(table: str) -> tuple[str, ...]:
@@ -106,8 +144,54 @@ def _list_scope_columns(table: str) -> tuple[str, ...]:
     model: Any = control_plane()[table]
     if not model.is_scoped:
         return ()
-    return ("state_code",) if table == rows.OutputSchema.table else _SCOPE
+    return ("state_code",) if table == rows.OutputSchema.table else SCOPE
 
 
 def _is_blank(values: Mapping[str, Any], name: str) -> bool:
     return values[name] is None or (isinstance(values[name], str) and not values[name].strip())
+
+
+def replace_double_backslashes(document: Document) -> Document:
+    """The document with one backslash for two in regular expressions, and a note with the number of rows."""
+    tables = {table: [_undouble_row(table, row) for row in given] for table, given in document.tables.items()}
+    count = sum(
+        new is not old
+        for table, given in document.tables.items()
+        for new, old in zip(tables[table], given, strict=True)
+    )
+    note = Note("Patterns", f"Two backslashes are read as one in the patterns of {count} rows.")
+    return replace(document, tables=tables, notes=[*document.notes, note] if count else document.notes)
+
+
+def _undouble_row(table: str, row: FileRow) -> FileRow:
+    changed = {
+        name: value.replace("\\\\", "\\")
+        for name, value in row.values.items()
+        if isinstance(value, str) and "\\\\" in value and _is_pattern(table, name, row.values)
+    }
+    return replace(row, values={**row.values, **changed}) if changed else row
+
+
+def _is_pattern(table: str, name: str, values: Mapping[str, Any]) -> bool:
+    """True when the value of a column is a regular expression."""
+    if table == rows.Config.table:
+        setting = get_setting(values.get("config_type"), values.get("config_key"))
+        return name == "config_value" and setting is not None and setting.kind.name == "regex"
+    language = list_column_specs(table)[name].language if name in list_column_specs(table) else ""
+    if isinstance(language, LanguageByWord):
+        language = language.languages.get(code(values.get(language.column)), "")
+    return language == REGEX
+
+
+#: The base of a bundle, in YAML and in JSON.
+_BASE = re.compile(
+    r'(?P<start>\bbase"?\s*:\s*\{?\s*"?release"?\s*:\s*)\d+(?P<between>\s*,?\s*"?content"?\s*:\s*"?)[0-9a-f]+'
+)
+
+
+def update_base(path: Path, base: BaseRelease) -> None:
+    """Write another base into a bundle that has one. Everything else stays as it is."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        _BASE.sub(rf"\g<start>{base.release}\g<between>{base.content}", text, count=1), encoding="utf-8", newline=""
+    )

@@ -1,28 +1,36 @@
 """Plan an import: the rows that it would change, and the findings of the save checks (R76)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.apps import apps
 from django.db import models
+from django.db.models.functions import Cast
 
 from config_admin.editing.links import column_label, row_name
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
-from config_admin.releases.change_set import get_released_head
+from config_admin.releases.change_set import get_content_hash, get_released_head
 from config_admin.releases.content import control_plane, kept_columns, key_of
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.tree import Difference
+from config_admin.releases.working_copy import find_working_copy
 from config_admin.restore.checks import check_restored_rows
-from config_admin.transfer.document import Document
+from config_admin.transfer.base_release import Base, find_base, find_lost_changes, merge_rows
+from config_admin.transfer.document import Document, Note
 from config_admin.transfer.natural_keys import TOOL, TOOL_PARTS, Contents
 from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_rows
+from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 from config_admin.transfer.values import find_limit_problem
 from config_admin.validation.findings import Finding, Severity
 
 #: Reports the progress: the stage, and the number of rows done, of how many.
 Progress = Callable[[str, int, int], None]
 _NEWS = 100
+_FOREIGN_BASE = Note(
+    "Base", "The file is based on a release of another installation. What was changed here since cannot be told."
+)
 
 
 def ignore_progress(stage: str, done: int, of: int) -> None:
@@ -55,6 +63,10 @@ class Plan:
     findings: list[LocatedFinding] = field(default_factory=list)
     #: Errors of the rows that are left out with `rest`.
     left_out: list[LocatedFinding] = field(default_factory=list)
+    #: The release that the file is based on, if the configuration has changed since.
+    base: Base | None = None
+    #: Open conversations that could not go on.
+    stranded: list[Stranded] = field(default_factory=list)
 
     @property
     def errors(self) -> list[LocatedFinding]:
@@ -78,7 +90,16 @@ class Plan:
 
 def load_contents(config_version: int) -> dict[str, dict[Any, tree.Content]]:
     """All rows of a release by table and key; 0 is the empty configuration. Raises NoSuchRelease."""
-    blobs, manifest = Blobs(), manifest_of(config_version)
+    return _read_contents(Blobs(), manifest_of(config_version))
+
+
+def load_current_contents() -> dict[str, dict[Any, tree.Content]]:
+    """All rows of the configuration in force, or of the open draft."""
+    copy = find_working_copy()
+    return _read_contents(copy.blobs, copy.manifest) if copy else load_contents(get_released_head().config_version)
+
+
+def _read_contents(blobs: Blobs, manifest: Mapping[str, str]) -> dict[str, dict[Any, tree.Content]]:
     return {
         table: dict(tree.rows_of(blobs, table, tree.index_of(blobs, manifest.get(table)))) for table in control_plane()
     }
@@ -89,24 +110,58 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
 
     `rest`: rows with errors are left out, and the others are checked without them.
     """
-    now = get_released_head()
-    existing = load_contents(now.config_version)
+    now, content_hash, existing = get_released_head(), get_content_hash(), load_current_contents()
     progress("read", document.count, document.count)
-    placed = match_rows(document, existing, fresh_ids(document, existing, get_highest_id))
-    plan = Plan(document, now.config_version, now.content_hash, existing, placed)
+    base, problems = _load_base(document, content_hash)
+    new_id = fresh_ids(document, existing, get_highest_id)
+    if base and document.merges:
+        placed, conflicts = merge_rows(document, existing, base, new_id)
+        problems += conflicts
+    else:
+        placed = match_rows(document, existing, new_id)
+    if document.base and base is None and document.base.content != content_hash:
+        document = replace(document, notes=[*document.notes, _FOREIGN_BASE])
+    plan = Plan(document, now.config_version, content_hash, existing, placed, base=base)
     unread = _collect_reader_notes(document, placed)
+    unread += [LocatedFinding(_locate_finding(plan, problem), problem) for problem in problems]
     (plan.left_out if rest else plan.findings).extend(unread)
     _check_plan(plan, progress)
     while rest and plan.errors and _drop_faulty_rows(plan):
         _check_plan(plan, progress)
+    plan.stranded = find_stranded_conversations(plan.placed.wanted)
     return plan
 
 
+def _load_base(document: Document, content_hash: str) -> tuple[Base | None, list[Finding]]:
+    """The base of a file if the configuration has changed since, and why it cannot be used."""
+    if document.base is None or document.base.content == content_hash:
+        return None, []
+    version = find_base(document.base)
+    if version is not None:
+        return Base(version, load_contents(version)), []
+    if not document.merges:
+        return None, []
+    message = (
+        "The file is based on a release of another installation, so nothing can be merged. Import it without merging."
+    )
+    return None, [Finding("BASE_UNKNOWN", Severity.ERROR, "", None, None, message)]
+
+
 def get_highest_id(table: str) -> int:
-    """The highest id that any row of a table ever had, because a new row must not get another row's history."""
+    """The highest id that any row of a table ever had, because a new row must not get another row's history.
+
+    The new rows of drafts have theirs already.
+    """
     model: Any = control_plane()[table]
     highest = model.history.model.objects.aggregate(highest=models.Max(key_of(table)))["highest"]
-    return highest if isinstance(highest, int) else 0
+    if not isinstance(model._meta.pk, models.AutoField):
+        return highest if isinstance(highest, int) else 0
+    drafts: Any = apps.get_model("config_admin", "CeDraftEdit")
+    number = Cast("row_pk", models.BigIntegerField())
+    in_drafts = drafts.objects.filter(table_name=table, before__isnull=True).aggregate(highest=models.Max(number))[
+        "highest"
+    ]
+    return max(highest or 0, in_drafts or 0)
 
 
 def _collect_reader_notes(document: Document, placed: MatchedRows) -> list[LocatedFinding]:
@@ -134,10 +189,14 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
     errors += check_restored_rows(wanted, count_judged)
     bad = {(each.table, each.row) for each in errors if each.is_error}
     errors += _find_limit_problems(wanted, bad)
+    if plan.base and not plan.document.merges:
+        errors += find_lost_changes(wanted, plan.existing, plan.base)
     plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in errors]
 
 
 def _locate_finding(plan: Plan, finding: Finding) -> str:
+    if not finding.table:
+        return "The file"
     return (
         plan.placed.origins.get((finding.table, finding.row))
         or f"{row_name(finding.table, finding.row)}, not in the file"

@@ -9,7 +9,10 @@ from typing import Any, Generic, TypeVar
 import structlog
 from django.db import connections
 
-from config_admin.transfer.import_plan import Progress
+from config_admin.releases.working_copy import find_working_copy
+from config_admin.transfer.import_plan import Progress, ignore_progress
+from convengine.engine.errors import ConvEngineError
+from convengine.server.database.release import release_connections
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -34,17 +37,26 @@ class WorkResult(Generic[T]):
 
 
 class WorkFailed(RuntimeError):
-    """The work failed unexpectedly; the log has the details."""
+    """The work failed: unexpectedly, so that the log has the details, or with one of our own errors."""
+
+    def __init__(self, message: str, error: ConvEngineError | None = None) -> None:
+        super().__init__(message)
+        self.error = error
 
 
 def follow_work(work: Callable[[Progress], T]) -> Iterator[WorkProgress | WorkResult[T]]:
     """Run the work in a thread of its own, which continues even when nobody listens.
 
-    Expected failures of `work` are part of its result. Raises Broke.
+    In a draft it runs here: no other connection sees the rows of the draft. Expected failures of `work` are part of its
+    result. Raises WorkFailed.
     """
+    if find_working_copy():
+        yield WorkResult(work(ignore_progress))
+        return
     heard: queue.SimpleQueue[WorkProgress | WorkResult[T] | WorkFailed] = queue.SimpleQueue()
     threading.Thread(target=_run_work, args=(work, heard), name="import", daemon=True).start()
     while True:
+        release_connections()
         news = heard.get()
         if isinstance(news, WorkFailed):
             raise news
@@ -56,6 +68,8 @@ def follow_work(work: Callable[[Progress], T]) -> Iterator[WorkProgress | WorkRe
 def _run_work(work: Callable[[Progress], Any], heard: "queue.SimpleQueue[Any]") -> None:
     try:
         heard.put(WorkResult(work(lambda stage, done, of: heard.put(WorkProgress(stage, done, of)))))
+    except ConvEngineError as error:
+        heard.put(WorkFailed(error.message, error))
     except Exception:
         log.exception("import failed")
         heard.put(WorkFailed("The import failed and nothing was changed. The server log has the details."))

@@ -8,7 +8,8 @@ from config_admin.releases.content import key_of
 from config_admin.releases.diff import ChangedRow, table_diff
 from config_admin.releases.tree import Content, Difference
 from config_admin.transfer.import_plan import LocatedFinding, Plan
-from config_admin.transfer.natural_keys import NATURAL
+from config_admin.transfer.natural_keys import get_key
+from config_admin.transfer.stranded import Stranded
 
 Json = Any
 Differences = Mapping[str, Sequence[Difference]]
@@ -41,6 +42,7 @@ def serialize_plan(plan: Plan) -> dict[str, Json]:
         "refused": plan.is_refused,
         "diff": serialize_differences(plan.differences),
         "findings": _serialize_findings(plan.findings),
+        "stranded": serialize_stranded(plan.stranded),
         "leftOut": _serialize_findings(plan.left_out),
         "conversions": [
             {"table": table, "row": pk, "where": plan.placed.origins.get((table, pk)), **change._asdict()}
@@ -54,6 +56,20 @@ def serialize_plan(plan: Plan) -> dict[str, Json]:
     }
 
 
+def serialize_stranded(stranded: Sequence[Stranded]) -> list[dict[str, Json]]:
+    """The open conversations that could not go on, by intent and state."""
+    return [
+        {
+            "intent": each.intent,
+            "state": each.state,
+            "conversations": each.conversations,
+            "reason": each.reason,
+            "examples": list(each.examples),
+        }
+        for each in stranded
+    ]
+
+
 def _serialize_findings(findings: Sequence[LocatedFinding]) -> list[dict[str, Json]]:
     return [{"where": located.where, **located.finding.as_dict()} for located in findings]
 
@@ -65,6 +81,7 @@ def describe_plan(plan: Plan) -> Iterator[str]:
         ("Errors", _describe_findings(plan.errors)),
         ("Warnings", _describe_findings([located for located in plan.findings if not located.finding.is_error])),
         ("Left out", _describe_findings(plan.left_out)),
+        ("Open conversations that could not go on", list(map(str, plan.stranded))),
         ("Converted", [f"{plan.placed.origins.get((table, pk))}, {column_label(table, change.field)}: "
                        f"{change.before} → {change.after}"
                        for (table, pk), changes in plan.placed.conversions.items() for change in changes]),
@@ -97,8 +114,9 @@ def describe_differences(differences: Differences) -> Iterator[str]:
 
 def describe_row(table: str, row: Content) -> str:
     """A row with its natural key, else with its number and name."""
-    if table in NATURAL and all(name in row for name in NATURAL[table]):
-        return row_name(table, " ".join(str(row[name]) for name in NATURAL[table]))
+    key = get_key(table)
+    if key.is_unique and all(name in row for name in key.columns):
+        return row_name(table, " ".join(str(row[name]) for name in key.columns))
     name = describe_content(table, row)
     return f"{row_name(table, row[key_of(table)])}{f' · {name}' if name else ''}"
 

@@ -1,4 +1,8 @@
-"""How files identify rows: by a natural key if their table has one, else by id; tools by their code."""
+"""How files identify rows: by their natural key, which each table declares; tools by their code.
+
+Rows of tables whose key is not unique also have their id in files. It has a meaning: it breaks ties, and timelines and
+progress texts refer to it.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -6,29 +10,26 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.releases.content import kept_columns, key_of
+from config_admin.releases.content import control_plane, kept_columns, key_of
+from config_admin.validation.columns import NaturalKey
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any
 Contents = Mapping[str, Mapping[Any, Mapping[str, Json]]]
+SCOPE = ("intent_code", "state_code")
 TOOL, TOOL_ID, TOOL_CODE = rows.Tool.table, "tool_id", "tool_code"
 #: Tables whose key is that of a tool, which files identify by its code.
 TOOL_PARTS = (rows.DbTool.table, rows.HttpTool.table)
-#: The columns, as in files, that identify a row anywhere. Rows of other tables are identified by their id, which has a
-#: meaning: it breaks ties, and timelines and progress texts refer to it.
-NATURAL: Mapping[str, tuple[str, ...]] = {
-    rows.Intent.table: ("intent_code",),
-    rows.StateEdge.table: ("intent_code", "from_state", "to_state"),
-    TOOL: (TOOL_CODE,),
-    **dict.fromkeys(TOOL_PARTS, (TOOL_CODE,)),
-    rows.SqlGuardrail.table: ("rule_type", "match_value"),
-    rows.McpServer.table: ("name",),
-    rows.Config.table: ("config_type", "config_key"),
-}
-#: Tables whose keys ignore case.
-_FOLDED = frozenset({TOOL, *TOOL_PARTS, rows.Config.table})
 _ORDER = ("intent_code", "state_code", "phase", "priority")
+
+
+@cache
+def get_key(table: str) -> NaturalKey:
+    """The declared key of a table."""
+    model: Any = control_plane()[table]
+    key: NaturalKey = model.natural_key
+    return key
 
 
 @cache
@@ -39,20 +40,19 @@ def list_file_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
     if table in TOOL_PARTS:
         del columns[TOOL_ID]
         columns[TOOL_CODE] = kept_columns(TOOL)[TOOL_CODE]
-    elif table in NATURAL and key_of(table) not in NATURAL[table]:
+    elif get_key(table).is_unique and key_of(table) not in get_key(table).columns:
         del columns[key_of(table)]
-    first = NATURAL.get(table) or (key_of(table),)
+    first = get_key(table).columns if get_key(table).is_unique else (key_of(table),)
     late = [name for name in columns if name == "created_at"]
     order = [*first, *(name for name in columns if name not in (*first, *late)), *late]
     return {name: columns[name] for name in order}
 
 
-def get_natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...] | None:
-    """The natural key of a row, for look-ups; null for tables without one."""
-    if table not in NATURAL:
-        return None
-    parts = [str(values.get(name) if values.get(name) is not None else "").strip() for name in NATURAL[table]]
-    return tuple(part.lower() if table in _FOLDED else part for part in parts)
+def get_natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...]:
+    """The natural key of a row, for look-ups."""
+    key = get_key(table)
+    parts = [str(values.get(name) if values.get(name) is not None else "").strip() for name in key.columns]
+    return tuple(part.lower() if key.ignores_case else part for part in parts)
 
 
 def list_file_rows(contents: Contents, table: str) -> list[dict[str, Json]]:
@@ -67,7 +67,9 @@ def _select_columns(table: str, row: Mapping[str, Json], codes: Mapping[Any, Jso
 
 
 def _order(table: str) -> Callable[[Mapping[str, Json]], list[tuple[bool, int, str]]]:
-    names = NATURAL.get(table) or (*(name for name in _ORDER if name in list_file_columns(table)), key_of(table))
+    key = get_key(table)
+    by_scope = (*(name for name in _ORDER if name in list_file_columns(table)), key_of(table))
+    names = key.columns if key.is_unique else by_scope
     return lambda row: [_comparable(row[name]) for name in names]
 
 

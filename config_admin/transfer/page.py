@@ -19,7 +19,9 @@ from django.template.response import TemplateResponse
 from config_admin.comparison.configurations import ChangedRow, changed_row
 from config_admin.editing.links import column_label, release_url, row_name, table_title
 from config_admin.form_save import reasons
+from config_admin.form_save.request_change_set import UNCHANGED, describe_saved_draft
 from config_admin.releases.queries import NoSuchRelease
+from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult, import_document
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import CONTENT_TYPES, CSV, FORMATS, YAML, export_configuration, read_bytes
@@ -56,6 +58,13 @@ class FileForm(forms.Form):
         label="Matching rows", choices=_MODES, required=False, widget=forms.Select({"class": "ce-select"})
     )
     blank_as_any = forms.BooleanField(label="Read an empty intent or state as ANY", required=False)
+    undouble_backslashes = forms.BooleanField(
+        label="Read two backslashes in patterns as one, for example in seed files that were written for Java",
+        required=False,
+    )
+    merge = forms.BooleanField(
+        label="Merge with changes that were made here since the export of the file", required=False
+    )
     rest = forms.BooleanField(label="Leave out rows with errors and import the rest", required=False)
 
     def clean(self) -> dict[str, Any]:
@@ -78,7 +87,14 @@ class FileForm(forms.Form):
     def document(self) -> Document:
         """The rows of the file. Raises FileRefused."""
         given = self.cleaned_data
-        return read_bytes(given["name"], given["data"], mode=given["mode"] or None, blank_as_any=given["blank_as_any"])
+        return read_bytes(
+            given["name"],
+            given["data"],
+            mode=given["mode"] or None,
+            blank_as_any=given["blank_as_any"],
+            undouble_backslashes=given["undouble_backslashes"],
+            merge=given["merge"],
+        )
 
 
 def _unpack_file(text: str, limit: int) -> bytes:
@@ -135,7 +151,7 @@ def _stream_progress(
         page = _page(model_admin, request, context | _describe_outcome(request, context["form"], outcome))
         return {"page": page.render().content.decode()}
 
-    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream_lines(), content_type=NDJSON, headers=headers)
 
 
@@ -183,6 +199,7 @@ def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Plan | str)
         **_report(outcome),
         "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
         "name": form.cleaned_data["name"],
+        "may_merge": any(error.finding.code == "BASE_MOVED" for error in outcome.errors),
         "reason": reasons.read_reason(request) or f"Import of {form.cleaned_data['name']}",
         "reason_missing": reasons.describe_missing_reason(request),
     }
@@ -197,10 +214,13 @@ def _on(request: HttpRequest, done: ImportResult) -> HttpResponse:
 
 
 def _describe_import(done: ImportResult) -> str:
-    if done.release is None:
-        return "There are no differences, so no release was created."
+    copy = find_working_copy()
+    if not (done.release or (copy and copy.changed)):
+        return UNCHANGED
     out = len(done.plan.left_out)
     omitted = f" {out} finding{pluralize(out)} left rows out." if out else ""
+    if done.release is None:
+        return f"Imported. {describe_saved_draft()}{omitted}"
     return f"Imported as release {done.release.pk}. Every conversation uses it from its next message on.{omitted}"
 
 
@@ -228,6 +248,7 @@ def _report(plan: Plan) -> dict[str, Any]:
             for title, kind, stream_lines in (
                 ("Refused", "danger", _format_findings(plan.errors)),
                 ("Left out", "warning", _format_findings(plan.left_out)),
+                ("Open conversations that could not go on", "warning", list(map(str, plan.stranded))),
                 ("Warnings", "warning", _format_findings(warnings)),
                 ("Converted and skipped", "info", notes),
             )

@@ -1,6 +1,6 @@
 """Match the rows of a file: which row each changes, whether it is new, and what is deleted (R76)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,18 +12,19 @@ from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json, control_plane, kept_columns, key_of
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.natural_keys import (
-    NATURAL,
+    SCOPE,
     TOOL,
     TOOL_CODE,
     TOOL_PARTS,
     Contents,
+    get_key,
     get_natural_key,
     list_file_columns,
 )
+from config_admin.transfer.original_names import suggest_column
 from config_admin.transfer.values import ValueRefused, get_default, normalise_value
 from config_admin.validation.findings import Finding, Severity
 from convengine.engine.older_templates.rows import Change, convert_row
-from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 
 Json = Any
@@ -83,7 +84,7 @@ class _Table:
         table: str,
         document: Document,
         existing: Mapping[Any, Mapping[str, Json]],
-        codes: dict[tuple[str, ...] | None, Any],
+        codes: dict[tuple[str, ...], Any],
         new_id: NewId,
         placed: MatchedRows,
     ) -> None:
@@ -92,21 +93,25 @@ class _Table:
         self.columns = list_file_columns(table)
         self.wanted: dict[Any, Content | None] = {}
         self.taken: set[Any] = set()
+        #: Stored rows that refused rows of the file may mean: they are not deleted.
+        self.spared: set[Any] = set()
         self.now = as_json(timezone.now())
-        self.by_name = {get_natural_key(table, row): pk for pk, row in existing.items()}
-        self.same = self._by_content() if document.mode is Mode.ADD and table not in NATURAL else {}
+        self.is_named = get_key(table).is_unique
+        self.by_name = {get_natural_key(table, row): pk for pk, row in existing.items()} if self.is_named else {}
+        self.same = self._by_content(existing) if document.mode is Mode.ADD and not self.is_named else {}
+        #: The stored rows of rows without an id, by position in the file.
+        self.matches: dict[int, Any] = {}
 
     def match_rows(self) -> None:
         """Match every row, and if the file replaces the table, delete the others."""
-        for row in self.document.tables.get(self.table, ()):
+        read = list(self._read_rows())
+        if not self.is_named and self.document.mode is not Mode.ADD and self.document.matches_by_key:
+            self.matches = self._match_by_key([values for _, values, _ in read])
+        for number, (row, values, changes) in enumerate(read):
             try:
-                values = self._values(row)
-                converted, changes = convert_row(self.table, values)
-                values |= converted
-                pk = self._place_of(row, values)
+                pk = self._place_of(number, values, is_upsert=row.is_upsert)
             except _Refused as refused:
-                self.placed.refused.append((row.where, refused.finding))
-                self._spare(row)
+                self._refuse(row, refused)
                 continue
             self.taken.add(pk)
             self.placed.origins[self.table, pk] = row.where
@@ -114,22 +119,73 @@ class _Table:
                 self.placed.conversions[self.table, pk] = changes
             self._want(pk, values)
         if self.document.mode is Mode.REPLACE:
-            self.wanted |= {pk: None for pk in self.existing if pk not in self.taken}
+            self.wanted |= {pk: None for pk in self.existing if pk not in self.taken | self.spared}
         self.wanted |= {pk: None for pk in self.document.deleted.get(self.table, ()) if pk in self.existing}
         if self.wanted:
             self.placed.wanted[self.table] = self.wanted
 
+    def _read_rows(self) -> Iterator[tuple[FileRow, Content, Sequence[Change]]]:
+        """The readable rows of the file, with their values in today's forms."""
+        for row in self.document.tables.get(self.table, ()):
+            try:
+                values = self._values(row)
+            except _Refused as refused:
+                self._refuse(row, refused)
+                continue
+            converted, changes = convert_row(self.table, values)
+            yield row, values | converted, changes
+
+    def _match_by_key(self, read: Sequence[Content]) -> dict[int, Any]:
+        """The stored row of each row without an id: the equal one, else the next one with the same natural key."""
+        keyless = {number: values for number, values in enumerate(read) if values.get(self.key) is None}
+        if not keyless:
+            return {}
+        named = {*(values.get(self.key) for values in read), *self.document.deleted.get(self.table, ())}
+        free = {pk: row for pk, row in self.existing.items() if pk not in named}
+        matches: dict[int, Any] = {}
+        by_content = self._by_content(free)
+        for number, values in keyless.items():
+            if candidates := by_content.get(_telling(self._content(None, values), self.key)):
+                matches[number] = candidates.pop()
+        by_key: dict[tuple[str, ...], list[Any]] = {}
+        for pk in sorted(free.keys() - matches.values(), key=lambda pk: (-(free[pk].get("priority") or 0), -pk)):
+            by_key.setdefault(get_natural_key(self.table, free[pk]), []).append(pk)
+        for number, values in keyless.items():
+            if number not in matches and (same := by_key.get(self._get_key(values))):
+                matches[number] = same.pop()
+        return matches
+
+    def _get_key(self, values: Content) -> tuple[str, ...]:
+        """The natural key of a row, with defaults for missing columns."""
+        return get_natural_key(self.table, self._content(None, values))
+
+    def _refuse(self, row: FileRow, refused: "_Refused") -> None:
+        self.placed.refused.append((row.where, refused.finding))
+        self._spare(row)
+
     def _spare(self, row: FileRow) -> None:
         """The stored row that a refused one names does not count as missing in the file."""
         given = row.values.get(self.key)
-        named = self.by_name.get(get_natural_key(self.table, row.values))
-        self.taken |= {pk for pk in (given, named) if isinstance(pk, (int, str)) and pk in self.existing}
+        if given is None:
+            key = self._guess_key(row)
+            self.spared |= {pk for pk, stored in self.existing.items() if _fold(self._get_name(stored)) == key}
+        elif isinstance(given, (int, str)):
+            self.spared.add(given)
+
+    def _get_name(self, values: Mapping[str, Json]) -> tuple[str, ...]:
+        return get_natural_key(self.table, values)
+
+    def _guess_key(self, row: FileRow) -> list[str]:
+        """The natural key of a row whose values may be wrong, in lower case."""
+        columns = kept_columns(self.table)
+        defaults = {name: get_default(columns[name]) for name in get_key(self.table).columns if name in columns}
+        return _fold(self._get_name({**defaults, **row.values}))
 
     def _values(self, row: FileRow) -> Content:
         values: Content = {}
         for name, given in row.values.items():
             if name not in self.columns:
-                hint = did_you_mean(name, self.columns)
+                hint = suggest_column(self.table, name, self.columns)
                 raise self._refuse_row(
                     "COLUMN_UNKNOWN", name, f"{table_title(self.table)} have no column {name}.{hint}"
                 )
@@ -139,8 +195,8 @@ class _Table:
                 raise self._refuse_row("SHAPE_INVALID", name, str(error)) from None
         return values
 
-    def _place_of(self, row: FileRow, values: Content) -> Any:
-        if self.table in NATURAL:
+    def _place_of(self, number: int, values: Content, *, is_upsert: bool = False) -> Any:
+        if self.is_named:
             pk = self._by_name(values)
         else:
             pk = values.get(self.key)
@@ -149,9 +205,9 @@ class _Table:
                     "OUT_OF_RANGE", self.key, f"{pk} is not valid. Numbers of rows are whole numbers from 1."
                 )
             if self.document.mode is Mode.ADD:
-                pk = self._of_stranger(pk, values)
+                pk = self._of_stranger(pk, values, is_upsert=is_upsert)
             elif pk is None:
-                pk = self.new_id(self.table)
+                pk = self.matches[number] if number in self.matches else self.new_id(self.table)
         if pk in self.taken:
             first = self.placed.origins[self.table, pk]
             raise self._refuse_row("DUPLICATE", self.key, f"{first} is the same row. Remove one of them.", pk)
@@ -165,7 +221,7 @@ class _Table:
                     "TOOL_UNKNOWN", TOOL_CODE, f"The tool {values.get(TOOL_CODE)} does not exist. Add it to the file."
                 )
             return self.codes[name]
-        if self.key in NATURAL[self.table]:
+        if self.key in get_key(self.table).columns:
             if not values.get(self.key):
                 raise self._refuse_row(
                     "FIELD_REQUIRED", self.key, "This value is required, because it identifies the row."
@@ -178,11 +234,15 @@ class _Table:
             self.codes[name] = pk
         return pk
 
-    def _of_stranger(self, pk: Any, values: Content) -> Any:
-        """A row of another system: the equal row here, else a new one."""
+    def _of_stranger(self, pk: Any, values: Content, *, is_upsert: bool) -> Any:
+        """A row of another system: the equal row here, else a new one. An upsert replaces the row of its id if that
+        belongs to the same intent and state.
+        """
         content = self._content(None, values)
         if candidates := self.same.get(_telling(content, self.key)):
             target_pk = candidates.pop()
+        elif is_upsert and pk not in self.taken and self._has_same_scope(pk, content):
+            target_pk = pk
         elif pk is None or pk in self.existing or pk in self.taken:
             target_pk = self.new_id(self.table)
         else:
@@ -190,6 +250,11 @@ class _Table:
         if pk is not None and target_pk != pk:
             self.placed.renumbered[self.table, pk] = target_pk
         return target_pk
+
+    def _has_same_scope(self, pk: Any, content: Content) -> bool:
+        stored = self.existing.get(pk)
+        columns = [name for name in SCOPE if name in content]
+        return stored is not None and bool(columns) and all(stored[name] == content[name] for name in columns)
 
     def _want(self, pk: Any, values: Content) -> None:
         content = self._content(pk, values)
@@ -210,10 +275,10 @@ class _Table:
                 content[name] = self.now if name == "created_at" else get_default(column)
         return content
 
-    def _by_content(self) -> dict[bytes, list[Any]]:
+    def _by_content(self, rows: Mapping[Any, Mapping[str, Json]]) -> dict[bytes, list[Any]]:
         by_content: dict[bytes, list[Any]] = {}
-        for pk in sorted(self.existing, reverse=True):
-            by_content.setdefault(_telling(self.existing[pk], self.key), []).append(pk)
+        for pk in sorted(rows, reverse=True):
+            by_content.setdefault(_telling(rows[pk], self.key), []).append(pk)
         return by_content
 
     def _refuse_row(self, code: str, field: str, message: str, pk: Any = None) -> "_Refused":
@@ -224,6 +289,10 @@ class _Refused(Exception):
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
         super().__init__(finding.message)
+
+
+def _fold(name: Sequence[str]) -> list[str]:
+    return [part.lower() for part in name]
 
 
 def _telling(content: Mapping[str, Json], key: str) -> bytes:

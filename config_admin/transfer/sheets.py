@@ -15,33 +15,37 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, locate_row, refuse
+from config_admin.transfer.document import BaseRelease, Document, FileRefused, FileRow, Mode, locate_row, refuse
 from config_admin.transfer.natural_keys import Contents, list_file_columns, list_file_rows
+from config_admin.transfer.original_names import suggest_column, suggest_table
 from config_admin.transfer.values import ValueRefused, parse_text
-from convengine.engine.text.wording import did_you_mean
+from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any
 Cells = Sequence[str]
 #: What a spreadsheet takes for the start of a formula; and our own mark.
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
+#: The last cell of the first row: the number of the base release, and the hash of its content.
+_BASE = re.compile(r"base (\d{1,18}) ([0-9a-f]{64})")
 _DELIMITERS = (",", ";", "\t")
 
 
-def write_csv(contents: Contents, table: str) -> bytes:
-    """The rows of a table, in the order of bundles."""
+def write_csv(contents: Contents, table: str, base: BaseRelease | None = None) -> bytes:
+    """The rows of a table, in the order of bundles. The first row names the base after the columns."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerows(cells_of(contents, table))
+    writer.writerows(cells_of(contents, table, base))
     return text.getvalue().encode()
 
 
-def cells_of(contents: Contents, table: str) -> Iterator[list[str]]:
-    """The names of the columns, then the rows."""
+def cells_of(contents: Contents, table: str, base: BaseRelease | None = None) -> Iterator[list[str]]:
+    """The names of the columns and the base, then the rows."""
     columns = list_file_columns(table)
-    yield list(columns)
+    yield [*columns, *([f"base {base.release} {base.content}"] if base else [])]
     for row in list_file_rows(contents, table):
-        yield [_cell(column, row[name]) for name, column in columns.items()]
+        masked = mask_row(table, row)
+        yield [_cell(column, masked[name]) for name, column in columns.items()]
 
 
 def read_csv(name: str, text: str) -> Document:
@@ -57,13 +61,20 @@ def read_csv(name: str, text: str) -> Document:
         lines = [(reader.line_num, cells) for cells in reader]
     except csv.Error as error:
         raise FileRefused(f"Line {reader.line_num}", f"not valid CSV: {error}.") from None
-    return Document({table: rows_of(table, lines)}, Mode.UPDATE)
+    return Document({table: rows_of(table, lines)}, Mode.UPDATE, base=read_base(lines))
+
+
+def read_base(lines: Iterable[tuple[int, Cells]]) -> BaseRelease | None:
+    """The base that the first row names after the columns, or null."""
+    names = next((cells for _, cells in lines if any(cells)), ())
+    match = next((match for name in names if (match := _BASE.fullmatch(name.strip()))), None)
+    return BaseRelease(int(match[1]), match[2]) if match else None
 
 
 def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
     """The rows below the names of the columns, each with its line. Raises FileRefused for all unreadable ones."""
     if table not in ROW_TYPE_OF:
-        hint = did_you_mean(table, ROW_TYPE_OF)
+        hint = suggest_table(table)
         raise FileRefused(
             table,
             f"is not a table. Name the file or sheet after a table, for example ce_rule.{hint} "
@@ -71,6 +82,7 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
         )
     ahead = iter(lines)
     _, names = next(((line, cells) for line, cells in ahead if any(cells)), (1, ()))
+    names = ["" if _BASE.fullmatch(name.strip()) else name for name in names]
     names = names[: max((column for column, name in enumerate(names, 1) if name), default=0)]
     _check_names(table, names)
     rows, wrong = [], []
@@ -89,7 +101,7 @@ def _check_names(table: str, names: Cells) -> None:
         raise FileRefused(table, "is empty. The first row must contain the column names.")
     for name in names:
         if name not in columns:
-            raise FileRefused(table, f"has no column {name!r}.{did_you_mean(name, columns)}")
+            raise FileRefused(table, f"has no column {name!r}.{suggest_column(table, name, columns)}")
     if len(set(names)) != len(names):
         raise FileRefused(table, "has a duplicate column.")
 

@@ -14,7 +14,7 @@ from config_admin.releases.content import as_json
 from config_admin.transfer.json_text import NoJson, read_json
 from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep
-from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, read_phase
+from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, RuleType, read_phase
 
 Json = Any
 Column = "models.Field[Any, Any]"
@@ -104,6 +104,7 @@ _TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", 
 _ALIASES: Mapping[str, Callable[[str], str | None]] = {
     "phase": read_phase,
     "tool_group": lambda text: TOOL_GROUP_ALIASES.get(text.strip().upper()),
+    "rule_type": {"JSONPATH": RuleType.JSON_PATH, "CONTEXT_JSONPATH": RuleType.CONTEXT_JSON_PATH}.get,
 }
 
 

@@ -6,6 +6,7 @@ are refused by cell.
 
 import io
 import re
+import shutil
 import warnings
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,15 +17,31 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, locate_row, refuse
+from config_admin.transfer.document import (
+    MOST_ROWS,
+    MOST_VALUES,
+    BaseRelease,
+    Document,
+    FileRefused,
+    FileRow,
+    Mode,
+    locate_row,
+    refuse,
+)
 from config_admin.transfer.natural_keys import Contents, list_file_columns
-from config_admin.transfer.sheets import Cells, cells_of, rows_of
+from config_admin.transfer.sheets import Cells, cells_of, read_base, rows_of
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 #: The value of a cell; null when it is empty.
 Value = str | int | float | bool | None
-#: Limits of a workbook: unpacked bytes, parts, rows and columns of a sheet.
-UNPACKED, PARTS, ROWS, COLUMNS = 64 * 1024 * 1024, 1000, 1_048_576, 200
+#: Limits of a workbook: unpacked bytes, parts, columns of a sheet.
+UNPACKED, PARTS, COLUMNS = 64 * 1024 * 1024, 1000, 200
+#: Maximum XML elements of sheets and texts (a cell has about four), and of all other parts. Those are read whole.
+_ELEMENTS, _OTHER_ELEMENTS = 4 * MOST_VALUES, 200_000
+_STREAMED = re.compile(r"xl/(worksheets/(?!_rels/)|sharedStrings)")
+#: What a streamed part may be.
+_STREAMED_TYPES = ("worksheet+xml", "sharedStrings+xml")
+_CHUNK = 256 * 1024
 #: Limits of spreadsheets: characters of a cell in UTF-16 units, and the largest number that keeps all digits.
 LONGEST, PRECISE = 32_767, 10**15
 #: Characters that XML, or their escapes in workbooks, lose.
@@ -32,10 +49,10 @@ _LOST = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_|x005F_")
 _DOCTYPES = tuple("<!DOCTYPE".encode(form) for form in ("utf-8", "utf-16-le", "utf-16-be"))
 
 
-def write_workbook(contents: Contents, tables: Collection[str]) -> bytes:
+def write_workbook(contents: Contents, tables: Collection[str], base: BaseRelease | None = None) -> bytes:
     """A workbook of some tables. Raises ValueError with the cell for a text that no workbook can hold."""
     # Computed first, because a started workbook must be written to its end.
-    return write_sheets({table: list(_list_cells(contents, table)) for table in contents if table in tables})
+    return write_sheets({table: list(_list_cells(contents, table, base)) for table in contents if table in tables})
 
 
 def write_sheets(sheets: Mapping[str, Iterable[Sequence[Value]]]) -> bytes:
@@ -53,15 +70,15 @@ def write_sheets(sheets: Mapping[str, Iterable[Sequence[Value]]]) -> bytes:
     return buffer.getvalue()
 
 
-def _list_cells(contents: Contents, table: str) -> Iterator[list[Value]]:
+def _list_cells(contents: Contents, table: str, base: BaseRelease | None) -> Iterator[list[Value]]:
     columns = list(list_file_columns(table).items())
-    for number, cells in enumerate(cells_of(contents, table), 1):
+    for number, cells in enumerate(cells_of(contents, table, base), 1):
+        if number == 1:
+            yield list(cells)
+            continue
         for (name, _), text in zip(columns, cells, strict=True):
             _check_text(f"{locate_row(table, number, 'line')}, {name}", text)
-        yield [
-            text if number == 1 else _convert_cell(column, text)
-            for (_, column), text in zip(columns, cells, strict=True)
-        ]
+        yield [_convert_cell(column, text) for (_, column), text in zip(columns, cells, strict=True)]
 
 
 def _text_cell(sheet: Any, text: str) -> Any:
@@ -116,7 +133,10 @@ def read_workbook(name: str, data: bytes) -> Document:
     refuse(wrong)
     if not tables:
         raise FileRefused(name, "has only empty sheets.")
-    return Document(tables, Mode.UPDATE)
+    bases = {base for _, lines in sheets if (base := read_base(lines))}
+    if len(bases) > 1:
+        raise FileRefused(name, "has sheets of different exports. Import them one after the other.")
+    return Document(tables, Mode.UPDATE, base=next(iter(bases), None))
 
 
 def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[str, list[tuple[int, Cells]]]]:
@@ -129,8 +149,12 @@ def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[s
 
     try:
         with warnings.catch_warnings(action="ignore"):
-            book = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
-            sheets = [(sheet.title, list(islice(_read_lines(sheet), most))) for sheet in book.worksheets]
+            unpacked = _unpack(data)
+            if _has_disguised_part(unpacked):
+                raise FileRefused(name, "has parts under the names of others. Save it with a spreadsheet program.")
+            book = load_workbook(unpacked, read_only=True, keep_links=False)
+            budget = _Budget(name)
+            sheets = [(sheet.title, list(islice(_read_lines(sheet, budget), most))) for sheet in book.worksheets]
             book.close()
     except FileRefused:
         raise
@@ -151,12 +175,10 @@ def _check_archive(name: str, data: bytes) -> None:
                 raise FileRefused(name, "is protected by a password. Save it without a password.")
             if any("vbaproject" in part.filename.lower() for part in parts):
                 raise FileRefused(name, "contains macros. Save it as a workbook without macros (.xlsx).")
+            elements = {True: _ELEMENTS, False: _OTHER_ELEMENTS}
             for part in parts:
-                # A part is never longer than it declares: reading ends there.
-                if any(mark in packed.read(part) for mark in _DOCTYPES):
-                    raise FileRefused(
-                        name, f"{part.filename} declares a document type, which is not allowed in a workbook."
-                    )
+                streamed = bool(_STREAMED.match(part.filename))
+                elements[streamed] -= _count_elements(name, packed, part, elements[streamed])
     except FileRefused:
         raise
     except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, ValueError) as error:
@@ -165,7 +187,65 @@ def _check_archive(name: str, data: bytes) -> None:
         ) from error
 
 
-def _read_lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
+def _has_disguised_part(unpacked: io.BytesIO) -> bool:
+    """Whether a part that is read whole has the name of one that is streamed, which may be larger."""
+    from openpyxl.packaging.manifest import Manifest
+    from openpyxl.packaging.relationship import get_dependents
+    from openpyxl.xml.constants import ARC_CONTENT_TYPES
+    from openpyxl.xml.functions import fromstring
+
+    with zipfile.ZipFile(unpacked) as archive:
+        parts = Manifest.from_tree(fromstring(archive.read(ARC_CONTENT_TYPES))).Override
+        streamed = [part for part in parts if _STREAMED.match(part.PartName.lstrip("/"))]
+        if not all(part.ContentType.endswith(_STREAMED_TYPES) for part in streamed):
+            return True
+        links = (link for name in archive.namelist() if "_rels/" in name for link in get_dependents(archive, name))
+        return any("chartsheet" in link.Type and _STREAMED.match(link.target) for link in links)
+
+
+def _count_elements(name: str, packed: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> int:
+    """The number of tags of a part. Raises FileRefused for more than `most`, and for a document type."""
+    count, before = 0, b""
+    with packed.open(part) as stream:
+        # A part is never longer than it declares: reading ends there.
+        while chunk := stream.read(_CHUNK):
+            joined = before + chunk
+            if any(mark in joined for mark in _DOCTYPES):
+                raise FileRefused(
+                    name, f"{part.filename} declares a document type, which is not allowed in a workbook."
+                )
+            before = joined[-32:]
+            count += chunk.count(b"<")
+            if count > most:
+                raise FileRefused(name, f"has more than {MOST_VALUES} cells, or very many formats. Split it by tables.")
+    return count
+
+
+def _unpack(data: bytes) -> io.BytesIO:
+    """The archive without compression, so that no part is longer than it declares when it is read as a whole."""
+    unpacked = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as packed, zipfile.ZipFile(unpacked, "w") as out:
+        for part in packed.infolist():
+            with packed.open(part) as source, out.open(part.filename, "w") as target:
+                shutil.copyfileobj(source, target, _CHUNK)
+    unpacked.seek(0)
+    return unpacked
+
+
+class _Budget:
+    """The rows and cells that a workbook may still have, with empty ones: sheets may be read several times."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._rows, self._cells = name, MOST_ROWS, MOST_VALUES
+
+    def spend(self, cells: int) -> None:
+        """Raises FileRefused."""
+        self._rows, self._cells = self._rows - 1, self._cells - cells
+        if self._rows < 0 or self._cells < 0:
+            raise FileRefused(self._name, f"has more than {MOST_ROWS} rows or {MOST_VALUES} cells. Split it by tables.")
+
+
+def _read_lines(sheet: Any, budget: _Budget) -> Iterator[tuple[int, Cells]]:
     """The lines of a sheet with any content, with their numbers, at least as wide as the first.
 
     The size that the sheet declares is not trusted.
@@ -173,8 +253,9 @@ def _read_lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
     sheet.reset_dimensions()
     width = 0
     for number, row in enumerate(sheet.iter_rows(), 1):
-        if number > ROWS or len(row) > COLUMNS:
-            raise FileRefused(sheet.title, f"has more than {COLUMNS} columns or {ROWS} rows.")
+        if len(row) > COLUMNS:
+            raise FileRefused(sheet.title, f"has more than {COLUMNS} columns.")
+        budget.spend(len(row))
         cells = [_read_text(sheet.title, number, column, cell) for column, cell in enumerate(row)]
         while cells and not cells[-1]:
             cells.pop()

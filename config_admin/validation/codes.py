@@ -64,6 +64,7 @@ CODES: Mapping[str, str] = {
         "answer leaves it empty, and a prompt for a model fails. Correct the name, or let a "
         "rule set it."
     ),
+    "TEMPLATE_SOURCE_LEFT": "Source of another template language is left over. Users would see it as it stands.",
     "TEMPLATE_OLDER_FORM": "The text uses an older placeholder syntax. On saving, it is converted to the current one.",
     "PATH_ALWAYS_MATCHES": "Every turn has this value, so the condition is always met. Compare it with a value.",
     # intents and classifiers
@@ -79,7 +80,11 @@ CODES: Mapping[str, str] = {
     "CLASSIFIER_OVERLAP": (
         "A phrase of another intent matches the same messages. The message says which one decides, if any."
     ),
-    "PHRASE_WITHOUT_WORDS": "The phrase consists of words such as “I would like”, which say nothing about a subject.",
+    "PHRASE_OF_COMMON_WORDS": (
+        "The phrase consists of words such as “I would like”, which say nothing about a subject. It matches only "
+        "messages with the same words."
+    ),
+    "PHRASE_WITHOUT_WORDS": "The phrase consists of signs only.",
     "PHRASE_OF_OTHER_INTENT": (
         "Phrases of two intents have the same telling words, so the user is asked which one is meant."
     ),
@@ -115,7 +120,10 @@ CODES: Mapping[str, str] = {
     "SCHEMA_REQUIRED": '"required" names a field that "properties" does not have.',
     "SCHEMA_NO_REQUIRED": "No field is required, so the form is complete at once. Mark the required fields.",
     "SCHEMA_RESERVED_FIELD": "This name is reserved for the engine. Choose another name.",
-    "SCHEMA_NO_PROMPT": "No prompt template tells the model how to read the fields. Add one of type SCHEMA_JSON.",
+    "SCHEMA_NO_PROMPT": (
+        "No prompt template tells the model how to read the fields, so the engine reads them alone. Add one of type "
+        "SCHEMA_JSON."
+    ),
     "SCHEMA_OPTION_SHADOWED": "Another form with the same scope is always used instead of this one.",
     "CONFIRM_STATE_NO_SCHEMA": "The user may confirm or edit in this state, but no form applies there.",
     "SCHEMA_PROMPT_INTENT_ANY": "A template that extracts fields belongs to one intent. Choose the intent.",
@@ -133,7 +141,8 @@ CODES: Mapping[str, str] = {
     "LAST_FALLBACK": "This is the only answer to messages that are not recognised. Without it, those turns fail.",
     "DERIVED_WITHOUT_MODEL": "A model should write this answer, but no model is configured.",
     "DERIVED_NO_PROMPT": (
-        "A model should write this answer, but no prompt template applies, so the turn fails. Add a template."
+        "A model should write this answer, but no prompt template applies, so its text is used or the turn fails. "
+        "Add a template."
     ),
     "DERIVED_NO_HINT": "The model only gets the template. Add a hint that says what matters in this answer.",
     "JSON_SCHEMA_FOR_TEXT": "A JSON Schema only applies to JSON answers that a model writes.",
@@ -177,9 +186,19 @@ CODES: Mapping[str, str] = {
     "PLANNER_NO_TOOLS_VAR": "The planner can only call tools that it knows. Add {{mcp_tools}} to the prompt.",
     "PLANNER_TOOL_UNKNOWN": "The prompt refers to a tool that is not allowed in this scope.",
     "TWO_PLANNERS": "Another planner prompt has the same scope. The newer one is used.",
+    # imports
+    "BASE_MOVED": (
+        "The configuration was changed after the release that the file is based on, and the import would take that "
+        "back. Merge, export again, or overwrite."
+    ),
+    "BASE_UNKNOWN": "The file is based on a release of another installation, so its changes cannot be merged.",
+    "MERGE_CONFLICT": "Both the file and this installation changed the same value since the base of the file.",
     # policies and models
     "POLICY_BLOCKS_EVERYTHING": (
         "The pattern matches every message, so every message would be blocked. Make it more specific."
+    ),
+    "POLICY_NEVER_MATCHES": (
+        "No message matches the pattern, so the policy stops nothing. Often two backslashes stand where one is meant."
     ),
     "LLM_NOT_CONFIGURED": "A model should check this policy, but no model is configured.",
 }
@@ -197,6 +216,10 @@ HEALTH_CODES: Mapping[str, str] = {
         "specific rules."
     ),
     "RULE_NEVER_FIRES": "The rule never applies. The message says why. Delete the rule or correct the cause.",
+    "START_RULE_SKIPPED": (
+        "The rule sets the first state only when the model decides the intent. Phrases lead to the intent, too, and "
+        "then it does not run. Add the same rule with the phase “After a phrase matched”."
+    ),
     "RULE_LOOP": (
         "The rules move the conversation in a loop until the limit of passes is reached. Give one of "
         "them a condition that is no longer met after the other one applied."
@@ -235,6 +258,10 @@ HEALTH_CODES: Mapping[str, str] = {
     ),
     "FALLBACK_MISSING": (
         "There is no answer for messages that are not recognised. Add an answer for intent UNKNOWN, state UNKNOWN."
+    ),
+    "ANSWER_WITH_GAPS": (
+        "Names in the text of an answer often have no value, so users see gaps. Set them before, or give them a "
+        "default: {{ name | default('...') }}."
     ),
     "ROW_UNUSABLE": (
         "The row is invalid, so no turn uses it: a pattern or path is not valid, or a value does not fit its field."

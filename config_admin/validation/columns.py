@@ -72,6 +72,16 @@ class LanguageByWord(NamedTuple):
         return f"{self.column}:{','.join(f'{word}={language}' for word, language in self.languages.items())}"
 
 
+@dataclass(frozen=True)
+class NaturalKey:
+    """The columns, as in files, that identify a row of a table without its id."""
+
+    columns: tuple[str, ...]
+    #: True if no two rows have the same key, so that files need no ids. Of equal keys, rows match in their order.
+    is_unique: bool = False
+    ignores_case: bool = False
+
+
 UNKNOWN_WORD = Problem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}")
 
 

@@ -12,12 +12,35 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.deployment.secrets import MASK
 
 CODE = re.compile(r"[A-Z][A-Z0-9_]{0,119}")
 
 
 #: Names of headers and variables that hold secrets.
 CREDENTIAL = re.compile(r"authorization|cookie|api[-_]?key|token|secret|passw(?:or)?d|credential", re.IGNORECASE)
+#: Texts that are secrets by their form: private keys, keys of well-known services, passwords in addresses.
+SECRET_VALUE = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY|\bsk-[A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}|\beyJ[A-Za-z0-9_-]{10,}\.eyJ|\b(?:Bearer|Basic) [A-Za-z0-9+/=._-]{16,}"
+    r"|://[^/\s:@]+:[^/\s:@]+@"
+)
+#: A name and its value in an address or an option: `?api_key=…`, `--token=…`.
+_NAMED_VALUE = re.compile(r"(?:[?&]|--)([\w-]+)=([^&\s]+)")
+#: What stands for a value that is not in the row.
+_REFERENCE = re.compile(r"\$\{|\{\{")
+
+
+def is_secret(name: str, text: object) -> bool:
+    """Whether a value holds a secret itself, by its name or its form. A reference to one is none."""
+    if not isinstance(text, str) or not text:
+        return False
+    if text == MASK:
+        # A form or a file showed this for a secret: stored, it would replace it.
+        return True
+    pairs = [(name, text), *_NAMED_VALUE.findall(text)]
+    named = any(CREDENTIAL.search(each) and not _REFERENCE.search(value) for each, value in pairs)
+    return named or SECRET_VALUE.search(text) is not None
 
 
 def check_intent(draft: Draft[Any]) -> Iterator[Finding]:

@@ -1,10 +1,14 @@
 """Phrases of two intents that match one message: which one decides, and what a message calls them (pipeline-1 14.4)."""
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.phrases.settings import MIN_SCORE
 from convengine.engine.rules.pattern_examples import describe_examples
 from convengine.engine.rules.text_bank import REGEX
-from convengine.engine.steps.intents.classifiers import list_groups
+from convengine.engine.steps.intents.classifiers import get_classifier_bank, list_groups
 from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY, ORDER
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn import live_settings, rows
@@ -38,3 +42,36 @@ def describe_phrase(row: rows.Classifier) -> str:
     examples = "" if row.description or code(row.rule_type) != REGEX else describe_examples(row.pattern or "")
     name = f"like {examples}" if examples else f"“{shorten_line(row.description or row.pattern, _LONGEST)}”"
     return f"phrase {name} of {code(row.intent_code)}"
+
+
+@dataclass(frozen=True)
+class PhraseOverlap:
+    """The rows of other intents that match the sentence of a phrase, too."""
+
+    others: tuple[rows.Classifier, ...]
+    #: Those of them that decide.
+    taking: tuple[rows.Classifier, ...]
+    #: True when users are asked which intent they mean.
+    is_asked: bool
+
+
+def find_phrase_overlap(snapshot: Snapshot, row: rows.Classifier) -> PhraseOverlap | None:
+    """What else matches the sentence of a phrase of the configuration; null if nothing does."""
+    sentence, own = row.pattern or "", code(row.intent_code)
+    least = live_settings.read(snapshot, MIN_SCORE).value
+    matches = match_phrases(snapshot, sentence)
+    near = [match for match in (*matches.hits, *matches.near) if match.intent != own and match.score >= least]
+    others = {match.phrase.key: snapshot.row(rows.Classifier, match.phrase.key) for match in near}
+    taking: dict[Any, rows.Classifier] = {}
+    is_asked = False
+    for pk in (*(match.phrase.key for match in matches.hits), *get_classifier_bank(snapshot).hits(sentence)):
+        other = snapshot.row(rows.Classifier, pk)
+        if other is None or code(other.intent_code) == own or not snapshot.is_active(other.intent_code):
+            continue
+        others[pk] = other
+        decides = choose_deciding_row(snapshot, row, other)
+        is_asked = is_asked or decides is None
+        if decides is other:
+            taking[pk] = other
+    matching = tuple(other for other in others.values() if other)
+    return PhraseOverlap(matching, tuple(taking.values()), is_asked) if matching else None

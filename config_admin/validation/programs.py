@@ -14,7 +14,7 @@ from convengine.engine.older_templates.convert import ConversionError, convert
 from convengine.engine.prompts import render, variables
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.rules.json_path import PathError, compile_path
-from convengine.engine.rules.patterns import PatternError, compile_pattern, has_double_backslash
+from convengine.engine.rules.patterns import PatternError, compile_pattern, find_double_backslash
 from convengine.engine.rules.text_bank import EXACT, REGEX, matches_single
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean
@@ -24,6 +24,12 @@ from convengine.engine.turn.snapshot import Snapshot
 
 #: How many expressions of an older form a message shows.
 _SHOWN = 5
+#: Source of other template languages that is no part of a Jinja2 template: `${name}`, `#{name}`, `th:if=`, `%s`.
+_LEFT_OVER = re.compile(
+    r"\[[\[(]\$\{?[^{}\s\])]{0,40}|[$#]\{[^{}\s]{0,40}\}?|\bth:[a-z]+=|</?#[a-z]+|<%[=\w ]{0,20}"
+    r"|(?<![\w%])%(?:\d\$)?s\b"
+)
+_JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 #: A word boundary beside a letter that the engine's `\b` does not count.
 _FOREIGN_BOUNDARY = re.compile(r"(?<!\\)\\b(?P<after>[^\W\d_a-zA-Z])|(?P<before>[^\W\d_a-zA-Z])\\b")
 
@@ -37,11 +43,11 @@ def check_regex(draft: Draft[Any], field: str, text: str | None) -> Iterator[Fin
     except PatternError as error:
         yield draft.error(error.code, field, _describe_pattern_error(error))
         return
-    if has_double_backslash(text):
+    if doubled := find_double_backslash(text):
         yield draft.warning(
             "REGEX_DOUBLE_BACKSLASH",
             field,
-            r"\\b matches a backslash followed by b. For a word boundary write \b.",
+            f"{doubled} matches a backslash followed by {doubled[-1]}. Write one backslash: {doubled[1:]}",
         )
     if match := _FOREIGN_BOUNDARY.search(text):
         letter = match["after"] or match["before"]
@@ -127,6 +133,13 @@ def check_template(
             field,
             f"Only Jinja2 is filled in. On saving, this is converted to Jinja2: {shown}{more}.",
         )
+    if leftovers := list(dict.fromkeys(_LEFT_OVER.findall(_JINJA.sub("", converted.text))))[:_SHOWN]:
+        yield draft.warning(
+            "TEMPLATE_SOURCE_LEFT",
+            field,
+            f"{', '.join(leftovers)} belongs to another template language and stays in the text. Write values as "
+            "{{ name }}, and conditions as {% if … %}.",
+        )
     consequence = (
         "If no rule sets it, the turn fails with UNRESOLVED_PROMPT_VARIABLE."
         if strict
@@ -148,7 +161,8 @@ _OF_CALLERS = frozenset(
         "options", "candidate_count", "action_keys", "question", "summary", "stepName", "stepLabel", "stepInfo",
         "determinant",
         "result", "errorType", "errorMessage", "severity", "theme", "icon", "sql_before", "params_json",
-        "error_message", "answer", "validation", "validation_tables", "pending_slot", "pendingSlot",
+        "error_message", "answer", "validation", "validation_tables", "pending_slot", "pendingSlot", "help_text",
+        "responseType", "outputFormat", "promptTemplateId",
     }
 )  # fmt: skip
 ENGINE_NAMES = variables.list_known_names() | RESERVED_FACTS | PARAMS.keys() | ENGINE_BRANCHES | _OF_CALLERS

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache
 from itertools import product
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from convengine.engine.text.compare import code
@@ -114,6 +115,14 @@ def get_properties(schema: Any) -> dict[str, Any]:
     document = as_json(schema)
     properties = document.get("properties") if isinstance(document, dict) else None
     return properties if isinstance(properties, dict) else {}
+
+
+def sort_properties(schema: Any) -> list[str]:
+    """The names of the properties in the order of the form: `x-order`, else their order in the schema."""
+    properties = get_properties(schema)
+    orders = [part.get("x-order") if isinstance(part, dict) else None for part in properties.values()]
+    ranks = [order if type(order) in (int, float) else number for number, order in enumerate(orders)]
+    return [name for _, name in sorted(zip(ranks, properties, strict=True), key=itemgetter(0))]
 
 
 def list_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:

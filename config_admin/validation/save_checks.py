@@ -62,8 +62,5 @@ def stale_edit(row: Row, snapshot: Snapshot, *, who: str, when: str) -> Finding:
     return Draft(row, snapshot, World()).error(
         "STALE_EDIT",
         None,
-        (
-            f"{who} changed this row ({when}) while you were editing. Reload the page to see the change. Your text is "
-            "kept in the form."
-        ),
+        f"{who} changed this row ({when}) while you were editing. Your text is kept in the form.",
     )

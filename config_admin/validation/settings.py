@@ -22,7 +22,12 @@ def canonical_key(row: Any) -> tuple[str, str, str]:
 
 def find_setting(row: rows.Config) -> Setting[Any] | None:
     """The setting of a row, also under an older name, or null."""
-    return CATALOGUE.get(canonical_key(row)[:2])
+    return get_setting(row.config_type, row.config_key)
+
+
+def get_setting(config_type: str | None, config_key: str | None) -> Setting[Any] | None:
+    """The setting of this type and key, also under an older name, or null."""
+    return CATALOGUE.get(live_settings.canonical_key(config_type, config_key)[:2])
 
 
 def describe_setting(setting: Setting[Any]) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from convengine.server.app_interfaces import EmptyValue
+
 #: Names that progress texts may match: the steps, and parts of steps with events of their own (R1).
 STEPS = frozenset(
     {
@@ -78,6 +80,9 @@ class World:
     #: The ids that a session may prefer, by kind, in any workspace; looked up when a row names one, and ignored when
     #: two installations are compared.
     preferences: Callable[[], Mapping[str, Sequence[str]]] = field(default=dict, compare=False, repr=False)
+    #: The gaps in the answers of recent turns; looked up by the health check, and ignored when two installations are
+    #: compared.
+    empty_values: Callable[[], Sequence[EmptyValue]] = field(default=list, compare=False, repr=False)
     steps: frozenset[str] = STEPS
     determinants: frozenset[str] = DETERMINANTS
     #: Rule types and actions of extensions.

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from config_admin.health.checks.words import describe_effect, rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
@@ -16,15 +17,21 @@ from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
+from config_admin.validation.rule_effects import is_move
+from convengine.engine.forms.life import is_final_state, read_on_no
 from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.rules.listing import tests_user_text
+from convengine.engine.rules.settings import GENERAL_MAY_UNDO
+from convengine.engine.text.compare import code
 from convengine.engine.text.json_diff import equal_json
-from convengine.engine.turn import rows
-from convengine.engine.turn.enums import read_phase
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, read_phase
 from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity, scope_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 
+#: What makes a rule hold for every "no".
+_IS_NO: Mapping[str, Any] = {"rule_type": "EXACT", "match_target": "DIALOGUE_ACT", "match_pattern": DialogueAct.NEGATE}
 #: Maximum reported collisions of one rule.
 MAX_OF_ONE = 5
 
@@ -136,6 +143,51 @@ def _report_collision(collision: Collision) -> Diagnosis:
         )
     return make_diagnosis(
         "RULE_COLLISION", Severity.WARNING, second, message, consequence, others=[first], witness=collision.witness
+    )
+
+
+def find_rules_that_undo_forms(survey: Survey) -> Iterator[Diagnosis]:
+    """General rules that act on a "no" before the form, which says itself what a no does (R113, R115)."""
+    general = [rule for rule in survey.snapshot.enabled_rows(rows.Rule) if _may_undo_form(rule, survey)]
+    for form in survey.snapshot.enabled_rows(rows.OutputSchema) if general else ():
+        if read_on_no(form) is None or not survey.snapshot.is_active(form.intent_code):
+            continue
+        confirmations = _list_confirmation_states(survey.snapshot, form)
+        for rule in general:
+            if not survey.is_touched(rule, form) or survey.late("general rules and forms"):
+                continue
+            where = [(code(form.intent_code), state) for state in confirmations if scope_fits(rule.state_code, state)]
+            wanted = [Wanted(rule), Wanted(replace(rule, **_IS_NO))]
+            sample = next(sample_turns(survey.simulator, RulePhase.POST_DIALOGUE_ACT, where, wanted), None)
+            if sample is not None:
+                yield _report_undone_form(rule, form, make_witness(sample))
+
+
+def _may_undo_form(rule: rows.Rule, survey: Survey) -> bool:
+    """True for a rule of every intent that moves when a yes or no is read, before forms react to it."""
+    if code(rule.intent_code) != ANY or not is_move(rule) or read_phase(rule.phase) != RulePhase.POST_DIALOGUE_ACT:
+        return False
+    return rule.override or bool(live_settings.read(survey.snapshot, GENERAL_MAY_UNDO).value)
+
+
+def _list_confirmation_states(snapshot: Snapshot, form: rows.OutputSchema) -> list[str]:
+    """The states to which rules lead from the form, and in which something is still to be decided."""
+    rules = snapshot.index(rows.Rule, scope_key, get_rule_order).get(scope_key(form), ())
+    states = dict.fromkeys(code(rule.action_value) for rule in rules if is_move(rule, RuleAction.SET_STATE))
+    return [state for state in states if not is_final_state(snapshot, form.intent_code, state)]
+
+
+def _report_undone_form(rule: rows.Rule, form: rows.OutputSchema, witness: Witness) -> Diagnosis:
+    return make_diagnosis(
+        "GENERAL_RULE_UNDOES",
+        Severity.WARNING,
+        rule,
+        f"{rule_name(rule)} applies to a “no” at the confirmation of {code(form.intent_code)}, before its form does "
+        "what its own setting for a “no” says.",
+        f"The flow's setting for a “no” has no effect. Name an intent in rule {rule.rule_id}, or switch off "
+        "Rules/GENERAL_MAY_UNDO.",
+        others=[form],
+        witness=witness,
     )
 
 

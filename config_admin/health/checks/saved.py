@@ -7,7 +7,10 @@ from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.save_checks import check_row
+from convengine.engine.phrases.matching import get_phrase_index
 from convengine.engine.turn import rows
+from convengine.engine.turn.scope import scope_key
+from convengine.engine.turn.snapshot import Snapshot
 
 #: Findings that another health check reports better, with an input or for all rows at once.
 REPORTED_BY_OTHER_CHECKS = frozenset(
@@ -24,12 +27,10 @@ _MISSING_NAME_CODES = frozenset(
 _OF_AN_ERROR = "The row is not valid and may fail in a turn."
 _CONSEQUENCES = {
     "REFERENCE_GONE": "The row refers to something that does not exist, so it has no effect for the customer.",
-    "DERIVED_NO_PROMPT": "The turn fails, and the customer gets an error instead of an answer.",
+    "DERIVED_NO_PROMPT": "The customer gets the text of the row; without one, an error instead of an answer.",
     "DERIVED_WITHOUT_MODEL": "No model can write the answer: the customer gets the text of the row, or an error.",
     "TEMPLATE_VAR_UNKNOWN": "If nothing sets the name, the turn fails or the customer sees a gap.",
-    "SCHEMA_NO_PROMPT": (
-        "A model cannot extract the fields. Only the fields that the engine reads itself are collected."
-    ),
+    "SCHEMA_NO_PROMPT": ("The engine reads the fields without the model, as in an installation that has no model."),
     "NO_RESPONSE_FOR_INTENT": "Customers who ask for this get an error instead of an answer.",
     "SHADOWED_ROW": "The customer never sees the effect of this row.",
     "DUPLICATE_ROW": "Changes to one of the two rows have no effect.",
@@ -42,7 +43,8 @@ _CONSEQUENCES = {
 
 
 def run_save_checks(survey: Survey) -> Iterator[Diagnosis]:
-    """The findings of every enabled row, without rows of disabled intents."""
+    """The findings of every enabled row, without rows of disabled intents. What two rows share is said of the first."""
+    first_row: dict[Any, Any] = {}
     for row_type in rows.ROW_TYPES:
         for row in survey.of(row_type):
             if not survey.snapshot.is_active(getattr(row, "intent_code", "ANY")):
@@ -51,8 +53,20 @@ def run_save_checks(survey: Survey) -> Iterator[Diagnosis]:
                 continue
             # Other checks here replace the slow save checks.
             for finding in check_row(row, survey.snapshot, survey.world, with_slow_checks=False):
+                shared = _identify_shared(finding, row, survey.snapshot)
+                if shared is not None and first_row.setdefault((finding.code, shared), row.pk) != row.pk:
+                    continue
                 if finding.code not in REPORTED_BY_OTHER_CHECKS:
                     yield _to_diagnosis(finding)
+
+
+def _identify_shared(finding: Finding, row: Any, snapshot: Snapshot) -> Any:
+    """What the rows of a finding share, if each of them has the same finding; else null."""
+    if finding.code == "ACTION_AMBIGUOUS":
+        return (*scope_key(row), getattr(row, "priority", 0))
+    if finding.code == "PHRASE_OF_OTHER_INTENT":
+        return frozenset(phrase.key for phrase in get_phrase_index(snapshot).find_same_words(row.pattern))
+    return None
 
 
 def _to_diagnosis(finding: Finding) -> Diagnosis:

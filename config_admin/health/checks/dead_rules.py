@@ -20,7 +20,7 @@ from convengine.engine.rules.json_path.parser import parse_path
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, MatchTarget, RuleAction, RulePhase, RuleType, read_phase
-from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.scope import ANY, IDLE, UNKNOWN
 
 _BY_TEXT = (RuleType.EXACT, RuleType.REGEX)
 _NOTHING_HAPPENS = "The rule has no effect for the customer."
@@ -68,6 +68,59 @@ def _check_phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
             f"{intent} has no form, so no field is collected and the rules after it are not evaluated.",
             field="phase",
         )
+
+
+#: The states of rules that begin a flow; the model's decision itself sets IDLE.
+_START_STATES = (ANY, UNKNOWN, IDLE)
+
+
+def find_skipped_start_rules(survey: Survey) -> Iterator[Diagnosis]:
+    """Every rule that sets the first state after the model's decision only, of an intent that phrases lead to, too."""
+    for rule in survey.of(rows.Rule):
+        if (
+            survey.active(rule)
+            and read_phase(rule.phase) == RulePhase.POST_AGENT_INTENT
+            and code(rule.action) == RuleAction.SET_STATE
+            and code(rule.intent_code) != ANY
+        ):
+            phrase = _find_phrase_without_start(survey, rule)
+            if phrase is not None:
+                message = (
+                    f"{rule_name(rule)} sets the state {code(rule.action_value)} only when the model decides. Messages "
+                    f"that phrases recognise stay in the state {code(phrase.state_code)}. Add the same rule with the "
+                    f"phase “{RulePhase.POST_CLASSIFIER_INTENT.label}”."
+                )
+                yield make_diagnosis(
+                    "START_RULE_SKIPPED",
+                    Severity.WARNING,
+                    rule,
+                    message,
+                    "The flow does not start for customers whose message a phrase recognises.",
+                    others=(phrase,),
+                    field="phase",
+                )
+
+
+def _find_phrase_without_start(survey: Survey, rule: rows.Rule) -> rows.Classifier | None:
+    """A phrase of the rule's intent after which no other rule sets a state."""
+    target = code(rule.action_value)
+    for phrase in relations.find_rows_of_intent(survey.snapshot, rows.Classifier, rule.intent_code):
+        state = code(phrase.state_code)
+        if state in (ANY, target) or code(rule.state_code) not in (*_START_STATES, state):
+            continue
+        others = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, state)
+        if not any(_starts(other, rule) for other in others if survey.active(other)):
+            return phrase
+    return None
+
+
+def _starts(other: rows.Rule, rule: rows.Rule) -> bool:
+    """True when another rule sets a state after a phrase decided, or does the same as the rule later in the turn."""
+    phase = read_phase(other.phase)
+    if code(other.action) != RuleAction.SET_STATE or phase == RulePhase.POST_AGENT_INTENT:
+        return False
+    does_same = code(other.action_value) == code(rule.action_value) and other.match_pattern == rule.match_pattern
+    return phase == RulePhase.POST_CLASSIFIER_INTENT or does_same
 
 
 def _is_set_by_rule(survey: Survey, rule: rows.Rule) -> bool:

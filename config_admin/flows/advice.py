@@ -1,0 +1,89 @@
+"""Advice on the inputs of a flow while it is typed: phrases that other intents take, and names that no text knows."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from config_admin.flows.flows import Document, FlowKind
+from config_admin.validation.phrase_overlaps import PhraseOverlap, describe_phrase
+from config_admin.validation.programs import ENGINE_NAMES, list_known_names
+from config_admin.validation.template_faults import describe_template_fault
+from convengine.engine.older_templates.convert import ConversionError, convert
+from convengine.engine.prompts import render
+from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.wording import did_you_mean
+from convengine.engine.turn.snapshot import Snapshot
+
+#: How many phrases are named.
+_MAX_REPORTED = 5
+#: A flow with fewer phrases gets advice.
+_ENOUGH_PHRASES = 5
+#: Names besides the fields that a text may use, by kind of flow, and what they stand for.
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    FlowKind.collect: {"form_summary": "all values"},
+    FlowKind.lookup: {"tool_result.result": "what the tool found"},
+}
+
+
+def describe_overlaps(overlaps: Sequence[tuple[str, PhraseOverlap]]) -> list[str]:
+    """The phrases that do not lead to the flow alone, each with the phrase of the other intent."""
+    lines = [line for phrase, overlap in overlaps if (line := _describe_overlap(phrase, overlap))]
+    more = len(lines) - _MAX_REPORTED
+    return [*lines[:_MAX_REPORTED], *([f"{more} more phrases are taken by other intents."] if more > 0 else [])]
+
+
+def _describe_overlap(phrase: str, overlap: PhraseOverlap) -> str:
+    shown = shorten_line(phrase, 60)
+    if overlap.taking:
+        return f"“{shown}” does not lead here: the {describe_phrase(overlap.taking[0])} decides."
+    if overlap.is_asked:
+        return f"“{shown}” also fits the {describe_phrase(overlap.others[0])}. Users are asked which one they mean."
+    return ""
+
+
+def describe_few_phrases(phrases: Sequence[str]) -> list[str]:
+    """Advice on a flow with few phrases."""
+    if not 0 < len(phrases) < _ENOUGH_PHRASES:
+        return []
+    return ["Few phrases: write about ten, short and long ones, in the users' own words."]
+
+
+def describe_single_phrasing(questions: Sequence[str]) -> list[str]:
+    """Advice on a question beside a flow that has one phrasing."""
+    return ["Only one phrasing: add two or three in other words."] if len(questions) == 1 else []
+
+
+def describe_missing_hand_over(kind: str, text: str, snapshot: Snapshot) -> list[str]:
+    """Advice on a flow whose users get only the built-in text when they ask for a person."""
+    if kind != FlowKind.collect or text.strip() or snapshot.hand_over_intents:
+        return []
+    return ["Users who ask for a person get the built-in text. Write whom to contact, or start a flow that hands over."]
+
+
+def list_names(kind: str, fields: Sequence[Document]) -> list[tuple[str, str]]:
+    """The names that a text of the flow can use, with what they stand for."""
+    asks = kind in (FlowKind.collect, FlowKind.lookup)
+    return [*((field["name"], field["title"]) for field in fields if asks), *_NAMES.get(kind, {}).items()]
+
+
+class NameAdvice:
+    """Tells names that the texts of a flow use, and that nothing provides."""
+
+    def __init__(self, snapshot: Snapshot, flow_code: str, stored: Collection[str], fields: Collection[str]) -> None:
+        """`stored` and `fields`: the names of the form's fields before, and on the page."""
+        self._fields = fields
+        self._known = (list_known_names(snapshot, flow_code) - set(stored)) | ENGINE_NAMES | set(fields)
+
+    def check_text(self, text: str) -> list[str]:
+        """What is wrong with a text."""
+        try:
+            converted = convert(text).text
+            render.check_template(converted)
+        except ConversionError as error:
+            return [f"This text is not valid: {error.reason}."]
+        except render.TemplateError as error:
+            return [f"This text is not valid. {describe_template_fault(text, error)}"]
+        names = {name.partition(".")[0] for name in render.list_names(converted)}
+        return list(map(self._describe_unknown_name, sorted(names - self._known)))
+
+    def _describe_unknown_name(self, name: str) -> str:
+        hint = did_you_mean(name, self._fields) or did_you_mean(name, self._known)
+        return f"{{{{ {name} }}}} is no known name: nothing is shown in its place.{hint}"

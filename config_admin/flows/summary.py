@@ -1,0 +1,159 @@
+"""A flow in the words of its page: all of it, and what an edit changes."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from config_admin.flows.bounds import format_bound
+from config_admin.flows.choices import format_choices
+from config_admin.flows.flows import Document, FlowKind, Values, write_rows
+from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VALUES, TYPES
+from convengine.engine.forms.asking import find_language, get_texts, write_question
+from convengine.engine.forms.form import Form
+
+_PLAIN_KEYS = (
+    "title", "description", "locale", "ask_mode", "confirmation", "on_no", "task", "task_failed", "tool", "answer",
+    "on_leave", "max_misses", "hand_over",
+)  # fmt: skip
+
+
+class SummaryPart(NamedTuple):
+    """A part of a flow, with its lines."""
+
+    title: str
+    lines: list[str]
+
+
+class FlowChange(NamedTuple):
+    """A change of a flow; `change` is added, changed or deleted."""
+
+    change: str
+    title: str
+    before: str = ""
+    after: str = ""
+
+
+# --- all of it ----------------------------------------------------------------------------------------------------
+
+
+def summarise_flow(flow: Document) -> list[SummaryPart]:
+    """The flow, part by part."""
+    parts = [SummaryPart(f"Phrases of {flow['title']}", list(flow["phrases"]))]
+    if fields := flow.get("fields"):
+        questions = _write_questions(flow)
+        parts += [
+            SummaryPart(f"Field {number}: {field['title']}", list(_describe_field(field, questions[field["name"]])))
+            for number, field in enumerate(fields, 1)
+        ]
+    texts = get_texts(find_language(flow.get("locale") or ""))
+    shown = {**flow}
+    if flow["kind"] == FlowKind.collect:
+        shown = {"confirmation": texts["confirm"], "on_no": "ASK_WHAT_TO_CHANGE", **shown}
+    if fields:
+        shown = {"on_leave": "ASK", "max_misses": 3, **shown}
+    parts += [
+        SummaryPart(FLOW_LABELS[key], [_say_value(key, shown[key])])
+        for key in _PLAIN_KEYS
+        if key != "title" and shown.get(key) not in (None, "", flow["title"])
+    ]
+    for item in flow.get("questions_and_answers", ()):
+        parts.append(SummaryPart("Answered beside the flow", [*item["questions"], f"Answer: {item['answer']}"]))
+    return parts
+
+
+def _describe_field(field: Document, question: str) -> Iterator[str]:
+    is_asked = field.get("required", True) or field.get("question")
+    needed = "required" if field.get("required", True) else "optional"
+    yield f"{TYPES[field['type']]}, {needed}{_describe_bounds(field)}"
+    yield f"Asks: {question}" if is_asked else "Never asked, because it is optional and has no question"
+    for option in field.get("options", ()):
+        yield f"Choice: {format_choices([option])}"
+    for key in ("again", "invalid", "pattern", "currency", "country"):
+        if field.get(key):
+            yield f"{FIELD_LABELS[key]}: {field[key]}"
+
+
+def _describe_bounds(field: Document) -> str:
+    bounds = {key: field[key] for key in ("min", "max") if field.get(key) not in (None, "")}
+    words = (
+        f"{word} {format_bound(field['type'], bounds[key])}"
+        for key, word in (("min", "from"), ("max", "to"))
+        if key in bounds
+    )
+    return "".join(f", {text}" for text in words)
+
+
+def _write_questions(flow: Document) -> Mapping[str, str]:
+    """The question of each field; one that is left blank is made from the name."""
+    schema = next(row["json_schema"] for row in write_rows(flow)["ce_output_schema"])
+    language = find_language(flow.get("locale") or "")
+    own = {field["name"]: field.get("question") for field in flow["fields"]}
+    return {field.path: own[field.path] or write_question(field, language) for field in Form(schema).fields}
+
+
+# --- what an edit changes -----------------------------------------------------------------------------------------
+
+
+def describe_changes(old: Document, new: Document) -> list[FlowChange]:
+    """The differences of two documents of one flow, which are normalised."""
+    changes = [
+        FlowChange("changed", FLOW_LABELS[key], _say_value(key, old.get(key)), _say_value(key, new.get(key)))
+        for key in _PLAIN_KEYS
+        if old.get(key) != new.get(key)
+    ]
+    changes += _compare_lists("Phrase", old["phrases"], new["phrases"])
+    changes += _compare_fields(old.get("fields", []), new.get("fields", []))
+    items = [
+        [f"{' / '.join(item['questions'])} – {item['answer']}" for item in flow.get("questions_and_answers", ())]
+        for flow in (old, new)
+    ]
+    return [*changes, *_compare_lists("Answered beside the flow", *items)]
+
+
+def _compare_lists(title: str, old: list[str], new: list[str]) -> Iterator[FlowChange]:
+    yield from (FlowChange("deleted", title, before=text) for text in old if text not in new)
+    yield from (FlowChange("added", title, after=text) for text in new if text not in old)
+
+
+def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[FlowChange]:
+    before, after = ({field["name"]: field for field in fields} for fields in (old, new))
+    yield from (FlowChange("deleted", "Field", before=before[name]["title"]) for name in before if name not in after)
+    for name, field in after.items():
+        if name in before:
+            yield from _compare_field(before[name], field)
+        else:
+            yield FlowChange("added", "Field", after=f"{field['title']} ({TYPES[field['type']]})")
+    orders = [
+        [field["name"] for field in fields if field["name"] in before.keys() & after.keys()] for fields in (old, new)
+    ]
+    if orders[0] != orders[1]:
+        titles = [", ".join(field["title"] for field in fields) for fields in (old, new)]
+        yield FlowChange("changed", "Order of the fields", *titles)
+
+
+def _compare_field(old: Values, new: Values) -> Iterator[FlowChange]:
+    for key, label in FIELD_LABELS.items():
+        if old.get(key) != new.get(key):
+            texts = (say_field_value(field["type"], key, field.get(key)) for field in (old, new))
+            yield FlowChange("changed", f"{new['title']}, {label}", *texts)
+
+
+def _say_value(key: str, value: Any) -> str:
+    if value is None or value == "":
+        return FLOW_VALUES[key][next(iter(FLOW_VALUES[key]))] if key in FLOW_VALUES else "nothing"
+    return str(FLOW_VALUES.get(key, {}).get(value, value))
+
+
+def say_field_value(field_type: str, key: str, value: Any) -> str:
+    """A value of a field in the words of the page."""
+    if key == "required":
+        return "Optional" if value is False else "Required"
+    if value is None or value == "":
+        return "nothing"
+    if key == "type":
+        return TYPES.get(value, str(value))
+    if key == "options":
+        return "; ".join(format_choices(value).splitlines())
+    if key in ("min", "max") and field_type in BOUNDED:
+        return str(format_bound(field_type, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

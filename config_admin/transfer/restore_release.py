@@ -1,0 +1,43 @@
+"""Restore a release for commands and the API: what it would change, and the new release."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from config_admin.releases import content
+from config_admin.releases.changes import Author
+from config_admin.releases.models import CeRelease
+from config_admin.releases.queries import release_of
+from config_admin.releases.tree import Difference
+from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
+from config_admin.restore.roll_back import roll_back, wanted_by_roll_back
+from config_admin.transfer.stranded import Stranded, find_stranded_conversations
+
+
+class RestorePlan(NamedTuple):
+    """What a restored release would change."""
+
+    differences: Mapping[str, Sequence[Difference]]
+    stranded: Sequence[Stranded]
+
+
+def plan_restore(config_version: int, *, only: bool = False) -> RestorePlan:
+    """What `restore_release` would change. Raises NoSuchRelease and RevertConflict."""
+    release_of(config_version)  # Not 0, the empty configuration: that would delete all rows.
+    wanted, changed = wanted_by_revert(config_version) if only else (wanted_by_roll_back(config_version), [])
+    if changed:
+        raise RevertConflict(changed)
+    differences = {}
+    for table, rows in wanted.items():
+        now = content.contents(table, list(rows))
+        differences[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
+    return RestorePlan(differences, find_stranded_conversations(wanted))
+
+
+def restore_release(config_version: int, *, only: bool = False, author: Author, reason: str = "") -> CeRelease | None:
+    """Make every row what it was in a release; null if nothing changes. `only`: take back just what it changed.
+
+    Raises NoSuchRelease, RestoreRefused, RowsBelongTogether and RevertConflict.
+    """
+    release_of(config_version)
+    restore = revert_release if only else roll_back
+    return restore(config_version, author=author, reason=reason)

@@ -1,0 +1,81 @@
+"""Open conversations that a change would strand: their intent or state would be gone, or would have no answer."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from config_admin.health.reachability import is_reachable
+from config_admin.restore.checks import Wanted, compile_rows, overlay_rows
+from config_admin.snapshot.active import snapshots
+from config_admin.snapshot.choose_release import Scope, follow_moves, is_answered, read_moves
+from convengine.engine.text.compare import code
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.sessions.models import ENDED, CeConversation
+
+#: How many of the newest conversations are looked at.
+NEWEST = 10_000
+#: How many conversations of an intent and state are named.
+_NAMED = 5
+
+
+class Stranded(NamedTuple):
+    """The open conversations of one intent and state, and the reason why they could not go on."""
+
+    intent: str
+    state: str
+    conversations: int
+    reason: str
+    #: The ids of the newest ones.
+    examples: tuple[str, ...]
+
+    def __str__(self) -> str:
+        noun = "conversation" if self.conversations == 1 else "conversations"
+        return f"{self.conversations} open {noun} at intent {self.intent}, state {self.state}: {self.reason}"
+
+
+def find_stranded_conversations(wanted: Wanted) -> list[Stranded]:
+    """What a change of these rows would strand, most conversations first. Looks at the newest conversations only."""
+    if not wanted:
+        return []
+    now = snapshots.current()
+    after = overlay_rows(now, wanted, {table: compile_rows(table, rows) for table, rows in wanted.items()})
+    return sorted(_list_stranded(now, after), key=lambda each: -each.conversations)
+
+
+def _list_stranded(now: Snapshot, after: Snapshot) -> Iterator[Stranded]:
+    for (intent, state), ids in _apply_renames(_group_open_conversations(), now).items():
+        if reason := _explain(now, after, intent, state):
+            yield Stranded(intent, state, len(ids), reason, tuple(ids[:_NAMED]))
+
+
+def _group_open_conversations() -> dict[Scope, list[str]]:
+    """The ids of open conversations by intent and state, newest first."""
+    newest = CeConversation.objects.order_by("-updated_at").values_list(
+        "intent_code", "state_code", "lifecycle", "conversation_id"
+    )[:NEWEST]
+    groups: dict[Scope, list[str]] = {}
+    for intent, state, lifecycle, conversation_id in newest:
+        if lifecycle not in ENDED:
+            groups.setdefault((code(intent), code(state)), []).append(str(conversation_id))
+    return groups
+
+
+def _apply_renames(groups: Mapping[Scope, list[str]], now: Snapshot) -> dict[Scope, list[str]]:
+    """The groups under the codes of today: after a rename a conversation has the old one until its next message."""
+    if all(now.is_active(intent) or intent == UNKNOWN for intent, _ in groups):
+        return dict(groups)
+    moves, renamed = read_moves(now.config_version), dict[Scope, list[str]]()
+    for scope, ids in groups.items():
+        renamed.setdefault(follow_moves(scope, moves, now), []).extend(ids)
+    return renamed
+
+
+def _explain(now: Snapshot, after: Snapshot, intent: str, state: str) -> str:
+    """Why a conversation could not go on that can today, or blank."""
+    if now.is_active(intent) and not after.is_active(intent) and intent not in (ANY, UNKNOWN):
+        return "the intent is deleted or switched off."
+    if is_answered(now, intent, state) and not is_answered(after, intent, state):
+        return "the state has no answer."
+    if state not in BUILT_IN_STATES and is_reachable(now, intent, state) and not is_reachable(after, intent, state):
+        return "nothing leads to the state any more."
+    return ""
