@@ -1,5 +1,9 @@
 """Imports the admin of tables and releases, so that they register themselves."""
 
+from config_admin.comparison.row_diff import PATH_READERS
+from config_admin.drafts import admin as draft_admin
+from config_admin.flows.form_diff import list_form_changes
+from config_admin.gradual import admin as gradual_admin
 from config_admin.history import release_admin
 from config_admin.tables.classifier import admin as classifier
 from config_admin.tables.config import admin as config
@@ -20,11 +24,17 @@ from config_admin.tables.rule import admin as rule
 from config_admin.tables.state_graph import admin as state_graph
 from config_admin.tables.tool import admin as tool
 from config_admin.tables.verbose import admin as verbose
+from config_admin.test_cases import admin as test_case_admin
+from config_admin.test_cases import run_pages as test_runs
+
+PATH_READERS["ce_output_schema", "json_schema"] = list_form_changes
 
 __all__ = [
     "classifier",
     "config",
     "container_config",
+    "draft_admin",
+    "gradual_admin",
     "intent",
     "mcp_db_tool",
     "mcp_http_tool",
@@ -40,6 +50,8 @@ __all__ = [
     "response",
     "rule",
     "state_graph",
+    "test_case_admin",
+    "test_runs",
     "tool",
     "verbose",
 ]

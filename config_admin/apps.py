@@ -6,6 +6,7 @@ from django.db.models.signals import post_migrate
 
 class ConfigAdminConfig(AppConfig):
     name = "config_admin"
+    default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Configuration"
 
     def ready(self) -> None:
@@ -13,3 +14,13 @@ class ConfigAdminConfig(AppConfig):
         from config_admin.releases.migrations_release import after_migrate
 
         post_migrate.connect(after_migrate, sender=self)
+
+    def requires_draft(self, config_version: int) -> bool:
+        """True when changes after this release are made in drafts only (R129)."""
+        from config_admin.snapshot.active import snapshots
+        from convengine.engine.turn import live_settings
+        from convengine.engine.turn.release_settings import GATE, MODE
+
+        snapshot = snapshots.at(config_version)
+        # A saved change cannot wait for tests, so a gate needs drafts.
+        return bool(live_settings.read(snapshot, MODE).value == "REVIEWED" or live_settings.read(snapshot, GATE).value)

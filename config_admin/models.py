@@ -1,9 +1,11 @@
 """The models of the configuration: one module per table, and those of releases."""
 
+from config_admin.drafts.models import CeDraft, CeDraftEdit, CeDraftReview, CeDraftSchedule
+from config_admin.editing.first_steps import CeFirstStep
 from config_admin.form_save.presence_row import CePresence
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.stored_findings import CeHealthFinding, CeHealthReport
-from config_admin.releases.models import CeConfigHead, CeRelease, CeReleaseBlob
+from config_admin.releases.models import CeConfigHead, CeGradualRelease, CeRelease, CeReleaseBlob, CeReleaseMove
 from config_admin.tables.base_model import ControlPlaneRow, RowQuerySet, ScopedRow
 from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.config.model import CeConfig
@@ -24,6 +26,7 @@ from config_admin.tables.rule.model import CeRule
 from config_admin.tables.state_graph.model import CeStateGraph
 from config_admin.tables.tool.model import CeTool
 from config_admin.tables.verbose.model import CeVerbose
+from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
 from config_admin.workplace.editor_row import CeDeskRow
 
 __all__ = [
@@ -31,6 +34,12 @@ __all__ = [
     "CeConfigHead",
     "CeContainerConfig",
     "CeDeskRow",
+    "CeDraft",
+    "CeDraftEdit",
+    "CeDraftReview",
+    "CeDraftSchedule",
+    "CeFirstStep",
+    "CeGradualRelease",
     "CeHealthAcknowledgement",
     "CeHealthFinding",
     "CeHealthReport",
@@ -49,9 +58,14 @@ __all__ = [
     "CePromptTemplate",
     "CeRelease",
     "CeReleaseBlob",
+    "CeReleaseMove",
     "CeResponse",
     "CeRule",
     "CeStateGraph",
+    "CeTestCase",
+    "CeTestCaseTag",
+    "CeTestResult",
+    "CeTestRun",
     "CeTool",
     "CeVerbose",
     "ControlPlaneRow",

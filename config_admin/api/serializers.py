@@ -5,30 +5,34 @@ from typing import Any
 from rest_framework import serializers
 
 from config_admin.transfer.document import Mode
+from convengine.server.api.errors import envelope
+from convengine.server.api.serializers import FailureSerializer
+
+IMPORT_MODES = [mode.value for mode in Mode]
 
 
-class TableSerializer(serializers.Serializer[Any]):
+class ConfigTableSerializer(serializers.Serializer[Any]):
     """A table of the configuration."""
 
     table = serializers.CharField()
     rows = serializers.IntegerField()
 
 
-class TablesSerializer(serializers.Serializer[Any]):
+class ConfigTableListSerializer(serializers.Serializer[Any]):
     """The tables of the release in force."""
 
     configVersion = serializers.IntegerField()
-    tables = TableSerializer(many=True)
+    tables = ConfigTableSerializer(many=True)
 
 
-class RowKeySerializer(serializers.Serializer[Any]):
+class RowReferenceSerializer(serializers.Serializer[Any]):
     """A row of the configuration."""
 
     table = serializers.CharField()
     row = serializers.JSONField()
 
 
-class DiagnosisSerializer(serializers.Serializer[Any]):
+class HealthFindingSerializer(serializers.Serializer[Any]):
     """Something that is wrong, or may be. The fingerprint stays the same until one of the rows changes."""
 
     table = serializers.CharField()
@@ -39,24 +43,24 @@ class DiagnosisSerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
     message = serializers.CharField()
     consequence = serializers.CharField()
-    rows = RowKeySerializer(many=True)
+    rows = RowReferenceSerializer(many=True)
     witness = serializers.JSONField(
         help_text="intent, state, phase, userText, dialogueAct, context, inputParams, facts, joined."
     )
     fingerprint = serializers.CharField()
 
 
-class HealthSerializer(serializers.Serializer[Any]):
+class HealthReportSerializer(serializers.Serializer[Any]):
     """The health of the configuration in force; `leftOut` counts what was not looked at for want of time."""
 
     configVersion = serializers.IntegerField()
     errorCount = serializers.IntegerField()
     warningCount = serializers.IntegerField()
     leftOut = serializers.DictField(child=serializers.IntegerField())
-    findings = DiagnosisSerializer(many=True)
+    findings = HealthFindingSerializer(many=True)
 
 
-class ProgressSerializer(serializers.Serializer[Any]):
+class CheckProgressSerializer(serializers.Serializer[Any]):
     """How far a check is: what it looks at, how many parts are done, and of how many."""
 
     part = serializers.CharField()
@@ -64,14 +68,14 @@ class ProgressSerializer(serializers.Serializer[Any]):
     of = serializers.IntegerField(source="parts")
 
 
-class RunningSerializer(serializers.Serializer[Any]):
+class RunningCheckSerializer(serializers.Serializer[Any]):
     """The check of the configuration in force goes on."""
 
     configVersion = serializers.IntegerField()
-    progress = ProgressSerializer()
+    progress = CheckProgressSerializer()
 
 
-class RowsSerializer(serializers.Serializer[Any]):
+class ConfigRowPageSerializer(serializers.Serializer[Any]):
     """Some rows of a table of the release in force; `next` is `after` of the next page, null at the end."""
 
     configVersion = serializers.IntegerField()
@@ -80,7 +84,7 @@ class RowsSerializer(serializers.Serializer[Any]):
     rows = serializers.ListField(child=serializers.JSONField())
 
 
-class FileSerializer(serializers.Serializer[Any]):
+class ImportFileSerializer(serializers.Serializer[Any]):
     """A file as it is, whose name says how it is read: `.csv`, called like its table, `.xlsx`, or any other form."""
 
     name = serializers.CharField(max_length=255)
@@ -92,12 +96,24 @@ class ImportSerializer(serializers.Serializer[Any]):
 
     bundle = serializers.JSONField(required=False)
     sql = serializers.CharField(required=False, trim_whitespace=False)
-    file = FileSerializer(required=False)
+    file = ImportFileSerializer(required=False)
     apply = serializers.BooleanField(default=False)
     rest = serializers.BooleanField(default=False)
-    mode = serializers.ChoiceField([mode.value for mode in Mode], required=False)
+    mode = serializers.ChoiceField(IMPORT_MODES, required=False)
     blankAsAny = serializers.BooleanField(default=False)
+    merge = serializers.BooleanField(
+        default=False, help_text="Merge the file with changes made since its base release, field by field."
+    )
+    overwrite = serializers.BooleanField(
+        default=False, help_text="Take back changes made since the base release of the file."
+    )
+    undoubleBackslashes = serializers.BooleanField(
+        default=False, help_text="Read two backslashes in a regular expression as one."
+    )
     reason = serializers.CharField(default="", allow_blank=True, max_length=2000)
+    draft = serializers.IntegerField(
+        required=False, min_value=1, help_text="The id of an open draft to import into. Nothing changes live then."
+    )
 
 
 class FlowSummarySerializer(serializers.Serializer[Any]):
@@ -108,22 +124,22 @@ class FlowSummarySerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
 
 
-class FlowsSerializer(serializers.Serializer[Any]):
+class FlowListSerializer(serializers.Serializer[Any]):
     """The flows of the release in force."""
 
     configVersion = serializers.IntegerField()
     flows = FlowSummarySerializer(many=True)
 
 
-class FlowSerializer(serializers.Serializer[Any]):
+class FlowDetailsSerializer(serializers.Serializer[Any]):
     """A flow document, and the rows of its intents that saving it does not touch."""
 
     configVersion = serializers.IntegerField()
     flow = serializers.JSONField(help_text="The flow document, described by config_admin/flows/flow.schema.json.")
-    otherRows = RowKeySerializer(many=True)
+    otherRows = RowReferenceSerializer(many=True)
 
 
-class FlowWriteSerializer(serializers.Serializer[Any]):
+class WriteFlowSerializer(serializers.Serializer[Any]):
     """A flow document to store, and why."""
 
     flow = serializers.JSONField(help_text="The flow document, described by config_admin/flows/flow.schema.json.")
@@ -136,3 +152,163 @@ class FlowResultSerializer(serializers.Serializer[Any]):
     release = serializers.IntegerField(allow_null=True)
     diff = serializers.JSONField(help_text="By table: added, removed, and changed rows with before and after.")
     findings = serializers.JSONField(help_text="Warnings of the save checks.")
+
+
+class TopicSummarySerializer(serializers.Serializer[Any]):
+    """An intent with all its rows."""
+
+    code = serializers.CharField()
+    title = serializers.CharField()
+    enabled = serializers.BooleanField()
+
+
+class TopicListSerializer(serializers.Serializer[Any]):
+    """The topics of the release in force."""
+
+    configVersion = serializers.IntegerField()
+    topics = TopicSummarySerializer(many=True)
+
+
+class TopicDetailsSerializer(TopicSummarySerializer):
+    """A topic: its rows, and what depends on it."""
+
+    configVersion = serializers.IntegerField()
+    questions = serializers.ListField(
+        child=serializers.CharField(), help_text="The intents of the questions that are answered beside its flow."
+    )
+    rows = RowReferenceSerializer(many=True)
+    references = RowReferenceSerializer(many=True, help_text="Rows of other intents that name it.")
+    mentions = RowReferenceSerializer(many=True, help_text="Rows with its code in a text that may mean something else.")
+    neededTools = serializers.ListField(
+        child=serializers.CharField(), help_text="Tools that its rows call and that do not belong to it."
+    )
+
+
+class ChangeTopicSerializer(serializers.Serializer[Any]):
+    """Whether to change the topic, and why."""
+
+    apply = serializers.BooleanField(default=True, help_text="If false, nothing is changed: the result is a preview.")
+    reason = serializers.CharField(default="", allow_blank=True, max_length=2000)
+
+
+class DuplicateTopicSerializer(ChangeTopicSerializer):
+    """The code and the title of a copy."""
+
+    code = serializers.CharField(max_length=120)
+    title = serializers.CharField(default="", allow_blank=True, max_length=400)
+
+
+class RenameTopicSerializer(DuplicateTopicSerializer):
+    """A new code, a new title, or both."""
+
+    code = serializers.CharField(default="", allow_blank=True, max_length=120)
+
+
+class SwitchTopicSerializer(ChangeTopicSerializer):
+    """Whether the topic takes part in turns."""
+
+    enabled = serializers.BooleanField()
+
+
+class TopicResultSerializer(serializers.Serializer[Any]):
+    """What changed or would change; `release` is null when nothing was stored."""
+
+    release = serializers.IntegerField(allow_null=True)
+    diff = serializers.JSONField(help_text="By table: added, removed, and changed rows with before and after.")
+    findings = serializers.JSONField(help_text="Warnings of the save checks.")
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    """A finding of the save checks."""
+
+    table = serializers.CharField()
+    row = serializers.JSONField()
+    field = serializers.CharField(allow_null=True)
+    severity = serializers.CharField()
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ImportFindingSerializer(FindingSerializer):
+    """A finding about a row of the import."""
+
+    where = serializers.CharField(allow_null=True, help_text="The place in the imported file.")
+
+
+class StrandedConversationsSerializer(serializers.Serializer[Any]):
+    """Open conversations of one intent and state that could not go on."""
+
+    intent = serializers.CharField()
+    state = serializers.CharField()
+    conversations = serializers.IntegerField(help_text="How many, among the newest 10,000.")
+    reason = serializers.CharField()
+    examples = serializers.ListField(child=serializers.CharField(), help_text="The ids of the newest ones.")
+
+
+class ImportPlanSerializer(serializers.Serializer[Any]):
+    """What an import changes, with all findings."""
+
+    configVersion = serializers.IntegerField(allow_null=True)
+    mode = serializers.ChoiceField(IMPORT_MODES)
+    rows = serializers.IntegerField(help_text="How many rows were sent.")
+    refused = serializers.BooleanField(help_text="True: rows have errors, so nothing is changed.")
+    diff = serializers.DictField(help_text="By table: added, removed, and changed rows with before and after.")
+    findings = ImportFindingSerializer(many=True)
+    leftOut = ImportFindingSerializer(many=True)
+    stranded = StrandedConversationsSerializer(many=True)
+    conversions = serializers.ListField(child=serializers.DictField())
+    renumbered = serializers.ListField(child=serializers.DictField())
+    notes = serializers.ListField(child=serializers.DictField())
+
+
+class ImportResultSerializer(ImportPlanSerializer):
+    """What an import would change, or has changed."""
+
+    applied = serializers.BooleanField()
+    release = serializers.IntegerField(allow_null=True, help_text="The release of the import; null without a change.")
+
+
+class ReleaseSerializer(serializers.Serializer[Any]):
+    """A release."""
+
+    release = serializers.IntegerField()
+    origin = serializers.CharField()
+    author = serializers.CharField()
+    reason = serializers.CharField()
+    createdAt = serializers.DateTimeField()
+    contentHash = serializers.CharField(help_text="The hash of all rows. Exports name it in `base`.")
+
+
+class ReleaseListSerializer(serializers.Serializer[Any]):
+    """The newest releases, newest first."""
+
+    releases = ReleaseSerializer(many=True)
+
+
+class RestoreReleaseSerializer(ChangeTopicSerializer):
+    """Whether to change the configuration, and why."""
+
+
+class RestoreResultSerializer(serializers.Serializer[Any]):
+    """What changed or would change; `release` is null when nothing was stored."""
+
+    release = serializers.IntegerField(allow_null=True)
+    diff = serializers.JSONField(help_text="By table: added, removed, and changed rows with before and after.")
+    stranded = StrandedConversationsSerializer(many=True)
+
+
+class TopicRefusalSerializer(FailureSerializer):
+    """Rows have errors, so nothing was changed. The findings say which."""
+
+    findings = FindingSerializer(many=True)
+    problems = serializers.ListField(child=serializers.CharField())
+
+
+class ImportRefusalSerializer(FailureSerializer, ImportPlanSerializer):
+    """Rows have errors, so nothing was changed. The findings say which."""
+
+
+def describe_refusal(document: dict[str, Any]) -> dict[str, Any]:
+    """The body of a refusal: a failure as everywhere, with the plan or the problems."""
+    message = "Rows have errors, so nothing was changed. `findings` lists them."
+    return {**envelope("CONFIGURATION_REFUSED", message), **document}

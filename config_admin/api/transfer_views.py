@@ -4,19 +4,26 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpResponse, StreamingHttpResponse
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from config_admin.api.serializers import ImportSerializer
+from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.api.serializers import (
+    ImportRefusalSerializer,
+    ImportResultSerializer,
+    ImportSerializer,
+    describe_refusal,
+)
+from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
-from config_admin.transfer.document import Document, FileRefused
+from config_admin.transfer.document import Document, FileRefused, check_value_count
 from config_admin.transfer.files import CONTENT_TYPES, CSV, JSON, XLSX, export_configuration, read_bytes
 from config_admin.transfer.import_plan import Plan, Progress, ignore_progress, plan_import
 from config_admin.transfer.import_progress import NDJSON, WorkFailed, WorkProgress, follow_work
@@ -24,17 +31,15 @@ from config_admin.transfer.import_report import serialize_plan
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPE_OF
-from convengine.server.api.authentication import KeyThrottle
 from convengine.server.api.errors import envelope, error_body
 from convengine.server.api.parsers import OrjsonParser, OrjsonRenderer
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.schema import extend_schema
 from convengine.server.deployment import conf
 
 #: The fields of the data to import; exactly one is needed.
 _FILES = ("bundle", "sql", "file")
 #: The formats of an export.
 _FORMS = (JSON, CSV, XLSX)
-_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 
 
 class ImportParser(OrjsonParser):
@@ -46,6 +51,13 @@ class ImportParser(OrjsonParser):
         limit: int = conf.get("MAX_IMPORT_BYTES")
         return limit
 
+    def check_body(self, body: bytes) -> None:
+        """Raises RequestInvalid for very many values."""
+        try:
+            check_value_count("The body", body)
+        except FileRefused as error:
+            raise RequestInvalid(fields={"body": [str(error)]}) from None
+
 
 class LinesRenderer(OrjsonRenderer):
     """JSON documents line by line, for callers who want the progress of an import."""
@@ -54,22 +66,23 @@ class LinesRenderer(OrjsonRenderer):
     format = "ndjson"
 
 
-class BundleView(APIView):
+class BundleView(ReleaseView):
     """`GET /api/v1/config/bundle`."""
 
-    scope = "config"
-    throttle_classes = [KeyThrottle]
-
     @extend_schema(
-        operation_id="export_config",
+        operation_id="exportConfiguration",
         parameters=[
+            IF_NONE_MATCH,
             OpenApiParameter("release", int, description="Release to export. Default: the current release."),
             OpenApiParameter("table", str, many=True, description="Only this table. Repeatable."),
             OpenApiParameter("form", str, enum=_FORMS, description="Default: json. csv needs exactly one table."),
         ],
         responses={
-            200: OpenApiResponse(description="The bundle: format, version, tables; or the file of the asked form."),
-            **_FAILURES,
+            (200, CONTENT_TYPES[JSON]): OpenApiResponse(
+                OpenApiTypes.OBJECT, "The bundle: format, version, tables; or the file of the asked form."
+            ),
+            (200, CONTENT_TYPES[CSV]): OpenApiTypes.STR,
+            (200, CONTENT_TYPES[XLSX]): OpenApiTypes.BINARY,
         },
     )
     def get(self, request: Request) -> HttpResponse:
@@ -92,21 +105,19 @@ class BundleView(APIView):
         return HttpResponse(data, content_type=CONTENT_TYPES[form])
 
 
-class ImportView(APIView):
+class ImportView(ReleaseView):
     """`POST /api/v1/config/import`."""
 
-    scope = "config"
-    throttle_classes = [KeyThrottle]
     parser_classes = [ImportParser]
     renderer_classes = [OrjsonRenderer, LinesRenderer]
 
     @extend_schema(
-        operation_id="import_config",
+        operation_id="importConfiguration",
         request=ImportSerializer,
         responses={
-            200: OpenApiResponse(description="What the import would change, or has changed, with all findings."),
-            422: OpenApiResponse(description="The same. Rows were rejected, so nothing was changed."),
-            **_FAILURES,
+            (200, "application/json"): ImportResultSerializer,
+            (200, NDJSON): OpenApiResponse(OpenApiTypes.STR, "The progress, and last the result."),
+            422: ImportRefusalSerializer,
         },
     )
     def post(self, request: Request) -> Response | StreamingHttpResponse:
@@ -124,7 +135,10 @@ class ImportView(APIView):
             raise RequestInvalid(
                 fields={next(name for name in _FILES if name in given): error.describe_problems()}
             ) from None
-        work = partial(_judge_or_import, document, given, f"API key {request.auth}")
+        author, key = f"API key {request.auth}", cast("Any", request.auth)
+        work = partial(_judge_or_import, document, given, author)
+        if draft_id := given.get("draft"):
+            work = partial(_import_into_draft, work, draft_id, given, key.made_by or author)
         if isinstance(request.accepted_renderer, LinesRenderer):
             return StreamingHttpResponse(
                 _report_progress(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"}
@@ -143,10 +157,28 @@ def _judge_or_import(
             return 200, _serialize_plan(plan_import(document, rest=rest, progress=progress))
         done = import_document(document, author=author, reason=reason, rest=rest, progress=progress)
     except ImportRefused as error:
-        return 422, _serialize_plan(error.plan)
+        return 422, describe_refusal(_serialize_plan(error.plan))
     except ImportFailed as error:
         return 400, error_body(RequestInvalid(str(error)))
     return 200, _serialize_plan(done.plan, applied=True, release=done.release.config_version if done.release else None)
+
+
+def _import_into_draft(
+    work: Callable[[Progress], tuple[int, dict[str, Any]]],
+    draft_id: int,
+    given: dict[str, Any],
+    author: Any,
+    progress: Progress,
+) -> tuple[int, dict[str, Any]]:
+    """The same over the rows of a draft; what is imported becomes its edits."""
+    try:
+        reason = given["reason"] or "Import through the API"
+        with open_draft(draft_id, author, reason, writing=given["apply"], decides=False):
+            return work(progress)
+    except DraftEnded:
+        return 400, error_body(RequestInvalid(fields={"draft": [f"There is no open draft {draft_id}."]}))
+    except RowsCollide as error:
+        return 400, error_body(RequestInvalid(fields={"draft": [f"A new row of it is live meanwhile: {error}"]}))
 
 
 def _serialize_plan(import_plan: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
@@ -159,8 +191,10 @@ def _report_progress(work: Callable[[Progress], tuple[int, dict[str, Any]]]) -> 
         for news in follow_work(work):
             line = {"progress": asdict(news)} if isinstance(news, WorkProgress) else _final_line(*news.result)
             yield dumps(line).encode() + b"\n"
-    except WorkFailed as error:
-        yield dumps(_final_line(500, envelope("INTERNAL_ERROR", str(error)))).encode() + b"\n"
+    except WorkFailed as failed:
+        error = failed.error
+        body = error_body(error) if error else envelope("INTERNAL_ERROR", str(failed))
+        yield dumps(_final_line(error.status if error else 500, body)).encode() + b"\n"
 
 
 def _final_line(status: int, result: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +206,15 @@ def _read_document(given: dict[str, Any]) -> Document:
     if sum(name in given for name in _FILES) != 1:
         raise RequestInvalid(fields={"bundle": ["Send one of bundle, sql and file."]})
     name, data = _read_file(given)
-    return read_bytes(name, data, mode=given.get("mode"), blank_as_any=given["blankAsAny"])
+    return read_bytes(
+        name,
+        data,
+        mode=given.get("mode"),
+        blank_as_any=given["blankAsAny"],
+        undouble_backslashes=given["undoubleBackslashes"],
+        merge=given["merge"],
+        overwrite=given["overwrite"],
+    )
 
 
 def _read_file(given: dict[str, Any]) -> tuple[str, bytes]:

@@ -4,59 +4,60 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from config_admin.api.serializers import HealthSerializer, RowsSerializer, RunningSerializer, TablesSerializer
+from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.api.serializers import (
+    ConfigRowPageSerializer,
+    ConfigTableListSerializer,
+    HealthReportSerializer,
+    RunningCheckSerializer,
+)
 from config_admin.health.background import runs
 from config_admin.health.check import build_report
 from config_admin.health.stored_findings import store_run
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
+from config_admin.validation.secret_columns import mask_row
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import ROW_TYPE_OF, ROW_TYPES, Row
-from convengine.server.api.authentication import KeyThrottle
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.schema import extend_schema
 
 _PAGE, _MOST = 50, 500
-_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 #: How long a caller waits for the check in seconds, and the header that asks it to try again.
 WAITED, _AGAIN = 30.0, {"Retry-After": "2"}
 _TEXTS = ("intent", "state", "after")
 
 
-class TablesView(APIView):
+class TablesView(ReleaseView):
     """`GET /api/v1/config`."""
 
-    scope = "config"
-    throttle_classes = [KeyThrottle]
-
-    @extend_schema(operation_id="list_config_tables", responses={200: TablesSerializer, **_FAILURES})
+    @extend_schema(
+        operation_id="listConfigurationTables", parameters=[IF_NONE_MATCH], responses={200: ConfigTableListSerializer}
+    )
     def get(self, request: Request) -> Response:
         """The tables of the release in force, with how many rows each has."""
         snapshot = snapshots.current()
         tables = [{"table": row_type.table, "rows": len(snapshot.rows(row_type))} for row_type in ROW_TYPES]
-        return Response(TablesSerializer({"configVersion": snapshot.config_version, "tables": tables}).data)
+        return Response(ConfigTableListSerializer({"configVersion": snapshot.config_version, "tables": tables}).data)
 
 
-class HealthView(APIView):
+class HealthView(ReleaseView):
     """`GET /api/v1/config-health`."""
 
-    scope = "config"
-    throttle_classes = [KeyThrottle]
-
     @extend_schema(
-        operation_id="check_config",
+        operation_id="checkConfiguration",
         parameters=[
+            IF_NONE_MATCH,
             OpenApiParameter("table", str, description="Only findings about this table."),
             OpenApiParameter("code", str, description="Only findings of this code."),
         ],
-        responses={200: HealthSerializer, 202: RunningSerializer, **_FAILURES},
+        responses={200: HealthReportSerializer, 202: RunningCheckSerializer},
     )
     def get(self, request: Request) -> Response:
         """Check the release in force: in full, once for each release. 202 while that goes on: ask again."""
@@ -69,7 +70,7 @@ class HealthView(APIView):
         if run.failed:
             raise InternalError
         if health is None:
-            answer = RunningSerializer({"configVersion": snapshot.config_version, "progress": run}).data
+            answer = RunningCheckSerializer({"configVersion": snapshot.config_version, "progress": run}).data
             return Response(answer, 202, headers=_AGAIN)
         store_run(run)
         findings = [
@@ -81,15 +82,13 @@ class HealthView(APIView):
         return Response(build_report(health, findings, snapshot))
 
 
-class RowsView(APIView):
+class RowsView(ReleaseView):
     """`GET /api/v1/config/{table}`."""
 
-    scope = "config"
-    throttle_classes = [KeyThrottle]
-
     @extend_schema(
-        operation_id="list_config_rows",
+        operation_id="listConfigurationRows",
         parameters=[
+            IF_NONE_MATCH,
             OpenApiParameter("intent", str, description="Only rows of this intent, and rows of ANY."),
             OpenApiParameter("state", str, description="Only rows of this state, and rows of ANY."),
             OpenApiParameter("after", str, description="From `next` of a page."),
@@ -97,7 +96,7 @@ class RowsView(APIView):
                 "limit", {"type": "integer", "minimum": 1, "maximum": _MOST}, description=f"Default {_PAGE}."
             ),
         ],
-        responses={200: RowsSerializer, **_FAILURES},
+        responses={200: ConfigRowPageSerializer},
     )
     def get(self, request: Request, table: str) -> Response:
         """Rows of the release in force, by primary key, switched off ones too."""
@@ -113,9 +112,9 @@ class RowsView(APIView):
             "configVersion": snapshot.config_version,
             "table": table,
             "next": page[-1].pk if len(rest) > size else None,
-            "rows": [asdict(row) for row in page],
+            "rows": [mask_row(table, asdict(row)) for row in page],
         }
-        return Response(RowsSerializer(answer).data)
+        return Response(ConfigRowPageSerializer(answer).data)
 
 
 def _is_in_scope(row: Row, intent: str | None, state: str | None) -> bool:

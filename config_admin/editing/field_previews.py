@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from config_admin.editing.phrase_reasons import describe_match, describe_needed_score
 from config_admin.editing.sample_turns import SampleTurn
 from convengine.engine.older_templates.convert import to_jinja
-from convengine.engine.phrases.index import IntentMatch
 from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.phrases.words import has_telling_words
+from convengine.engine.phrases.words import split_whole
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions import set_json
@@ -160,12 +160,12 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
 
 def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> PreviewResult:
     """Try a phrase as if it were saved: the intents that the message means, and the words that count."""
-    if not has_telling_words(row.pattern):
-        return PreviewResult("This phrase has no telling word, so it matches no message.", failed=True)
+    if not split_whole(row.pattern):
+        return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
     own = code(row.intent_code)
     phrase_matches = match_phrases(_replace_phrase(snapshot, row), text)
-    notes = [_describe_match(match) for match in (*phrase_matches.hits, *phrase_matches.near)[:3]]
-    notes.append(f"An intent needs a score of at least {phrase_matches.min_score:.2f} here.")
+    notes = [describe_match(match.intent, match, text) for match in (*phrase_matches.hits, *phrase_matches.near)[:3]]
+    notes.append(describe_needed_score(snapshot, phrase_matches))
     patterns = [other for other in order_classifiers(snapshot) if other.pk in get_classifier_bank(snapshot).hits(text)]
     if patterns:
         notes.insert(0, f"Pattern {patterns[0].pk} of {patterns[0].intent_code} matches. Patterns are tried first.")
@@ -176,13 +176,6 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
     if len(intents) > 1:
         return PreviewResult(f"The user is asked to choose between {join_names(intents)}.", False, notes=notes)
     return PreviewResult(f"The message leads to {own}.", not patterns, notes=notes)
-
-
-def _describe_match(match: IntentMatch) -> str:
-    words = ", ".join(word.text for word in match.words)
-    others = f" Words that do not count: {', '.join(match.unmatched)}." if match.unmatched else ""
-    phrase = shorten(match.phrase.text, 60)
-    return f"{match.intent}: score {match.score:.2f} by “{phrase}”. Words that count: {words}.{others}"
 
 
 def _replace_phrase(snapshot: Snapshot, row: rows.Classifier) -> Snapshot:

@@ -66,6 +66,11 @@ def describe_content(table: str, content: Mapping[str, Any]) -> str:
         return ""
 
 
+def flow_page_url(intent: str) -> str:
+    """The page that edits the flow of an intent."""
+    return reverse("admin:config_admin_ceintent_flow", args=[intent])
+
+
 def workspace_url(intent: str) -> str:
     """The workspace of an intent."""
     return reverse("admin:config_admin_ceintent_workspace", args=[intent])

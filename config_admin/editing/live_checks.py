@@ -1,11 +1,13 @@
 """Answers to an edit page while it is filled in: errors, the rule sentence, and *Try it here*."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_GET, require_POST
 from unfold.admin import ModelAdmin
 
@@ -14,15 +16,23 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.field_previews import FIELD_PREVIEWS, PreviewResult
 from config_admin.editing.sample_turns import SampleTurn
 from config_admin.manual.links import entry_url
+from config_admin.releases.content import content_of
 from config_admin.validation.codes import CODES
 from convengine.engine.rules.field_conditions.from_path import convert_path
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.rows import Rule
+from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, simulator, what_if
 
 #: The field of a request with the key of the stored row; blank for a new one.
 PK = "_pk"
+#: The key of a row that is tried before it has one: that of the newest.
+_NEW_ROW = 2**31 - 1
+#: The right to read events of conversations, which What if asks for.
+READ_RIGHT = "audit.view_ceaudit"
+#: The right to try conversations, which the simulator asks for.
+TRY_RIGHT = "ce_sessions.try_conversation"
 
 
 class LiveChecksAdmin(ModelAdmin):
@@ -34,6 +44,8 @@ class LiveChecksAdmin(ModelAdmin):
             "judge": require_POST(self.judge_view),
             "try-it": require_POST(self.try_view_of_field),
             "turns": require_GET(self.turns_view),
+            "simulate": require_POST(self.simulate_view),
+            "what-if": require_POST(self.what_if_view),
         }
         return [
             *(
@@ -48,6 +60,10 @@ class LiveChecksAdmin(ModelAdmin):
         if not self._may(request, stored):
             return None
         urls = {"judge": reverse(f"admin:{self._name('judge')}"), "pk": str(stored.pk) if stored else ""}
+        if request.user.has_perm(TRY_RIGHT):
+            urls["simulate"] = reverse(f"admin:{self._name('simulate')}")
+        if request.user.has_perm(READ_RIGHT):
+            urls["what_if"] = reverse(f"admin:{self._name('what-if')}")
         if any(table == self.opts.db_table for table, _ in FIELD_PREVIEWS):
             urls["try"] = reverse(f"admin:{self._name('try-it')}")
             urls["turns"] = reverse(f"admin:{self._name('turns')}") if request.user.has_perm(sample_turns.RIGHT) else ""
@@ -91,6 +107,29 @@ class LiveChecksAdmin(ModelAdmin):
         choices = sample_turns.recent(request.GET.get("intent", ""))
         return JsonResponse({"turns": [choice._asdict() for choice in choices]})
 
+    def simulate_view(self, request: HttpRequest) -> HttpResponse:
+        """Try a conversation with the form as it is, on the open draft or on what is live."""
+        return simulator().show(request, self._read_unsaved_form(request), _find_configuration(request))
+
+    def what_if_view(self, request: HttpRequest) -> HttpResponse:
+        """Ask what the form as it is would change in stored conversations."""
+        return what_if().show(request, self._read_unsaved_form(request), _find_configuration(request))
+
+    def _read_unsaved_form(self, request: HttpRequest) -> UnsavedForm:
+        form = self._form(request, {"reason": "tried"})
+        errors = [
+            (str(form[name].label) if name in form.fields else "", message)
+            for name, messages in form.errors.items()
+            for message in messages
+        ]
+        is_new = form.instance._state.adding
+        title = f"New {self.opts.verbose_name}" if is_new else f"{capfirst(self.opts.verbose_name)} {form.instance.pk}"
+        if errors:
+            return UnsavedForm(title, {}, errors)
+        if is_new and form.instance.pk is None:
+            form.instance.pk = _NEW_ROW
+        return UnsavedForm(title, {self.opts.db_table: {form.instance.pk: content_of(form.instance)}})
+
     def _moment(self, request: HttpRequest, row: Any, phase: str | None, step: str | None) -> SampleTurn:
         if turn_id := request.POST.get("_turn"):
             if not request.user.has_perm(sample_turns.RIGHT):
@@ -101,12 +140,14 @@ class LiveChecksAdmin(ModelAdmin):
             request.POST.get("_text", ""), get_editor_context(request).snapshot, *where, request.POST.get("_values", "")
         )
 
-    def _form(self, request: HttpRequest) -> Any:
+    def _form(self, request: HttpRequest, more: Mapping[str, str] | None = None) -> Any:
         pk = request.POST.get(PK)
         stored = self._find_stored_row(pk) if pk else None
         if not self._may(request, stored):
             raise PermissionDenied
-        return self.get_form(request, stored, change=stored is not None)(request.POST, instance=stored)
+        data = request.POST.copy()
+        data.update(more or {})
+        return self.get_form(request, stored, change=stored is not None)(data, instance=stored)
 
     def _find_stored_row(self, pk: str) -> Any:
         """The row; a deleted one counts as new."""
@@ -132,3 +173,9 @@ def _serialize_finding(text: str, code: str | None) -> dict[str, str]:
         return {"text": text}
     anchor = f"check.{code}"
     return {"text": text, "code": code, "anchor": anchor, "url": entry_url(anchor)}
+
+
+def _find_configuration(request: HttpRequest) -> ConfigurationName:
+    """The open draft, else what is live."""
+    draft = getattr(request, "ce_draft", None)
+    return ConfigurationName("draft", draft.pk) if draft else ConfigurationName("live")

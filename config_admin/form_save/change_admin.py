@@ -16,8 +16,8 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import column_label
 from config_admin.editing.usages import Group, group_usages
 from config_admin.form_save import enable_rows, reasons
-from config_admin.form_save.after_save import tell_health
 from config_admin.form_save.confirmation import Refusal, link_rows, list_refusals
+from config_admin.form_save.health_messages import tell_health
 from config_admin.form_save.presence import OpenRow, others
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.change_set import current

@@ -54,10 +54,18 @@ class Question:
     inputs: Sequence[tuple[str, Any]] = field(default_factory=list)
     #: The suggested reason.
     reason: str = ""
+    #: False if there is nothing to give a reason for.
+    asks_reason: bool = True
     #: The number of rows by table, as (table, number with its words).
     counts: Sequence[tuple[str, str]] = ()
     #: What else to know, with rows as (address, name).
     notes: Sequence[Refusal] = ()
+    #: What else to choose: a template with the inputs of `form`.
+    choice: str = ""
+    form: Any = None
+    #: What the user may do although it is refused to others, and the reason that they gave.
+    override: Sequence[str] = ()
+    override_reason: str = ""
 
 
 def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
@@ -67,6 +75,7 @@ def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse
         "title": question.title,
         "question": question,
         "reason": question.reason,
+        "form": question.form,
         "reason_missing": reasons.describe_missing_reason(request),
         "opts": opts,
     }

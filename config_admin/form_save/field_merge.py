@@ -12,6 +12,7 @@ from config_admin.editing.fields import JsonField, PickerInput, TextField, Unrea
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json
 from config_admin.releases.tree import Content, has_same_text
+from config_admin.validation.secret_columns import mask_value
 from convengine.engine.text.json_diff import ABSENT
 
 #: The result for a field: the only changed side, or a choice.
@@ -69,7 +70,9 @@ def _build_merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[An
     was, now, own = (as_json(value) for value in sides)
     theirs, mine = field_change(table, name, was, now), field_change(table, name, was, own)
     combined = combine_sides(field, *sides) if outcome == CHOOSE else None
-    return FieldMerge(name, str(field.label), outcome, text_of({name: was}, name), theirs, mine, combined)
+    return FieldMerge(
+        name, str(field.label), outcome, text_of({name: mask_value(table, name, was)}, name), theirs, mine, combined
+    )
 
 
 def combine_sides(field: forms.Field, was: Any, now: Any, own: Any) -> str | None:

@@ -13,6 +13,9 @@ from config_admin.editing.links import release_url
 from config_admin.form_save import reasons
 from config_admin.releases.change_set import change_set, current, get_released_head
 from config_admin.releases.models import Origin
+from config_admin.releases.working_copy import find_working_copy
+
+UNCHANGED = "There are no differences, so no release was created."
 
 
 @contextmanager
@@ -37,10 +40,22 @@ def describe_new_release() -> SafeString | str:
     if change is None:
         return ""
     get_released_head()
+    if copy := find_working_copy():
+        return (
+            f"It is saved in the draft “{copy.title}”. Conversations do not use it yet." if copy.changed else UNCHANGED
+        )
     if change.release is None:
-        return "There are no differences, so no release was created."
+        return UNCHANGED
     return format_html(
         '<a class="ce-link" href="{}">Release {}</a> is active. Every conversation uses it from its next message on.',
         release_url(change.release.pk),
         change.release.pk,
     )
+
+
+def describe_saved_draft() -> str:
+    """The message about changes in the open draft; blank outside of one."""
+    copy = find_working_copy()
+    if copy is None:
+        return ""
+    return f"It is saved in the draft “{copy.title}”. Conversations do not use it yet." if copy.changed else UNCHANGED

@@ -27,6 +27,7 @@ from config_admin.snapshot.compile import row_of
 from config_admin.validation.codes import CODES
 from config_admin.validation.findings import Finding
 from config_admin.validation.save_checks import check_row, stale_edit
+from config_admin.validation.secret_columns import mask_row
 from convengine.engine.older_templates.rows import Change, convert_row
 from convengine.engine.turn.rows import Row
 
@@ -100,6 +101,8 @@ class RowForm(forms.ModelForm):
         self.draft: Row | None = None
         #: For a stored row: changes of others.
         self.meeting: Meeting | None = None
+        if not self.is_bound:
+            self.initial = mask_row(self.instance._meta.db_table, self.initial)
         if not self.instance._state.adding:
             self.meeting = Meeting(
                 self, SeenVersion.of(self.instance, get_editor_context(self.request).snapshot.config_version)

@@ -1,4 +1,4 @@
-"""Lead back to the workspace from which a form was opened."""
+"""Lead back to the workspace or the flow from which a form was opened."""
 
 from typing import Any
 
@@ -7,14 +7,18 @@ from django.contrib.admin.options import IS_POPUP_VAR
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from unfold.admin import ModelAdmin
 
-from config_admin.editing.links import workspace_url
+from config_admin.editing.links import flow_page_url, workspace_url
 
 #: The query parameter with the workspace of a form.
 WORKSPACE = "workspace"
+#: The query parameter with the flow of a form.
+FLOW = "flow"
 
 
 def find_return_url(request: HttpRequest) -> str:
-    """The workspace of a request, if it has one."""
+    """The page that a request's form was opened from; blank for a list."""
+    if flow_code := request.GET.get(FLOW, ""):
+        return flow_page_url(flow_code)
     intent = request.GET.get(WORKSPACE, "")
     return workspace_url(intent) if intent else ""
 
@@ -25,7 +29,7 @@ def popup_url(url: str) -> str:
 
 
 class WorkspaceReturnAdmin(ModelAdmin):
-    """Saving and deleting lead back to the workspace of the form."""
+    """Saving and deleting lead back to the workspace or the flow of the form."""
 
     #: The answer of a saved form in a frame: the page around it shows the result.
     popup_response_template = "config_admin/saved_here.html"

@@ -1,14 +1,12 @@
 """The chapters of the manual: the Markdown files of `docs/`, with links to the reference."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -17,6 +15,7 @@ from markdown_it.token import Token
 
 from config_admin.manual.links import entry_url
 from config_admin.manual.reference import index_unique_names
+from convengine.server.deployment.folders import find_shipped
 
 #: The chapters of each part, in reading order. Every file of `docs/` belongs to one part.
 PARTS: Mapping[str, Sequence[str]] = {
@@ -35,16 +34,44 @@ PARTS: Mapping[str, Sequence[str]] = {
             "extraction",
             "actions",
         ),
-        *("tools", "planner", "prompts", "understanding", "sessions", "reading", "trust", "groups"),
-        *("health", "transfer"),
+        *(
+            "tools",
+            "planner",
+            "prompts",
+            "understanding",
+            "sessions",
+            "reading",
+            "reports",
+            "alerts",
+            "trust",
+            "groups",
+            "access",
+        ),
+        *("health", "drafts", "tests", "what_if", "transfer"),
     ),
     "For integrators and operators": (
-        *("api", "mcp", "models", "extending", "scenarios", "deployment", "jobs"),
+        *(
+            "install",
+            "api",
+            "client",
+            "mcp",
+            "models",
+            "extending",
+            "testing",
+            "scenarios",
+            "deployment",
+            "operations",
+            "observability",
+            "jobs",
+            "scaling",
+        ),
         *("performance", "architecture", "dependencies"),
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")
-_FOLDER = Path(settings.BASE_DIR) / "docs"
+_FOLDER = find_shipped("docs")
+#: How many characters of a paragraph a search shows.
+_EXCERPT = 180
 #: The path of pictures, relative to the files.
 _PICTURES = "../static/"
 _FILE = re.compile(r"^(\w+)\.md(#.*)?$")
@@ -59,6 +86,24 @@ class Prose:
     #: HTML. The text is ours, and raw HTML in it is escaped.
     text: SafeString
     folded: str
+    #: The paragraphs, each with the id and the text of the heading above it.
+    paragraphs: Sequence["Paragraph"] = ()
+
+
+class Paragraph(NamedTuple):
+    """A paragraph, row or item of a chapter, under its heading."""
+
+    anchor: str
+    heading: str
+    text: str
+
+
+class ProseMatch(NamedTuple):
+    """A chapter that a search finds, and the paragraph that fits best."""
+
+    chapter: Prose
+    paragraph: Paragraph
+    excerpt: str
 
 
 @cache
@@ -70,12 +115,17 @@ def chapter(slug: str) -> Prose:
     tokens = _READER.parse(source)
     title = next((after.content for token, after in pairwise(tokens) if token.tag == "h1"), slug)
     _name_headings(tokens)
+    paragraphs = tuple(_list_paragraphs(tokens))
     for token in tokens:
         if token.children:
             token.children = [made for child in token.children for made in _add_links(child)]
     html = _READER.renderer.render(tokens, _READER.options, {})
     return Prose(
-        slug, title, SafeString(html.replace("<table>", _TABLE).replace("</table>", "</table></div>")), source.lower()
+        slug,
+        title,
+        SafeString(html.replace("<table>", _TABLE).replace("</table>", "</table></div>")),
+        source.lower(),
+        paragraphs,
     )
 
 
@@ -87,13 +137,47 @@ def contents() -> list[tuple[str, list[Prose]]]:
     return [(part, [chapter(slug) for slug in slugs]) for part, slugs in PARTS.items()]
 
 
-def search(text: str) -> list[Prose]:
-    """The chapters with all words of a text, those with one in the title first."""
+def search(text: str) -> list[ProseMatch]:
+    """The chapters with all words of a text, those with one in the title first, each with its best paragraph."""
     words = text.lower().split()
     chapters = [
         entry for _, part in contents() for entry in part if words and all(word in entry.folded for word in words)
     ]
-    return sorted(chapters, key=lambda entry: not any(word in entry.title.lower() for word in words))
+    chapters = sorted(chapters, key=lambda entry: not any(word in entry.title.lower() for word in words))
+    return [_match_chapter(entry, words) for entry in chapters]
+
+
+def _match_chapter(entry: Prose, words: Sequence[str]) -> ProseMatch:
+    def count_words(paragraph: Paragraph) -> int:
+        heading, text = paragraph.heading.lower(), paragraph.text.lower()
+        return sum(2 * (word in text) + (word in heading) for word in words)
+
+    best = max(entry.paragraphs, key=count_words, default=Paragraph("", "", ""))
+    return ProseMatch(entry, best, _cut_excerpt(best.text, words))
+
+
+def _cut_excerpt(text: str, words: Sequence[str]) -> str:
+    """The part of the text around the first of the words."""
+    places = [index for word in words if (index := text.lower().find(word)) >= 0]
+    start = max(min(places, default=0) - _EXCERPT // 3, 0)
+    start = text.find(" ", start) + 1 if start else 0
+    end = text.rfind(" ", start, start + _EXCERPT) if len(text) > start + _EXCERPT else len(text)
+    return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"
+
+
+def _list_paragraphs(tokens: Sequence[Token]) -> Iterator[Paragraph]:
+    anchor = heading = ""
+    for opening, inside in pairwise(tokens):
+        if opening.type == "heading_open" and opening.tag != "h1":
+            anchor, heading = str(opening.attrGet("id") or ""), inside.content
+        elif inside.type == "inline" and opening.type != "heading_open":
+            yield Paragraph(anchor, heading, _write_plain(inside))
+
+
+def _write_plain(token: Token) -> str:
+    """The text of a paragraph without marks."""
+    parts = (" " if child.type == "softbreak" else child.content for child in token.children or ())
+    return "".join(parts)
 
 
 def _name_headings(tokens: Sequence[Token]) -> None:

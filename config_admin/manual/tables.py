@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import models
 
 from config_admin.manual.entry import Chapter, Choice, Entry, plain
-from config_admin.validation.columns import get_column_spec
+from config_admin.validation.columns import NaturalKey, get_column_spec
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.turn.enums import RuleAction, Word
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -24,7 +24,7 @@ def make_table_chapters() -> Iterator[Chapter]:
         about = " ".join(filter(None, [_MENU_HELP.get(model._meta.label, ""), plain(model.__doc__)]))
         part = CONFIGURATION if table in ROW_TYPE_OF else RECORD
         title = f"{str(model._meta.verbose_name)[:1].upper()}{str(model._meta.verbose_name)[1:]}"
-        itself = Entry(table, title, about, table, chapters=RELATED_CHAPTERS.get(table, ()))
+        itself = Entry(table, title, about, table, tuple(_list_keys(model)), chapters=RELATED_CHAPTERS.get(table, ()))
         yield Chapter(
             table,
             title,
@@ -32,6 +32,13 @@ def make_table_chapters() -> Iterator[Chapter]:
             (itself, *(_make_column_entry(model, column) for column in model._meta.concrete_fields)),
             part,
         )
+
+
+def _list_keys(model: type[models.Model]) -> Iterator[tuple[str, str]]:
+    """How files identify the rows of a configuration table."""
+    key: NaturalKey | None = getattr(model, "natural_key", None)
+    if key:
+        yield "Natural key in files", ", ".join(key.columns)
 
 
 #: Columns of every table, after those of the table itself.
@@ -75,7 +82,23 @@ def _get_vocabulary(field: Any) -> type[Word] | None:
     return source if isinstance(source, type) and issubclass(source, Word) else None
 
 
+#: The types of columns in files.
+_TYPES: Sequence[tuple[type[Any], str]] = (
+    (models.JSONField, "JSON document"),
+    (models.BooleanField, "true or false"),
+    (models.IntegerField, "whole number"),
+    (models.DecimalField, "number"),
+    (models.DateTimeField, "time (ISO 8601)"),
+)
+
+
 def _list_facts(field: Any) -> Iterator[tuple[str, str]]:
+    if field.model._meta.db_table in ROW_TYPE_OF:
+        yield "Type", next((name for kind, name in _TYPES if isinstance(field, kind)), "text")
+        if get_column_spec(field).required or not (
+            field.null or field.blank or field.has_default() or field.primary_key
+        ):
+            yield "Required", "yes"
     if field.has_default() and not callable(field.default) and field.default not in ("", None):
         value = field.default
         yield "Default", {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
@@ -176,11 +199,12 @@ COLUMNS: Mapping[str, str] = {
     "ce_conversation_history.assistant_output": "What was answered.",
     "ce_conversation_history.audit_incomplete": "Events of this turn could not be stored. A marker replaces them.",
     "ce_conversation_history.context_epoch": "The number of resets of the conversation.",
+    "ce_conversation_history.intent_before": "The intent before the turn.",
+    "ce_conversation_history.model_calls": "How many calls of models its events have.",
     "ce_conversation_history.modified_at": "When the record was changed last.",
     "ce_conversation_history.replay_note": "Why the turn cannot be run again as it was.",
     "ce_conversation_history.replayable": "Whether the turn can be run again as it was.",
-    "ce_conversation_history.request_meta": "What the caller sent beside the message.",
-    "ce_conversation_history.trace_graph": "The steps of the turn, as a graph.",
+    "ce_conversation_history.state_before": "The state before the turn.",
     "ce_conversation_history.user_input": "What the user wrote.",
     "ce_desk_row.is_favourite": "Whether the row is marked as a favourite.",
     "ce_desk_row.opened_at": "When it was opened last.",
@@ -190,6 +214,9 @@ COLUMNS: Mapping[str, str] = {
     "ce_document.collection": "The collection that the document belongs to.",
     "ce_document.hash": "The hash of the text, used to detect changes.",
     "ce_document.vector": "What the text means, as numbers, where texts are compared by meaning.",
+    "ce_first_step.done_at": "When they did it.",
+    "ce_first_step.step": "The step of the list on Home.",
+    "ce_first_step.user": "Who did it.",
     "ce_idempotency.answer": "The stored answer.",
     "ce_idempotency.body_hash": "The hash of the request.",
     "ce_idempotency.key": "The key that the caller sent.",
@@ -225,6 +252,11 @@ COLUMNS: Mapping[str, str] = {
     "ce_notification.sent_at": "When it was sent, if it was sent.",
     "ce_notification.subject": "Its subject.",
     "ce_notification.tool_code": "The tool that sent it.",
+    "ce_extension_fault.kind": "What raised the exception, such as a task, a tool or a hook.",
+    "ce_extension_fault.name": "The registered name of that code.",
+    "ce_extension_fault.error_type": "The class of the exception.",
+    "ce_extension_fault.message": "The text of the exception.",
+    "ce_extension_fault.traceback": "The calls that led to it, without local variables.",
     "ce_pending_action_execution.action_key": "The action.",
     "ce_pending_action_execution.action_ref": "The task that it runs.",
     "ce_pending_action_execution.request_hash": "The arguments, used to detect a repetition.",
@@ -252,8 +284,8 @@ COLUMNS: Mapping[str, str] = {
     "ce_session_unit.topic": "The topic.",
     "ce_session_unit.utility": "How useful it is, from 0 to 1.",
     "ce_thread.created_at": "When the participant first wrote.",
-    "ce_turn_row.row_pk": "The id of the row that decided.",
-    "ce_turn_row.table_name": "The table of the row that decided.",
+    "ce_thread_part.part": "A part of the participant's name or number.",
+    "ce_thread_part.thread": "The thread of the participant.",
     "ce_turn_ticket.arrived_at": "When the turn started to wait.",
 }
 

@@ -53,16 +53,20 @@ class Compiled:
 
 
 def compile_release(
-    config_version: int, manifest: Mapping[str, str], defaults: Defaults, known: Sequence[Compiled] = ()
+    config_version: int,
+    manifest: Mapping[str, str],
+    defaults: Defaults,
+    known: Sequence[Compiled] = (),
+    blobs: Blobs | None = None,
 ) -> Compiled:
     """The snapshot of a release. Reads only blobs that no known snapshot has.
 
-    A known table is the same `Table` object with its indexes; a row of an unchanged chunk is the same object. Raises
-    KeyError when the store lacks a blob.
+    A known table is the same `Table` object with its indexes; a row of an unchanged chunk is the same object. `blobs`
+    has those that are not stored, as those of a draft. Raises KeyError when the store lacks a blob.
     """
     parts = {name: part for name, root in manifest.items() if (part := _known_part(known, name, root))}
     changed = {name: root for name, root in manifest.items() if name not in parts}
-    blobs = Blobs()
+    blobs = blobs or Blobs()
     blobs.fetch(changed.values())
     indexes = {name: tree.index_of(blobs, root) for name, root in changed.items()}
     held = {name: _known_chunks(known, name) for name in changed}

@@ -21,12 +21,13 @@ from config_admin.editing.pickers import find_source, get_code_language, list_su
 from config_admin.form_save.change_admin import ChangeAdmin
 from config_admin.form_save.deleted_row import DeletedRowAdmin
 from config_admin.form_save.row_form import RowForm
-from config_admin.form_save.workspace_return import WorkspaceReturnAdmin, find_return_url
+from config_admin.form_save.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
 from config_admin.grid.page import GridAdmin
 from config_admin.history.row_history import HistoryAdmin
 from config_admin.snapshot.active import snapshots
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.validation.columns import get_column_spec
+from config_admin.validation.secret_columns import COLUMNS, mask_value
 from config_admin.workplace.favourites import note_opened_row
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
@@ -85,6 +86,14 @@ class RowAdmin(
             for title, fields in (*self.sections, ("Saving", saving))
         ]
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The row; without its secrets for users who may only read it."""
+        row = super().get_object(request, object_id, from_field)
+        if row is not None and not self.has_change_permission(request, row):
+            for name in COLUMNS.get(self.opts.db_table, ()):
+                setattr(row, name, mask_value(self.opts.db_table, name, getattr(row, name)))
+        return row
+
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Sequence[str]:
         """The name of a row does not change, because others may refer to it."""
         return (*(self.fixed_fields if obj else ()), "last_change")
@@ -125,6 +134,7 @@ class RowAdmin(
             page.context_data["is_favourite"] = note_opened_row(request.user, self.opts.db_table, stored.pk)
             if (table := self.opts.db_table) in DECIDERS:
                 page.context_data["decided_url"] = turns_url(request.user, table=table, row=stored.pk)
+        page.context_data["return_label"] = "Flow" if FLOW in request.GET else "Workspace of the intent"
         page.context_data["workspace_url"] = find_return_url(request) or (workspace_url(intent) if intent else "")
         return page
 

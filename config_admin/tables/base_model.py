@@ -10,7 +10,7 @@ from django.utils import timezone
 from config_admin.releases.change_set import record_write
 from config_admin.tables.history import RowHistory
 from config_admin.tables.model_fields import CodeField, not_blank
-from config_admin.validation.columns import Reference, declare_column
+from config_admin.validation.columns import NaturalKey, Reference, declare_column
 from config_admin.validation.draft import SaveChecks
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.scope import ANY, UNKNOWN
@@ -61,6 +61,8 @@ class ControlPlaneRow(models.Model):
 
     #: The checks before a row of the table is saved.
     save_checks: ClassVar[SaveChecks]
+    #: The columns that identify a row in files.
+    natural_key: ClassVar[NaturalKey]
     #: True for rows with a scope.
     is_scoped: ClassVar[bool] = False
     #: Columns that the engine itself writes; they are not configuration and make no release.

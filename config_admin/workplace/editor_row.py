@@ -17,6 +17,7 @@ class CeDeskRow(models.Model):
 
     class Meta:
         db_table = "ce_desk_row"
+        verbose_name = "opened or favourite row"
         default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["user", "table_name", "row_pk"], name="ce_desk_row_once"),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from config_admin.editing.usages import Link, link_of
+from config_admin.releases.working_copy import write_outside
 from config_admin.workplace.editor_row import CeDeskRow
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -25,11 +26,12 @@ def note_opened_row(user: Any, table: str, pk: Any) -> bool:
     """Note that a user opened a row; true when it is a favourite. Two statements, and a third when old ones are
     removed.
     """
-    CeDeskRow.objects.bulk_create(
-        [CeDeskRow(user=user, table_name=table, row_pk=str(pk), opened_at=timezone.now())],
-        update_conflicts=True,
-        unique_fields=["user", "table_name", "row_pk"],
-        update_fields=["opened_at"],
+    opened = CeDeskRow(user=user, table_name=table, row_pk=str(pk), opened_at=timezone.now())
+    unique = ["user", "table_name", "row_pk"]
+    write_outside(
+        lambda: CeDeskRow.objects.bulk_create(
+            [opened], update_conflicts=True, unique_fields=unique, update_fields=["opened_at"]
+        )
     )
     mine = list(CeDeskRow.objects.filter(user=user).order_by("-opened_at"))
     if old := [row.pk for row in mine if not row.is_favourite][KEPT:]:
@@ -39,8 +41,9 @@ def note_opened_row(user: Any, table: str, pk: Any) -> bool:
 
 def set_favourite(user: Any, table: str, pk: Any, favourite: bool) -> None:
     """Add or remove a favourite."""
-    CeDeskRow.objects.update_or_create(
-        user=user, table_name=table, row_pk=str(pk), defaults={"is_favourite": favourite}
+    values = {"is_favourite": favourite}
+    write_outside(
+        lambda: CeDeskRow.objects.update_or_create(user=user, table_name=table, row_pk=str(pk), defaults=values)
     )
 
 

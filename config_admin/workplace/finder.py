@@ -11,7 +11,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
+from django.utils.formats import date_format
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.timezone import localtime
 from django.views.decorators.http import require_GET, require_POST
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
@@ -20,13 +22,19 @@ from config_admin.editing.links import column_label, release_url, row_url
 from config_admin.editing.usages import link_of
 from config_admin.manual import prose
 from config_admin.releases.content import control_plane
+from config_admin.releases.working_copy import write_outside
 from config_admin.validation.uses import RowTexts, list_row_texts
 from config_admin.workplace.favourites import find_row, find_saved_rows, set_favourite
 from config_admin.workplace.settings_page import settings_url
+from convengine.engine.text.invisible import reveal_invisible
+from convengine.engine.text.participants import SHORTEST
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.layout import sidebar
+from convengine.server.app_interfaces import access_log
+from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.participants import find_participants
 
 #: How many recently opened rows the box shows before somebody types.
 RECENT = 12
@@ -34,6 +42,8 @@ RECENT = 12
 
 #: How many hits are shown.
 SHOWN = 50
+#: How many conversations of participants are among them.
+PARTICIPANTS = 8
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ def favourite(request: HttpRequest) -> HttpResponse:
 
 
 def _search_all(request: HttpRequest, text: str) -> SearchResults:
-    conversation = list(_find_conversation(request, text))
+    conversation = [*_find_conversation(request, text), *_find_participant_hits(request, text)]
     results = search(
         get_editor_context(request).snapshot, text, _list_visible_tables(request), list(_list_page_hits(request))
     )
@@ -135,11 +145,26 @@ def _find_conversation(request: HttpRequest, text: str) -> Iterator[Hit]:
         yield Hit(url, f"Conversation {wanted}", "Conversation with its turns")
 
 
+def _find_participant_hits(request: HttpRequest, text: str) -> Iterator[Hit]:
+    """The newest conversations of the participants with these words in their names."""
+    user: Any = request.user
+    if len(text) < SHORTEST or not user.has_perm("ce_sessions.view_ceconversation"):
+        return
+    names = find_participants(text, most=PARTICIPANTS)
+    if names:
+        write_outside(lambda: access_log().log_row_access(request, None))
+    newest = CeConversation.objects.exclude(channel="api").filter(remote_jid__in=names).order_by("-created_at")
+    for row in newest.only("remote_jid", "channel", "created_at")[:PARTICIPANTS]:
+        about = f"Conversation on {row.channel}, since {date_format(localtime(row.created_at), 'DATETIME_FORMAT')}"
+        url = reverse("admin:ce_sessions_ceconversation_change", args=[row.pk])
+        yield Hit(url, reveal_invisible(row.remote_jid), about)
+
+
 #: How much text is shown around a hit.
 _BEFORE, _AFTER = 32, 60
 #: Columns that name a row.
 _NAMES = frozenset({"tool_code", "action_key", "name", "config_key", "intent_code", "state_code", "description"})
-#: The quality of a hit: equal to the name, start of the name, in the name, in a text, or its words apart in a text.
+#: The quality of a hit: equal to the name, start of a word of it, in the name, in a text, or its words apart in a text.
 _IS, _BEGINS, _HAS, _SAYS, _MENTIONS = range(5)
 
 
@@ -175,7 +200,7 @@ def _rank(texts: RowTexts, whole: str) -> int:
     names = [text.lower() for name, text in texts.texts.items() if name in _NAMES or name == texts.row.key]
     if whole == str(texts.row.pk).lower():
         return _IS
-    if any(name.startswith(whole) for name in names):
+    if any(f" {whole}" in f" {name.replace('_', ' ')}" for name in names):
         return _BEGINS
     if any(whole in name for name in names):
         return _HAS

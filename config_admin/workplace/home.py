@@ -1,60 +1,389 @@
-"""The first page of the admin: what needs attention, recent changes and recent conversations."""
+"""The first page of the admin: what is new and wrong, how the week was, what changed, and what to do next."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from config_admin.drafts.models import (
+    CeDraft,
+    CeDraftReview,
+    CeDraftSchedule,
+    DraftStatus,
+    ReviewKind,
+    ScheduleStatus,
+)
+from config_admin.drafts.review import REVIEW, list_waiting_drafts
+from config_admin.drafts.schedule import UNSETTLED, list_schedules
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_title, row_url
+from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_first_step
+from config_admin.editing.links import release_url, row_title, row_url
+from config_admin.gradual.guard import GUARD
+from config_admin.health.impact import Impact
 from config_admin.health.page import health_url
-from config_admin.health.stored_findings import CeHealthFinding, summarise_findings
+from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, summarise_findings
 from config_admin.releases.content import control_plane
-from config_admin.releases.models import CeRelease, Origin
+from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
+from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
-from config_admin.workplace.favourites import find_saved_rows
 from convengine.engine.rules.explain import list_faults
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.release_settings import MODE
 from convengine.engine.turn.scope import UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.app_interfaces import (
+    MessageGroup,
+    ReleaseEffect,
+    Verdict,
+    WeekSummary,
+    access_log,
+    turn_reader,
+)
+from convengine.server.jobs.background_runs import RunStatus
+from convengine.server.sessions.models import CeConversation
 
 NEWEST = 8
-#: How many of the newest turns are searched for failed ones, so that the cost of the page is constant.
-LATEST_TURNS = 200
+#: How many of the newest releases are searched for changes past the review, so that the cost of the page is constant.
+LATEST_RELEASES = 50
+#: For how many days the page says that a guard stopped a release.
+GUARD_DAYS = 7
 CONCERNS = 12
 NEWEST_FINDINGS = 5
+MOST_DRAFTS = 200
+FOR_YOU = "For you"
+
+
+class HomeLink(NamedTuple):
+    """A link of a notice."""
+
+    label: str
+    url: str
+
+
+class Notice(NamedTuple):
+    """Something that is new or wrong: what kind it is, a sentence, and where to look."""
+
+    badge: str
+    text: str
+    links: Sequence[HomeLink] = ()
+    is_wrong: bool = True
+    #: What it is about; its address may be blank.
+    subject: HomeLink | None = None
+
+    @property
+    def steps(self) -> Sequence[HomeLink]:
+        """What a user can do about it."""
+        is_linked = self.subject is not None and self.subject.url
+        return self.links or ([HomeLink("Open it", self.subject.url)] if self.subject and is_linked else [])
+
+
+class ReleaseLine(NamedTuple):
+    """A release on the page, with what it did to the rates."""
+
+    release: CeRelease
+    #: Blank without turns.
+    effect: str
+    is_worse: bool
+    url: str
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The content of the page; each part only for users who may see what it links to."""
     may = request.user.has_perm
-    if may("config_admin.view_cerule"):
+    notices: list[Notice] = []
+    if may("config_admin.view_cerule") or may("config_admin.view_cerelease"):
         # First, because writes outside of the application get their release here.
         snapshot = get_editor_context(request).snapshot
-        concerns = list(islice(find_concerns(snapshot), CONCERNS + 1))
-        context["desk"] = find_saved_rows(request.user, snapshot, NEWEST)
-        context |= {
-            "in_force": snapshot.config_version,
-            "concerns": concerns[:CONCERNS],
-            "more": len(concerns) > CONCERNS,
-            "health": (summary := summarise_findings(NEWEST_FINDINGS)),
-            "newest_findings": [(finding, *_link_row(request, snapshot, finding)) for finding in summary.newest],
-            "health_url": health_url(),
-        }
+    week = turn_reader().summarise_week() if may("ce_sessions.view_ceconversationhistory") else None
+    releases = _list_releases() if may("config_admin.view_cerelease") else None
+    if may("audit.view_cealert"):
+        notices += _list_alerts()
+    if week:
+        notices += _list_rate_notices(week, releases or [], may_undo=may("config_admin.change_cerule"))
+        if week.largest_groups:
+            access_log().log_row_access(request, None)
+    if may("config_admin.view_cetestrun"):
+        notices += _list_failing_tests()
+    if may("config_admin.view_cedraft"):
+        drafts = _list_drafts()
+        schedules = list_schedules() if any(draft.is_scheduled for draft in drafts) else []
+        notices += _list_failed_schedules(schedules)
+        if may(REVIEW) and any(draft.is_sent for draft in drafts):
+            notices += _list_waiting_reviews(request)
+        context["schedules"] = [row for row in schedules if row.status != ScheduleStatus.FAILED]
+        own = [draft for draft in drafts if draft.created_by == request.user.get_username()]
+        context["drafts"] = [draft for draft in own if draft.status == DraftStatus.OPEN][:NEWEST]
+    if may("config_admin.view_cegradualrelease"):
+        rows = _list_gradual_releases() if releases is None or any(row.is_gradual for row in releases) else []
+        notices += _list_guard_stops(rows)
+        context["gradual"] = next((row for row in rows if row.status == GradualStatus.RUNNING), None)
+    if may("config_admin.view_cerule"):
+        notices += _list_concerns(snapshot)
+        health = summarise_findings(NEWEST_FINDINGS)
+        notices += _list_findings(request, snapshot, health)
+        context |= {"health": health, "health_url": health_url(), "in_force": snapshot.config_version}
+    if releases is not None:
+        notices += _list_past_review(snapshot)
+        context["releases"] = _describe_releases(releases, week)
     if may("config_admin.add_ceintent"):
-        context["is_newcomer"] = not CeRelease.objects.filter(author=request.user.get_username()).exists()
-    if may("config_admin.view_cerelease"):
-        by_people = CeRelease.objects.exclude(origin=Origin.MIGRATION).defer("manifest")
-        context["releases"] = list(by_people.order_by("-config_version")[:NEWEST])
-    if may("ce_sessions.view_ceconversation"):
-        context["conversations"] = list(CeConversation.objects.order_by("-updated_at", "-conversation_id")[:NEWEST])
-    if may("ce_sessions.view_ceconversationhistory"):
-        context |= {"latest_turns": LATEST_TURNS, "failed": _list_failed_turns()}
+        context["first_steps"] = _list_first_steps(request)
+    has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
+    next_step = _choose_next_step(notices, week, has_first_steps=has_first_steps)
+    context |= {"week": week, "next_step": next_step, "is_sound": not notices}
+    context["notices"] = [notice for notice in notices if notice is not next_step]
     return context
+
+
+def _choose_next_step(notices: Sequence[Notice], week: WeekSummary | None, *, has_first_steps: bool) -> Notice | None:
+    """The first notice with a link, else the largest group to teach. Hints wait until the first steps are done."""
+    for notice in notices:
+        if notice.steps and (notice.is_wrong or notice.badge == FOR_YOU or not has_first_steps):
+            return notice
+    if week and week.largest_groups:
+        return Notice("Teach", _describe_group(week.largest_groups[0]), [HomeLink("Open the inbox", week.inbox_url)])
+    return None
+
+
+def _describe_group(group: MessageGroup) -> str:
+    text = f"“{group.text}”" if group.text else "A message that was erased"
+    messages = "1 message" if group.messages == 1 else f"{group.messages} messages"
+    return f"{text}: {messages} like this were not understood, {group.this_week} of them in the last seven days."
+
+
+def _list_alerts() -> Iterator[Notice]:
+    for alert in turn_reader().list_alerts():
+        yield Notice(
+            "Alert", f"{alert.text}, since {naturaltime(alert.since)}.", [HomeLink("Open the alert", alert.url)]
+        )
+
+
+def _list_rate_notices(week: WeekSummary, releases: Sequence[CeRelease], *, may_undo: bool) -> Iterator[Notice]:
+    """The rates that are worse than a week ago, or too high, each with the release that stands out."""
+    reasons = {release.pk: release for release in releases}
+    for rate in week.rates:
+        if not rate.is_worse and not rate.is_high:
+            if rate.label == "failed" and rate.number:
+                verb = "turn failed" if rate.number == 1 else "turns failed"
+                text = f"{rate.number} {verb} in the last seven days."
+                yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
+            continue
+        verb = "failed" if rate.label == "failed" else f"were {rate.label}"
+        text = f"{rate.share} % of the {rate.unit} of the last seven days {verb}"
+        text += f", after {rate.previous_share} % in the seven days before." if rate.previous_share is not None else "."
+        links = []
+        if rate.since:
+            effect = rate.since
+            change = next(each for each in effect.rates if each.label == rate.label)
+            name = _name_releases(effect, reasons.get(effect.last))
+            text += f" It got worse with {name}: {change.before} % before, {change.after} % since."
+            links.append(HomeLink(f"See the effect of release {effect.last}", effect.url))
+            if may_undo:
+                links.append(HomeLink("Take it back", _undo_url(effect.last)))
+        elif rate.label == "not understood":
+            links.append(HomeLink("See what to teach", week.inbox_url))
+        else:
+            links.append(HomeLink("See these turns", rate.url))
+        yield Notice("Worse" if rate.is_worse else "High", text, links)
+
+
+def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:
+    name = f"release {effect.last}" if effect.first == effect.last else f"releases {effect.first} to {effect.last}"
+    if release is None:
+        return name
+    author = release.author or release.get_origin_display()
+    return f"{name} by {author}" + (f", “{shorten_line(release.reason)}”" if release.reason else "")
+
+
+def _undo_url(number: int) -> str:
+    return reverse("admin:config_admin_cerelease_take_back", args=[number])
+
+
+def _list_failing_tests() -> Iterator[Notice]:
+    """The newest run of tests on what is live, if tests failed."""
+    run = CeTestRun.objects.filter(configuration="live", status=RunStatus.DONE).order_by("-run_id").first()
+    if run and run.failed:
+        text = f"{run.failed} of {run.total} tests failed on what is live, {naturaltime(run.created_at)}."
+        url = reverse("admin:config_admin_cetestrun_change", args=[run.pk])
+        yield Notice("Tests", text, [HomeLink("See the failing tests", url)])
+
+
+def _list_failed_schedules(schedules: Iterable[CeDraftSchedule]) -> Iterator[Notice]:
+    for row in schedules:
+        if row.status == ScheduleStatus.FAILED:
+            done = "taken back" if row.draft.config_version else "published"
+            text = f"“{row.draft.title}” was not {done} as scheduled. {row.problem}"
+            yield Notice("Schedule", text, [HomeLink("Open the draft", _draft_url(row.draft_id))])
+
+
+def _list_waiting_reviews(request: HttpRequest) -> Iterator[Notice]:
+    for draft in list_waiting_drafts(request.user):
+        text = f"The draft “{draft.title}” by {draft.created_by or '-'} waits for your review."
+        yield Notice(FOR_YOU, text, [HomeLink("Review it", _draft_url(draft.pk))], is_wrong=False)
+
+
+def _list_drafts() -> list[Any]:
+    """The drafts that are open or scheduled; each knows whether it was sent for review, and whether it is scheduled."""
+    scheduled = CeDraftSchedule.objects.filter(draft=OuterRef("pk")).filter(UNSETTLED)
+    sent = CeDraftReview.objects.filter(draft=OuterRef("pk"), kind=ReviewKind.SENT)
+    drafts: Any = CeDraft.objects.annotate(is_scheduled=Exists(scheduled), is_sent=Exists(sent), changes=Count("edits"))
+    return list(drafts.filter(Q(status=DraftStatus.OPEN) | Q(is_scheduled=True)).order_by("-draft_id")[:MOST_DRAFTS])
+
+
+def _draft_url(draft_id: int) -> str:
+    return reverse("admin:config_admin_cedraft_change", args=[draft_id])
+
+
+def _list_concerns(snapshot: Snapshot) -> Iterator[Notice]:
+    concerns = list(islice(find_concerns(snapshot), CONCERNS + 1))
+    for concern in concerns[:CONCERNS]:
+        yield Notice("Wrong", concern.text, subject=HomeLink(concern.name, concern.url))
+    if len(concerns) > CONCERNS:
+        yield Notice("Wrong", "There are more.", [HomeLink("Open Health", health_url())])
+
+
+def _list_findings(request: HttpRequest, snapshot: Snapshot, health: HealthSummary) -> Iterator[Notice]:
+    """The newest findings of the health check, and how many more there are."""
+    for finding in health.newest:
+        subject = HomeLink(*_link_row(request, snapshot, finding))
+        badge = f"New · {finding.label}" if finding.since_version == health.config_version else finding.label
+        text = f"{finding.message} (since release {finding.since_version})"
+        links = [] if subject.url else [HomeLink("Open Health", health_url())]
+        yield Notice(badge, text, links, finding.impact == Impact.BREAKS, subject if subject.label else None)
+    if more := health.total - len(health.newest):
+        yield Notice("Health", f"{more} more findings.", [HomeLink("Open Health", health_url())], is_wrong=False)
+
+
+def _list_releases() -> list[Any]:
+    """The newest releases that people made; each knows whether it is or was gradual, as far as Home says so."""
+    gradual = _select_gradual_releases().filter(config_version=OuterRef("pk"))
+    releases: Any = CeRelease.objects.exclude(origin=Origin.MIGRATION).annotate(is_gradual=Exists(gradual))
+    return list(releases.defer("manifest").order_by("-config_version")[:NEWEST])
+
+
+def _select_gradual_releases() -> QuerySet[CeGradualRelease]:
+    """The running one, and those that their guard stopped lately."""
+    since = timezone.now() - timedelta(days=GUARD_DAYS)
+    return CeGradualRelease.objects.filter(Q(status=GradualStatus.RUNNING) | Q(ended_by=GUARD, ended_at__gte=since))
+
+
+def _list_gradual_releases() -> list[CeGradualRelease]:
+    return list(_select_gradual_releases().order_by("-gradual_id")[:3])
+
+
+def _list_guard_stops(rows: Iterable[CeGradualRelease]) -> Iterator[Notice]:
+    for row in rows:
+        if row.status != GradualStatus.RUNNING:
+            ended = naturaltime(row.ended_at or row.started_at)
+            text = f"Release {row.config_version} was stopped by its guard, {ended}. {row.ended_reason}"
+            url = reverse("admin:config_admin_cegradualrelease_change", args=[row.pk])
+            yield Notice("Stopped", text, [HomeLink("See both sides", url)])
+
+
+def _list_past_review(snapshot: Snapshot) -> Iterator[Notice]:
+    for release in list_releases_past_review(snapshot):
+        author = f", {release.author}" if release.author else ""
+        text = (
+            f"Release {release.pk} changed the configuration without a draft, although changes are reviewed: "
+            f"{release.get_origin_display()}{author}, {naturaltime(release.created_at)}."
+        )
+        yield Notice("Not reviewed", text, [HomeLink(f"See release {release.pk}", release_url(release.pk))])
+
+
+def _describe_releases(releases: Iterable[CeRelease], week: WeekSummary | None) -> list[ReleaseLine]:
+    # What stands out over the whole time says more than the turns of one release.
+    effects = [*(rate.since for rate in week.rates if rate.since), *week.effects] if week else []
+    lines = []
+    for release in releases:
+        effect = next((each for each in effects if each.first <= release.pk <= each.last), None)
+        text = _describe_effect(effect) if effect else ""
+        lines.append(ReleaseLine(release, text, bool(effect and effect.worse_rates), effect.url if effect else ""))
+    return lines
+
+
+def _describe_effect(effect: ReleaseEffect) -> str:
+    """What a release did to the rates, in a few words."""
+    unclear = (Verdict.SAME, Verdict.TOO_FEW)
+    if clear := [rate for rate in effect.rates if rate.verdict not in unclear]:
+        return ", ".join(
+            f"{rate.verdict.value.capitalize()}: {rate.label} {rate.before} % → {rate.after} %" for rate in clear
+        )
+    if effect.rates[0].verdict is Verdict.TOO_FEW:
+        return f"Too few turns to say ({effect.turns})"
+    return "No clear difference"
+
+
+class Step(NamedTuple):
+    """A first step on the page."""
+
+    label: str
+    url: str
+    help: str
+    is_done: bool
+    #: True for the first one that is not done.
+    is_next: bool = False
+
+
+def _list_first_steps(request: HttpRequest) -> list[Step]:
+    """What a new analyst does, each with whether it is done; empty for users who dismissed the list."""
+    user, may = request.user, request.user.has_perm
+    noted = list_noted_steps(user)
+    if FirstStep.DISMISSED in noted:
+        return []
+    own = CeRelease.objects.filter(author=user.get_username())
+    first, last = own.aggregate(first=Min("created_at"), last=Max("config_version")).values()
+    steps = [
+        Step(
+            "Start a flow",
+            reverse("admin:config_admin_ceintent_start"),
+            "Say what users want, what to ask them, and what to answer.",
+            first is not None,
+        )
+    ]
+    if may("ce_sessions.try_conversation"):
+        # Conversations without an API key began on the page.
+        talks = CeConversation.objects.filter(opened_by=None, updated_at__gte=first) if first else None
+        is_done = FirstStep.TRY in noted or bool(talks and talks.exists())
+        steps.append(
+            Step(
+                "Try a conversation",
+                _step_url(FirstStep.TRY),
+                "Send messages, and see how each answer was chosen.",
+                is_done,
+            )
+        )
+    if may("config_admin.view_cerule"):
+        text = "See what could go wrong, and what to change."
+        steps.append(Step("Look at Health", health_url(), text, FirstStep.HEALTH in noted))
+    if may("config_admin.view_cerelease"):
+        url = release_url(last) if last else reverse("admin:config_admin_cerelease_changelist")
+        text = "Each change is a release. See what it changed; undo it if it was wrong."
+        steps.append(Step("Look at your release", url, text, last is not None and FirstStep.RELEASE in noted))
+    next_step = next((step for step in steps if not step.is_done), None)
+    return [step._replace(is_next=step is next_step) for step in steps]
+
+
+def _step_url(step: FirstStep) -> str:
+    return reverse("config_admin_first_step", args=[step.value])
+
+
+def open_first_step(request: HttpRequest, step: str) -> HttpResponse:
+    """Note that the user did the step, and lead to its page. A POST dismisses the list."""
+    if request.method == "POST":
+        note_first_step(request.user, FirstStep.DISMISSED)
+        return HttpResponseRedirect(reverse("admin:index"))
+    if step != FirstStep.TRY:
+        raise Http404("There is no such step.")
+    note_first_step(request.user, FirstStep.TRY)
+    return HttpResponseRedirect(reverse("admin:audit_ceaudit_simulate"))
 
 
 def _link_row(request: HttpRequest, snapshot: Snapshot, finding: CeHealthFinding) -> tuple[str, str]:
@@ -68,9 +397,12 @@ def _link_row(request: HttpRequest, snapshot: Snapshot, finding: CeHealthFinding
     return row_title(row), url
 
 
-def _list_failed_turns() -> list[CeConversationHistory]:
-    newest = CeConversationHistory.objects.order_by("-history_id").only("status", "turn_no", "error_code", "created_at")
-    return [turn for turn in newest[:LATEST_TURNS] if turn.status == "FAILED"][:NEWEST]
+def list_releases_past_review(snapshot: Snapshot) -> list[CeRelease]:
+    """Where changes are reviewed: the newest changes that scripts and SQL made without a draft."""
+    if live_settings.read(snapshot, MODE).value != "REVIEWED":
+        return []
+    newest = CeRelease.objects.defer("manifest").order_by("-config_version")[:LATEST_RELEASES]
+    return [release for release in newest if release.origin in (Origin.OUT_OF_BAND, Origin.SHELL)][:NEWEST]
 
 
 class Concern(NamedTuple):

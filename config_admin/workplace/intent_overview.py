@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from config_admin.validation.relations import get_properties, index_rows
+from config_admin.validation.relations import index_rows, sort_properties
 from convengine.engine.prompts.select import order_newest_first
 from convengine.engine.rules.row_names import strip_statements
 from convengine.engine.rules.sentence import describe_rule
@@ -201,7 +201,9 @@ def describe_row(row: Any) -> tuple[str, str]:
         case rows.Classifier():
             kind = ClassifierType.read(row.rule_type)
             label, pattern = kind.label if kind else str(row.rule_type), shorten_line(row.pattern, 160)
-            return (row.description, f"{label}: {pattern}") if row.description else (pattern, label)
+            if not row.description or row.description == row.pattern:
+                return pattern, label
+            return row.description, f"{label}: {pattern}"
         case rows.OutputSchema():
             return _fields(row), row.description or ""
         case rows.ContainerConfig():
@@ -233,4 +235,4 @@ def describe_row(row: Any) -> tuple[str, str]:
 def _fields(row: rows.OutputSchema) -> str:
     required = row.json_schema.get("required") if isinstance(row.json_schema, Mapping) else ()
     needed = required if isinstance(required, list) else ()
-    return ", ".join(f"{name}*" if name in needed else name for name in get_properties(row.json_schema))
+    return ", ".join(f"{name}*" if name in needed else name for name in sort_properties(row.json_schema))

@@ -27,6 +27,11 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=FORMATS, help="Default: by the extension of FILE, else yaml.")
         parser.add_argument("--release", type=int, metavar="N", help="Release to export. Default: the current release.")
         parser.add_argument(
+            "--no-base",
+            action="store_true",
+            help="Leave out the release, so that the same rows always give the same bytes.",
+        )
+        parser.add_argument(
             "--table",
             action="append",
             default=[],
@@ -41,7 +46,7 @@ class Command(BaseCommand):
             form = options["format"] or get_format(file)
             if form == XLSX and not file:
                 raise CommandError("A workbook cannot be printed. Name a FILE.")
-            data = export_configuration(release, tables=table, form=form)
+            data = export_configuration(release, tables=table, form=form, with_base=not options["no_base"])
             if file:
                 file.write_bytes(data)
             else:

@@ -2,18 +2,25 @@
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from getpass import getuser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from config_admin.drafts.models import CeDraft, DraftStatus
+from config_admin.drafts.open_draft import open_draft
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
-from config_admin.transfer.document import FileRefused, Mode
-from config_admin.transfer.files import read_file
+from config_admin.transfer.document import BaseRelease, FileRefused, Mode
+from config_admin.transfer.files import read_file, update_base
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_plan
+from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+
+_READER_OPTIONS = ("mode", "blank_as_any", "undouble_backslashes", "merge", "overwrite")
 
 
 class Command(BaseCommand):
@@ -35,6 +42,31 @@ class Command(BaseCommand):
             help="How rows are matched. Default: depends on the format.",
         )
         parser.add_argument("--blank-as-any", action="store_true", help="Read an empty intent or state as ANY.")
+        parser.add_argument(
+            "--undouble-backslashes",
+            action="store_true",
+            help=r"Read two backslashes in a regular expression as one: \\b becomes \b.",
+        )
+        moved = parser.add_mutually_exclusive_group()
+        moved.add_argument(
+            "--merge",
+            action="store_true",
+            help="Merge the changes of the file with those made here since its base release, field by field.",
+        )
+        moved.add_argument(
+            "--overwrite", action="store_true", help="Take back changes made here since the base release of the file."
+        )
+        parser.add_argument(
+            "--update-base",
+            action="store_true",
+            help="After the import, write the new release into the file as its base.",
+        )
+        parser.add_argument(
+            "--draft",
+            default="",
+            metavar="TITLE",
+            help="Import into the open draft of this title, which is made if needed.",
+        )
         parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
         parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
         parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
@@ -42,29 +74,51 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: Path, apply: bool, rest: bool, json: bool, **options: Any) -> None:
         """Judge, print, and import. Raises CommandError for a file that cannot be read."""
         try:
-            document = read_file(file, mode=options["mode"], blank_as_any=options["blank_as_any"])
+            document = read_file(
+                file,
+                **{name: options[name] for name in _READER_OPTIONS},
+            )
         except FileRefused as error:
             raise CommandError(str(error)) from None
         release = None
+        author, reason = options["author"] or getuser(), options["reason"] or f"Import of {file.name}"
         try:
-            if apply:
-                author, reason = options["author"] or getuser(), options["reason"] or f"Import of {file.name}"
-                done = import_document(document, author=author, reason=reason, rest=rest, progress=self._progress(json))
-                plan, release = done.plan, done.release
-            else:
-                plan = plan_import(document, rest=rest, progress=self._progress(json))
+            with self._open_draft(options["draft"], author, reason, writing=apply):
+                if apply:
+                    done = import_document(
+                        document, author=author, reason=reason, rest=rest, progress=self._progress(json)
+                    )
+                    plan, release = done.plan, done.release
+                else:
+                    plan = plan_import(document, rest=rest, progress=self._progress(json))
         except ImportRefused as error:
             plan = error.plan
         except ImportFailed as error:
             raise CommandError(str(error)) from None
+        except DraftRequired:
+            raise CommandError("Changes are reviewed here. Import into a draft: --draft TITLE.") from None
         number = release.config_version if release else None
-        self._tell(plan, applied=apply and not plan.is_refused, release=number, json=json)
+        if release and options["update_base"]:
+            update_base(file, BaseRelease(release.config_version, release.content_hash))
+        self._tell(plan, applied=apply and not plan.is_refused, release=number, draft=options["draft"], json=json)
         if plan.is_refused:
             sys.exit(1)
 
-    def _tell(self, plan: Plan, *, applied: bool, release: int | None, json: bool) -> None:
+    @contextmanager
+    def _open_draft(self, title: str, author: str, reason: str, *, writing: bool) -> Iterator[None]:
+        """The configuration of the draft, if one is named. A preview makes none."""
+        named = CeDraft.objects.filter(title=title, status=DraftStatus.OPEN)
+        draft = named.first() or (CeDraft.objects.create(title=title, created_by=author) if title and writing else None)
+        if draft is None:
+            yield
+            return
+        with open_draft(draft.pk, author, reason, writing=writing, decides=False):
+            yield
+
+    def _tell(self, plan: Plan, *, applied: bool, release: int | None, draft: str, json: bool) -> None:
         if json:
-            self.stdout.write(dumps({**serialize_plan(plan), "applied": applied, "release": release}))
+            named = {"draft": draft} if draft else {}
+            self.stdout.write(dumps({**serialize_plan(plan), "applied": applied, "release": release, **named}))
             return
         for line in describe_plan(plan):
             self.stdout.write(line)
@@ -72,6 +126,8 @@ class Command(BaseCommand):
             self.stdout.write("Nothing was changed. Correct the rows above, or leave them out with --rest.")
         elif not applied:
             self.stdout.write("Nothing was changed. Use --apply to import.")
+        elif draft:
+            self.stdout.write(f"Imported into the draft “{draft}”. Publish it: draft publish “{draft}”.")
         else:
             self.stdout.write(f"Imported as release {release}." if release else "The file contains no changes.")
 

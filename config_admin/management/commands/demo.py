@@ -14,11 +14,18 @@ from django.core.management.base import BaseCommand
 
 from config_admin.management.commands.serve import become_server, jobs_in_server, need_port
 from config_admin.models import CeIntent
+from config_admin.test_cases.transfer import import_files
 from config_admin.transfer.apply_import import add_rows
 from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
+from convengine.server.deployment import conf
+from convengine.server.deployment.folders import find_shipped
 
-CONFIGURATION = Path(settings.BASE_DIR) / "fixtures" / "demo" / "configuration.json"
+CONFIGURATION = find_shipped("fixtures") / "demo" / "configuration.json"
+#: Tests of the demonstration, as scenario files.
+TESTS = CONFIGURATION.parent / "tests"
+#: What the demo's key may do; the approval of a sensitive action is a part of the README's tour.
+SCOPES = ["turns", "sessions", "audit", "config", "approve"]
 #: The users of the demo: name, group, superuser.
 PEOPLE = (("analyst", "analyst", False), ("qa", "qa", False), ("admin", "config_admin", True))
 
@@ -38,14 +45,15 @@ class Command(BaseCommand):
         if not no_serve:
             need_port(host, port)
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
-        call_command("migrate", verbosity=0, interactive=False)
+        call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         if not CeIntent.objects.exists():
             add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
+            import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor="demo")
         facts = _facts(f"http://{host}:{port}")
         jobs = jobs_in_server()
         self._print(facts, jobs)
         if not no_serve:
-            become_server(host, port, workers=1, threads=1, asgi=True)
+            become_server(host, port, workers=1, threads=conf.get("THREADS"), asgi=True)
 
     def _print(self, facts: dict[str, Any], jobs: str) -> None:
         logins = "\n".join(
@@ -66,9 +74,14 @@ ConvEngine demo: a help desk
 
     {curl(facts)}
 
-  These facts are in {settings.VAR_DIR / "demo.json"}. `make talk` is a conversation in the terminal.
+  These facts are in {settings.VAR_DIR / "demo.json"}. {_name_talk()} is a conversation in the terminal.
 """
         )
+
+
+def _name_talk() -> str:
+    """The command of a conversation in the terminal, in a checkout or with the package."""
+    return "`make talk`" if (Path.cwd() / "manage.py").exists() else "`convengine talk`"
 
 
 def _model() -> str:
@@ -102,7 +115,7 @@ def _facts(url: str) -> dict[str, Any]:
 def _api_key(known: str | None) -> str:
     if known and CeApiKey.objects.filter(prefix=known.partition(".")[0], revoked=False).exists():
         return known
-    _, secret = CeApiKey.objects.create_key(name="demo", scopes=["turns", "sessions", "audit", "config"])
+    _, secret = CeApiKey.objects.create_key(name="demo", scopes=SCOPES)
     return str(secret)
 
 

@@ -1,22 +1,31 @@
 """`manage.py serve`: serve with the settings of the environment."""
 
 import os
-import socket
 import sys
 from argparse import ArgumentParser
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from convengine.server.database.migrating import migrate
 from convengine.server.deployment import conf, environment
-from convengine.server.jobs.processes import EMBEDDED, CannotStart, Child, Group, beat, broker, mask_password, worker
+from convengine.server.deployment.folders import project_folder
+from convengine.server.deployment.supervisor import Child, Supervisor, listen
+from convengine.server.jobs.processes import EMBEDDED, CannotStart, beat, broker, mask_password, worker
+from convengine.server.observability import metrics
+from convengine.server.observability.folder import VARIABLE, make_metrics_folder
+from convengine.server.startup import server_process
+
+#: Seconds that a stream gets: it does not end by itself, and its reader connects again.
+_STREAM_STOP_SECONDS = 5.0
 
 
 class Command(BaseCommand):
-    """Migrates, prints what it starts, and becomes the server; with a broker, keeps all processes running."""
+    """Migrates, prints what it starts, and keeps all processes running."""
 
     help = "Serve the API and the admin, and run the background jobs."
 
@@ -24,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--workers", type=int, default=2)
-        parser.add_argument("--threads", type=int, default=4)
+        parser.add_argument("--threads", type=int, default=conf.get("THREADS"))
         parser.add_argument(
             "--streams-port",
             type=int,
@@ -37,45 +46,85 @@ class Command(BaseCommand):
             help="Do not run background jobs, for example if a worker and a beat run elsewhere.",
         )
 
+        parser.add_argument(
+            "--reload", action="store_true", help="For development: start again when a file of the extensions changes."
+        )
+
     def handle(self, *args: Any, host: str, port: int, workers: int, threads: int, **options: Any) -> None:
         """Migrate and serve. Raises CommandError when the port is taken or something is not installed."""
+        refuse_demonstration()
+        if options["reload"]:
+            # It needs Django; `become_server` is imported without it.
+            from convengine.server.startup.reload import run_with_reload
+
+            command = [sys.executable, *(argument for argument in sys.argv if argument != "--reload")]
+            sys.exit(run_with_reload(command, self._print))
+        streams_port = port + 1 if options["streams_port"] is None else options["streams_port"]
         need_port(host, port)
-        children = self._streams(host, port + 1 if options["streams_port"] is None else options["streams_port"])
-        call_command("migrate", verbosity=0, interactive=False)
+        if streams_port:
+            need_port(host, streams_port)
+            os.environ.setdefault("CE_STREAMS_URL", f":{streams_port}")
+            self.stdout.write(f"Event streams: http://{host}:{streams_port}")
+        migrate()
+        if settings.DEBUG:
+            self.stdout.write("Debug mode (CE_DEBUG): pages show code. Never use it in production.")
         self.stdout.write(f"Turns, API and admin: http://{host}:{port} ({workers} processes, {threads} threads each)")
-        url = "" if options["no_jobs"] else conf.get("BROKER_URL")
-        if not url:
+        jobs, variables = self._make_jobs("" if options["no_jobs"] else conf.get("BROKER_URL"))
+        if not jobs:
             self.stdout.write(f"Background jobs: {'not here' if options['no_jobs'] else jobs_in_server()}")
-            if not children:
-                become_server(host, port, workers, threads)
-        server = Child("server", server_command(host, port, workers, threads), leads=True)
-        sys.exit(self._run(url, [*children, server]))
+        self.stdout.flush()
+        servers = make_servers(host, port, workers, threads, stop_seconds=conf.get("STOP_SECONDS"))
+        if streams_port:
+            servers += make_streams_server(host, streams_port)
+        # New processes read `.env` again when they replace the old ones.
+        variables = {**environment.read_inherited_variables(), **variables}
+        if conf.get("METRICS_TOKEN"):
+            # In this process as well, which counts the processes that die.
+            make_metrics_folder(os.environ)
+            variables[VARIABLE] = os.environ[VARIABLE]
+        prepare = [sys.executable, "-m", "convengine.server.database.migrating"]
+        for child in (*jobs, *servers):
+            metrics.PROCESS_RESTARTS.show(child.name)
+        supervisor = Supervisor(
+            [*jobs, *servers], project_folder(), variables, prepare=prepare, on_death=metrics.PROCESS_RESTARTS.add
+        )
+        sys.exit(supervisor.run())
 
-    def _streams(self, host: str, port: int) -> list[Child]:
-        """The process for event streams, and its address for redirects."""
-        if not port:
-            return []
-        need_port(host, port)
-        os.environ.setdefault("CE_STREAMS_URL", f":{port}")
-        self.stdout.write(f"Event streams: http://{host}:{port}")
-        # Jobs belong to the servers of turns.
-        return [Child("streams", ["env", "CE_JOBS_IN_PROCESS=false", *server_command(host, port, 1, 1, asgi=True)])]
+    def _print(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
 
-    def _run(self, url: str, servers: list[Child]) -> int:
-        """The servers; with a broker also a worker and a beat, with the named broker or the embedded one."""
+    def _make_jobs(self, url: str) -> tuple[list[Child], dict[str, str]]:
+        """With a broker, a worker and a beat, on the named broker or the embedded one; and variables for all."""
         if not url:
-            self.stdout.flush()
-            return Group(servers, Path(settings.BASE_DIR), dict(os.environ)).run()
+            return [], {}
         try:
             own, address = broker() if url == EMBEDDED else (None, url)
         except CannotStart as problem:
             raise CommandError(str(problem)) from problem
         where = "an own broker" if own else mask_password(address)
         self.stdout.write(f"Background jobs: a worker and a beat, on {where}")
-        self.stdout.flush()
-        environment = {**os.environ, "CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
-        children = [*([own] if own else []), worker(), beat(), *servers]
-        return Group(children, Path(settings.BASE_DIR), environment).run()
+        variables = {"CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
+        return [*([own] if own else []), worker(), beat()], variables
+
+
+def refuse_demonstration() -> None:
+    """Raise CommandError for the secret or the database of the demonstration, unless the environment names them."""
+    folder = getattr(settings, "VAR_DIR", None)
+    if folder is None:
+        return
+    key = Path(folder) / "secret_key"
+    if not environment.text("CE_SECRET_KEY") and key.is_file() and key.read_text().strip() == settings.SECRET_KEY:
+        raise CommandError(
+            f"CE_SECRET_KEY is not set, and the secret in {key} is that of the demonstration. Set CE_SECRET_KEY to a "
+            "long random text, or run the demonstration: convengine demo."
+        )
+    if not environment.text("DATABASE_URL") and (Path(folder) / "demo.json").is_file():
+        raise CommandError(
+            f"DATABASE_URL is not set, and the database in {folder} is that of the demonstration, with its users and "
+            f"its key. Set DATABASE_URL (sqlite:///{settings.DATABASES['default']['NAME']} to serve it anyway) or "
+            "another CE_VAR_DIR."
+        )
 
 
 def jobs_in_server() -> str:
@@ -86,39 +135,49 @@ def jobs_in_server() -> str:
 
 
 def need_port(host: str, port: int) -> None:
-    """Raise CommandError when the port is taken or not allowed.
-
-    The server itself would silently share the port with another server, and each would get half of the calls.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    """Raise CommandError when the port is taken or not allowed."""
     try:
-        socket.create_server((host, port), family=family).close()
+        listen(host, port).close()
     except OSError as error:
         reason = str(error.strerror).partition(" (")[0].lower()
-        raise CommandError(f"Cannot serve at {host}:{port}: {reason}. Another port: PORT=…") from error
+        raise CommandError(f"Cannot serve at {host}:{port}: {reason}. Choose another port.") from error
 
 
-def server_command(host: str, port: int, workers: int, threads: int, *, asgi: bool = False) -> list[str]:
-    """The server command, which restarts worker processes that die; with `asgi` it serves event streams as well.
+def make_servers(
+    host: str, port: int, workers: int, threads: int, *, asgi: bool = False, stop_seconds: float = 120.0
+) -> list[Child]:
+    """The processes of a server, which share its socket; with `asgi` they serve event streams as well.
 
     Raises CommandError.
     """
-    server = Path(sys.executable).parent / "granian"
-    if not server.exists():
-        raise CommandError("The server is not installed: run `make setup`.")
+    if find_spec("granian") is None:
+        raise CommandError("The server is not installed: install the package granian.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
+    # Only of these processes: the server and the streams of an installation have different numbers of threads.
+    variables = {} if threads == conf.get("THREADS") else {"CE_THREADS": str(threads)}
+    command = server_process.build_command(f"convengine.asgi:{'application' if asgi else 'without_streams'}")
+    listener = listen(host, port)
     return [
-        str(server), "--interface", "asginl" if asgi else "wsgi", "--host", host, "--port", str(port),
-        "--workers", str(workers), *([] if asgi else ["--blocking-threads", str(threads)]),
-        "--respawn-failed-workers", "--log-level", "warning", "--no-ws",
-        # A stream does not end by itself; its reader connects again.
-        *(["--workers-kill-timeout", "5"] if asgi else []),
-        f"convengine.{'asgi' if asgi else 'wsgi'}:application",
-    ]  # fmt: skip
+        Child(
+            f"server {number}",
+            [*command, "--socket", str(listener.fileno())],
+            sockets=[listener],
+            reports_ready=True,
+            stop_seconds=stop_seconds,
+            environment=variables,
+        )
+        for number in range(1, workers + 1)
+    ]
+
+
+def make_streams_server(host: str, port: int) -> list[Child]:
+    """The process for event streams."""
+    (server,) = make_servers(host, port, 1, 1, asgi=True, stop_seconds=_STREAM_STOP_SECONDS)
+    # Jobs belong to the servers of turns.
+    return [replace(server, name="streams", environment={**server.environment, "CE_JOBS_IN_PROCESS": "false"})]
 
 
 def become_server(host: str, port: int, workers: int, threads: int, *, asgi: bool = False) -> None:
-    """Replace this process by the server."""
-    command = server_command(host, port, workers, threads, asgi=asgi)
+    """Serve until a signal ends this process."""
     sys.stdout.flush()
-    os.execv(command[0], command)  # noqa: S606
+    sys.exit(Supervisor(make_servers(host, port, workers, threads, asgi=asgi), project_folder()).run())

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from functools import partial
 from getpass import getuser
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.flows.flows import FlowRefused
-from config_admin.flows.saving import create_flow, update_flow
+from config_admin.flows.saving import create_flow, update_flow, write_flow_file
 from config_admin.transfer.apply_import import ImportRefused
+from config_admin.transfer.document import BaseRelease
 from config_admin.transfer.import_report import describe_plan
+from convengine.engine.errors import DraftRequired
 
 
 class Command(BaseCommand):
@@ -22,6 +25,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--update", action="store_true", help="Change the existing flow of this code.")
+        parser.add_argument(
+            "--overwrite", action="store_true", help="Take back changes made here since the base release of the file."
+        )
+        parser.add_argument(
+            "--update-base", action="store_true", help="Write the new release into the file as its base."
+        )
         parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
         parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
 
@@ -29,10 +38,16 @@ class Command(BaseCommand):
         """Raises CommandError when nothing was made."""
         author, reason = options["author"] or getuser(), options["reason"] or f"Flow of {file.name}"
         try:
-            store_flow = update_flow if update else create_flow
-            result = store_flow(json.loads(file.read_text("utf-8")), author=author, reason=reason)
+            flow = json.loads(file.read_text("utf-8"))
+            store_flow = partial(update_flow, overwrite=options["overwrite"]) if update else create_flow
+            result = store_flow(flow, author=author, reason=reason)
+            if options["update_base"] and result.release:
+                base = BaseRelease(result.release.config_version, result.release.content_hash)
+                write_flow_file({**flow, "base": base._asdict()}, file)
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
+        except DraftRequired as refused:
+            raise CommandError(refused.message) from None
         except ImportRefused as refused:
             raise CommandError("\n".join(describe_plan(refused.plan))) from None
         except ValueError as error:

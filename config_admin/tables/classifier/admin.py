@@ -1,12 +1,21 @@
 """Admin of `ce_intent_classifier` (tables 2.2)."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import path
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.list_columns import name_pattern, show_pattern
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
+from config_admin.teaching.page import teach
+from convengine.server.sessions.models import CeConversationHistory
+
+#: The right to read the message of a turn.
+RIGHT = "ce_sessions.view_ceconversationhistory"
 
 
 @admin.register(CeIntentClassifier)
@@ -23,6 +32,20 @@ class ClassifierAdmin(RowAdmin):
     list_filter = (InUseFilter, IntentFilter, StateFilter, ("rule_type", ChoicesDropdownFilter))
     search_fields = ("pattern", "description")
     ordering = ("priority", "classifier_id")
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """With `message_of`, the pattern is the message of that turn, for who may read turns."""
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        number = str(initial.pop("message_of", ""))
+        if number.isascii() and number.isdecimal() and len(number) < 19 and request.user.has_perm(RIGHT):
+            turn = CeConversationHistory.objects.filter(pk=number).only("user_input").first()
+            initial["pattern"] = ((turn and turn.user_input) or "").strip()
+        return initial
+
+    def get_urls(self) -> list[Any]:
+        """Add the page that makes phrases of messages."""
+        view = self.admin_site.admin_view(teach)
+        return [path("teach/", view, name="config_admin_ceintentclassifier_teach"), *super().get_urls()]
 
     @admin.display(description="phrase", ordering="pattern")
     def phrase(self, row: CeIntentClassifier) -> str:

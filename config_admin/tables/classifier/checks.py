@@ -9,7 +9,7 @@ from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
 from convengine.engine.phrases.matching import get_phrase_index
-from convengine.engine.phrases.words import has_telling_words
+from convengine.engine.phrases.words import has_telling_words, split_whole
 from convengine.engine.rules.text_bank import REGEX, get_bank
 from convengine.engine.text.compare import blank, code, norm, shorten_line
 from convengine.engine.turn import rows
@@ -124,13 +124,22 @@ def _is_match(row: rows.Classifier, text: str) -> bool:
 
 
 def _check_telling_words(draft: Classifier) -> Iterator[Finding]:
-    """A phrase of function words alone matches no message."""
+    """A phrase of function words alone is matched only as a whole; one without any word matches no message."""
     row = draft.row
-    if row.is_phrase and not blank(row.pattern) and not has_telling_words(row.pattern):
+    if not row.is_phrase or blank(row.pattern) or has_telling_words(row.pattern):
+        return
+    if split_whole(row.pattern):
+        yield draft.warning(
+            "PHRASE_OF_COMMON_WORDS",
+            "pattern",
+            "This phrase has common words only, so it matches only messages with the same words. Add a word that says "
+            "what it is about.",
+        )
+    else:
         yield draft.error(
             "PHRASE_WITHOUT_WORDS",
             "pattern",
-            "This phrase has no telling word, so it matches no message. Add a word that says what it is about.",
+            "This phrase has no word, so it matches no message. Write a sentence as users would type it.",
         )
 
 

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.classifier.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority, word
-from config_admin.validation.columns import REGEX, LanguageByWord, Problem, Reference, declare_column
+from config_admin.validation.columns import REGEX, LanguageByWord, NaturalKey, Problem, Reference, declare_column
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -14,6 +14,7 @@ class CeIntentClassifier(ControlPlaneRow):
     """A pattern that means an intent. Intent and state are its result, not a filter."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "rule_type", "pattern"))
 
     classifier_id = models.BigAutoField("id", primary_key=True)
     intent_code = declare_column(

@@ -14,13 +14,15 @@ from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.config.model import CeConfig
 from config_admin.validation.settings import describe_default, find_setting
 from config_admin.workplace import settings_page
-from convengine.engine.turn import rows
+from convengine.engine.turn import release_settings, rows
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.rows import Row
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column
 
 #: The right that makes a configuration administrator (R18).
 ADMINISTRATOR = "config_admin.roll_back_release"
+#: Changes how changes become live.
+RELEASE_SETTINGS = "config_admin.change_release_settings"
 
 
 def get_declared_setting(row: CeConfig) -> Setting[Any] | None:
@@ -72,8 +74,9 @@ class ConfigAdmin(RowAdmin):
         return HttpResponseRedirect(settings_page.settings_url())
 
     def is_reserved(self, request: HttpRequest, setting: Setting[Any]) -> bool:
-        """True when the setting is reserved and this user is no configuration administrator (settings 1)."""
-        return setting.mark == "LR" and not request.user.has_perm(ADMINISTRATOR)
+        """True when the setting is reserved and this user may not change it (settings 1, R129)."""
+        right = RELEASE_SETTINGS if setting.type == release_settings.FAMILY else ADMINISTRATOR
+        return setting.mark == "LR" and not request.user.has_perm(right)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Read-only pages show the meaning as a line of its own."""

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
@@ -11,11 +12,13 @@ from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.settings import canonical_key, find_setting, upper_key
 from convengine.engine.llm import settings as llm
+from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.steps.intents import settings as intents
 from convengine.engine.steps.interaction import settings
 from convengine.engine.steps.tools import settings as tools
-from convengine.engine.text.compare import blank
+from convengine.engine.text.compare import blank, shorten
 from convengine.engine.text.wording import did_you_mean, join_names
+from convengine.engine.turn import audit_settings as audit
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable
@@ -29,11 +32,6 @@ REPLACED: Mapping[tuple[str, str], str] = {
     ("RESETCONVERSATIONSTEP", "ACK_TEXT"): "Session / FRESH_START_TEXT",
 }
 _SECRET_KEY = re.compile(r"PASSWORD|PASSWD|SECRET|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|(^|_)TOKEN$")
-_SECRET_VALUE = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY|\bsk-[A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}"
-    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}|\beyJ[A-Za-z0-9_-]{10,}\.eyJ|\b(?:Bearer|Basic) [A-Za-z0-9+/=._-]{16,}"
-    r"|://[^/\s:@]+:[^/\s:@]+@"
-)
 
 
 def _get_plain_key(row: rows.Config) -> tuple[str, str]:
@@ -51,7 +49,7 @@ _check_duplicates = common.make_unique_check(
 def _check_secrets(draft: Config) -> Iterator[Finding]:
     # A known setting holds no secret, whatever its name is.
     named = find_setting(draft.row) is None and _SECRET_KEY.search(_get_plain_key(draft.row)[1])
-    if named or _SECRET_VALUE.search(draft.row.config_value or ""):
+    if named or common.SECRET_VALUE.search(draft.row.config_value or ""):
         yield draft.error(
             "SECRET_IN_CONFIG",
             "config_key" if named else "config_value",
@@ -98,7 +96,8 @@ def _check_regex(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
 
 def _check_patterns(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
     for pattern in setting.kind.read(draft.row.config_value or ""):
-        yield from programs.check_regex(draft, "config_value", pattern)
+        for finding in programs.check_regex(draft, "config_value", pattern):
+            yield replace(finding, message=f"“{setting.label}”, line “{shorten(pattern, 80)}”: {finding.message}")
 
 
 def _check_json(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
@@ -150,6 +149,33 @@ def _check_reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Findin
             yield draft.warning("RESET_CODES_UNKNOWN", "config_value", f"The intent {code} does not exist.{hint}")
 
 
+#: Characters of JSON, of regular expressions and of paths; as a name they would mask nothing.
+_NO_NAME = re.compile(r"""[\[\]{}()"“”`*?;:=|\\^$/<>]|^'|'$""")
+
+
+def _check_redact_keys(draft: Config, names: tuple[str, ...]) -> Iterator[Finding]:
+    for name in names:
+        if match := _NO_NAME.search(name):
+            yield draft.error(
+                "SHAPE_INVALID",
+                "config_value",
+                f"“{audit.REDACT_KEYS.label}” cannot read “{shorten(name, 80)}”: {match.group()} is not part of a "
+                "name. Write names with commas between, such as password, card_number. "
+                f"Regular expressions belong to “{audit.REDACT_PATTERNS.label}”.",
+            )
+
+
+def _check_redact_patterns(draft: Config, patterns: tuple[str, ...]) -> Iterator[Finding]:
+    for pattern in patterns:
+        if compile_pattern(pattern).occurs_in(""):
+            yield draft.error(
+                "REGEX_INVALID",
+                "config_value",
+                f"“{shorten(pattern, 80)}” also matches an empty text, so it would mask every text. "
+                "Use + instead of *, or a number of repetitions such as {16}.",
+            )
+
+
 def _check_model_name(draft: Config, name: str) -> Iterator[Finding]:
     if name.strip() not in draft.world.models:
         known = draft.world.models
@@ -165,6 +191,9 @@ _CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
     tools.ALLOWED_NEXT.name: _check_allowed_next,
     intents.RESET_INTENT_CODES.name: _check_reset_codes,
     llm.MODEL.name: _check_model_name,
+    audit.REDACT_KEYS.name: _check_redact_keys,
+    audit.REDACT_PATTERNS.name: _check_redact_patterns,
+    llm.REDACT_PATTERNS.name: _check_redact_patterns,
 }
 
 

@@ -6,13 +6,14 @@ from django.db.models.functions import Lower
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.config.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import make_enabled_field
-from config_admin.validation.columns import Problem, Reference, declare_column
+from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
 
 
 class CeConfig(ControlPlaneRow):
     """One setting. Look-ups ignore case; the value's type is that of the settings catalogue."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("config_type", "config_key"), is_unique=True, ignores_case=True)
 
     config_id = models.BigAutoField("id", primary_key=True)
     config_type = declare_column(

@@ -5,13 +5,14 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.container_config.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import NAME_FORMAT, make_enabled_field, priority
-from config_admin.validation.columns import declare_column
+from config_admin.validation.columns import NaturalKey, declare_column
 
 
 class CeContainerConfig(ScopedRow):
     """One piece of data that a registered provider puts into the context."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "state_code", "page_id", "section_id", "container_id"))
 
     id = models.BigAutoField("id", primary_key=True)
     page_id = models.IntegerField("page", help_text="First part of the address of the data.")

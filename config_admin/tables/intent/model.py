@@ -5,13 +5,14 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.intent.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, flag, make_enabled_field, optional_name, optional_text, priority
-from config_admin.validation.columns import Problem, declare_column
+from config_admin.validation.columns import NaturalKey, Problem, declare_column
 
 
 class CeIntent(ControlPlaneRow):
     """A business intent. Every scoped row names one of these, ANY or UNKNOWN."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code",), is_unique=True)
 
     intent_code = declare_column(
         CodeField(

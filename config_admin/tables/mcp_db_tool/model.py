@@ -7,7 +7,7 @@ from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.mcp_db_tool.checks import SAVE_CHECKS
 from config_admin.tables.mcp_tool.model import CeMcpTool
 from config_admin.tables.model_fields import document, flag, word
-from config_admin.validation.columns import SQL, Bounds, Problem, declare_column
+from config_admin.validation.columns import SQL, Bounds, NaturalKey, Problem, declare_column
 from convengine.engine.turn.enums import SqlDialect
 
 
@@ -15,6 +15,7 @@ class CeMcpDbTool(ControlPlaneRow):
     """One row per tool of group DB that has no handler in code."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("tool_code",), is_unique=True, ignores_case=True)
 
     tool = models.OneToOneField(CeMcpTool, on_delete=models.CASCADE, primary_key=True, related_name="db_tool")
     dialect = word(SqlDialect, default=SqlDialect.POSTGRES.value)

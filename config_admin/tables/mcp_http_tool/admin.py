@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from config_admin.tables.mcp_http_tool.model import CeMcpHttpTool
 from config_admin.tables.mcp_tool.model import CeMcpTool
 from config_admin.tables.mcp_tool.try_page import TryToolAdmin
+from config_admin.validation.secret_columns import mask_value
 from convengine.engine.turn.enums import ToolGroup
 
 
@@ -23,11 +24,16 @@ class HttpToolAdmin(TryToolAdmin):
     fixed_fields = ("tool",)
     save_as = False
     actions = ()
-    list_display = ("tool", "method", "connection_name", "url_template", "mapping_mode")
+    list_display = ("tool", "method", "connection_name", "path", "mapping_mode")
     list_filter = ()
     list_select_related = ("tool",)
     search_fields = ("tool__tool_code", "connection_name", "url_template")
     ordering = ("tool__tool_code",)
+
+    @admin.display(ordering="url_template")
+    def path(self, row: Any) -> Any:
+        """The address, without a secret that a script may have stored."""
+        return mask_value(self.opts.db_table, "url_template", row.url_template)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """Only tools of the group."""

@@ -8,7 +8,7 @@ from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_http_tool.checks import SAVE_CHECKS
 from config_admin.tables.mcp_tool.model import CeMcpTool
 from config_admin.tables.model_fields import document, optional_text, word
-from config_admin.validation.columns import TEMPLATE, Problem, Reference, declare_column
+from config_admin.validation.columns import TEMPLATE, NaturalKey, Problem, Reference, declare_column
 from convengine.engine.turn.enums import HttpMethod, MappingMode
 
 
@@ -24,6 +24,7 @@ class CeMcpHttpTool(ControlPlaneRow):
     """One row per tool of group HTTP_API that has no handler in code."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("tool_code",), is_unique=True, ignores_case=True)
 
     tool = models.OneToOneField(CeMcpTool, on_delete=models.CASCADE, primary_key=True, related_name="http_tool")
     connection_name = declare_column(

@@ -5,13 +5,14 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.mcp_planner.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import make_enabled_field
-from config_admin.validation.columns import TEMPLATE, Problem, declare_column
+from config_admin.validation.columns import TEMPLATE, NaturalKey, Problem, declare_column
 
 
 class CeMcpPlanner(ScopedRow):
     """The prompts with which a model plans tool calls. Among equals, the highest id is used."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "state_code"))
 
     planner_id = models.BigAutoField("id", primary_key=True)
     system_prompt = declare_column(

@@ -62,13 +62,24 @@ def _check_command(draft: Server) -> Iterator[Finding]:
 def _check_documents(draft: Server) -> Iterator[Finding]:
     for field in ("env_json", "headers_json"):
         yield from _check_secrets(draft, field)
+    arguments = as_json(draft.row.args_json)
+    texts = [("url", draft.row.url)]
+    if isinstance(arguments, list):
+        texts += [("args_json", text) for text in arguments]
+    for field in dict.fromkeys(field for field, text in texts if common.is_secret("", text)):
+        yield draft.error(
+            "SECRET_IN_CONFIG",
+            field,
+            "This contains a secret. Pass it as a header or in the environment: write ${NAME} there and set "
+            "CE_MCP_SECRET_NAME in the deployment.",
+        )
 
 
 def _check_secrets(draft: Server, field: str) -> Iterator[Finding]:
     """Secrets are named; a row, its history and its exports contain none."""
     pairs = as_json(getattr(draft.row, field))
     for name, value in pairs.items() if isinstance(pairs, dict) else ():
-        if common.CREDENTIAL.search(name) and value and "${" not in str(value):
+        if common.is_secret(str(name), str(value)):
             yield draft.error(
                 "SECRET_IN_CONFIG",
                 field,

@@ -6,7 +6,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_server.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, document, make_enabled_field, not_blank, optional_name, word
-from config_admin.validation.columns import Bounds, Problem, Reference, declare_column
+from config_admin.validation.columns import Bounds, NaturalKey, Problem, Reference, declare_column
 from convengine.engine.turn.enums import McpTransport
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -15,6 +15,7 @@ class CeMcpServer(ControlPlaneRow):
     """A server; its tools are called `mcp.{name}.{tool}`."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("name",), is_unique=True)
 
     ENGINE_COLUMNS = ("last_status", "tool_cache_json", "cached_at")
 
@@ -29,28 +30,38 @@ class CeMcpServer(ControlPlaneRow):
     )
     transport = word(McpTransport)
     command = declare_column(
-        optional_name(help_text="Only for STDIO: a command that the deployment allows."),
+        optional_name(help_text="Only for local processes: a command that the deployment allows."),
         reference=Reference.COMMAND,
     )
     args_json = declare_column(
-        document(null=True, blank=True, verbose_name="arguments", help_text="Only for STDIO: a JSON list of texts."),
+        document(
+            null=True,
+            blank=True,
+            verbose_name="arguments",
+            help_text="Only for local processes: a JSON list of texts.",
+        ),
         shape=list,
         misshapen=Problem("SHAPE_INVALID", "This must be a JSON list of texts."),
     )
     env_json = declare_column(
         document(
-            null=True, blank=True, verbose_name="environment", help_text="Only for STDIO: a JSON object of texts."
+            null=True,
+            blank=True,
+            verbose_name="environment",
+            help_text="Only for local processes: a JSON object of texts.",
         ),
         shape=dict,
         misshapen=Problem("SHAPE_INVALID", "This must be a JSON object."),
     )
-    url = declare_column(optional_name(verbose_name="address", help_text="Only for HTTP and SSE."), is_code=True)
+    url = declare_column(
+        optional_name(verbose_name="address", help_text="Only for servers in the network."), is_code=True
+    )
     headers_json = declare_column(
         document(
             null=True,
             blank=True,
             verbose_name="headers",
-            help_text="Only for HTTP and SSE. Values may refer to secrets.",
+            help_text="Only for servers in the network. Values may refer to secrets.",
         ),
         shape=dict,
         misshapen=Problem("SHAPE_INVALID", "This must be a JSON object."),

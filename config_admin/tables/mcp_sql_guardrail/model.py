@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_sql_guardrail.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import LowerField, make_enabled_field, note, word
-from config_admin.validation.columns import declare_column
+from config_admin.validation.columns import NaturalKey, declare_column
 from convengine.engine.turn.enums import GuardrailType
 
 
@@ -13,6 +13,7 @@ class CeMcpSqlGuardrail(ControlPlaneRow):
     """One entry of the set; BLOCK wins over ALLOW."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("rule_type", "match_value"), is_unique=True)
 
     guardrail_id = models.BigAutoField("id", primary_key=True)
     rule_type = word(GuardrailType, verbose_name="kind")

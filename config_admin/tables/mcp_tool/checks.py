@@ -60,9 +60,10 @@ _check_any_scope = common.make_any_scope_check(
 
 
 def _check_scope(draft: Tool) -> Iterator[Finding]:
-    """A scope, unless rows of `ce_tool` say where the tool is called."""
+    """A scope, unless only rows of `ce_tool` call the tool. With a model, the planner runs for it in every state."""
     direct = draft.snapshot.enabled_rows(rows.DirectTool)
-    if not any(row.tool_code == draft.row.tool_code for row in direct):
+    is_called = any(code(row.tool_code) == code(draft.row.tool_code) for row in direct)
+    if draft.world.model_configured or not is_called:
         yield from _check_any_scope(draft)
 
 

@@ -6,7 +6,7 @@ from django.db.models.functions import Lower
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.mcp_tool.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import NAME_FORMAT, document, flag, make_enabled_field, note, word
-from config_admin.validation.columns import Problem, declare_column
+from config_admin.validation.columns import NaturalKey, Problem, declare_column
 from convengine.engine.turn.enums import ToolGroup
 
 
@@ -14,6 +14,7 @@ class CeMcpTool(ScopedRow):
     """A tool. Its code is unique, so it has exactly one scope."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("tool_code",), is_unique=True, ignores_case=True)
 
     tool_id = models.BigAutoField("id", primary_key=True)
     tool_code = declare_column(

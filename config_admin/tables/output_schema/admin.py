@@ -7,6 +7,7 @@ from django.http import HttpRequest
 
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.output_schema.model import CeOutputSchema
+from config_admin.validation.relations import sort_properties
 
 
 @admin.register(CeOutputSchema)
@@ -44,4 +45,4 @@ class OutputSchemaAdmin(ScopedAdmin):
         """The properties, required ones with a star."""
         schema = row.json_schema if isinstance(row.json_schema, dict) else {}
         required = schema.get("required") or []
-        return ", ".join(f"{name}*" if name in required else name for name in schema.get("properties") or {})
+        return ", ".join(f"{name}*" if name in required else name for name in sort_properties(schema))

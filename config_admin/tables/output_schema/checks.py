@@ -100,15 +100,16 @@ def _check_prompt(draft: Schema) -> Iterator[Finding]:
     }
     if not row.enabled or states & {state, ANY}:
         return
-    if live_settings.read(draft.snapshot, EXTRACTOR).value == "DETERMINISTIC":
+    if not draft.world.model_configured or live_settings.read(draft.snapshot, EXTRACTOR).value == "DETERMINISTIC":
         return
     if state == ANY and states:
         yield draft.warning(
             "SCHEMA_NO_PROMPT",
             None,
             (
-                f"The prompt templates of type SCHEMA_JSON cover only the states {join_names(sorted(states))}, so a "
-                "model cannot read the fields in other states. Add one for state ANY."
+                f"The prompt templates of type SCHEMA_JSON cover only the states {join_names(sorted(states))}, so "
+                "the engine reads the fields in other states without a model. Add one for state ANY to let a model "
+                "read."
             ),
         )
     else:
@@ -117,7 +118,7 @@ def _check_prompt(draft: Schema) -> Iterator[Finding]:
             None,
             (
                 f"No prompt template of type SCHEMA_JSON applies to intent {code(row.intent_code)}, state {state}, so "
-                "a model cannot read the fields. Add one."
+                "the engine reads the fields without a model. Add one to let a model read."
             ),
         )
 

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, priority, word
 from config_admin.tables.output_schema.checks import SAVE_CHECKS
-from config_admin.validation.columns import Problem, Reference, declare_column
+from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
 from convengine.engine.turn.enums import SchemaType
 from convengine.engine.turn.scope import UNKNOWN
 
@@ -14,6 +14,7 @@ class CeOutputSchema(ScopedRow):
     """A form: what must be known before the flow can go on."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "state_code", "schema_type"))
 
     schema_id = models.BigAutoField("id", primary_key=True)
     schema_type = word(SchemaType, default=SchemaType.SCHEMA_JSON.value, verbose_name="schema type")

@@ -6,6 +6,7 @@ from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.pending_actions.settings import QUESTION_TEMPLATE
+from convengine.engine.prompts.render import list_names
 from convengine.engine.rules.actions import set_task
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.text.compare import code
@@ -34,8 +35,7 @@ def _check_task(draft: Action) -> Iterator[Finding]:
 
 def _check_ambiguity(draft: Action) -> Iterator[Finding]:
     row = draft.row
-    if not row.enabled or live_settings.read(draft.snapshot, QUESTION_TEMPLATE).value != QUESTION_TEMPLATE.default:
-        # Who words the question wants it.
+    if not row.enabled or _is_question_worded(draft):
         return
     meeting = relations.find_rows_sharing_scope(draft.snapshot, rows.PendingAction, row.intent_code, row.state_code)
     for other in draft.others(meeting):
@@ -49,6 +49,12 @@ def _check_ambiguity(draft: Action) -> Iterator[Finding]:
                 ),
             )
             return
+
+
+def _is_question_worded(draft: Action) -> bool:
+    """True when somebody worded the question which action is meant, and it lists them: then it is wanted."""
+    template = live_settings.read(draft.snapshot, QUESTION_TEMPLATE).value
+    return template != QUESTION_TEMPLATE.default and "options" in list_names(template)
 
 
 _check_scope = common.make_any_scope_check(

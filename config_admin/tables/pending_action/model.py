@@ -5,13 +5,14 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority
 from config_admin.tables.pending_action.checks import SAVE_CHECKS
-from config_admin.validation.columns import Problem, Reference, declare_column
+from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
 
 
 class CePendingAction(ScopedRow):
     """One entry of the catalogue; the state of an opened action is in the conversation's context."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "state_code", "action_key"))
 
     pending_action_id = models.BigAutoField("id", primary_key=True)
     action_key = declare_column(

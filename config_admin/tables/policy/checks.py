@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 
+from config_admin.health.texts.predicate import TextPredicate, is_impossible
 from config_admin.validation import programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
+from convengine.engine.rules.patterns import PatternError, find_double_backslash
+from convengine.engine.rules.text_bank import REGEX
 from convengine.engine.steps.policy.settings import ENABLE_LLM, LLM_FAIL_MODE
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PolicyType
 
@@ -28,6 +31,28 @@ def _check_matches_everything(draft: Policy) -> Iterator[Finding]:
     if programs.matches_everything(draft.row.rule_type, draft.row.pattern):
         yield draft.error(
             "POLICY_BLOCKS_EVERYTHING", "pattern", "This would block every message. Make the pattern more specific."
+        )
+
+
+def _is_dead(row: rows.Policy) -> bool:
+    r"""True for a regular expression that no ordinary text matches: `^` after a text, `\\b` for a word boundary."""
+    if code(row.rule_type) != PolicyType.REGEX or blank(row.pattern):
+        return False
+    try:
+        return find_double_backslash(str(row.pattern)) is not None or is_impossible(
+            [TextPredicate(REGEX, str(row.pattern))]
+        )
+    except PatternError:
+        return False
+
+
+def _check_dead_pattern(draft: Policy) -> Iterator[Finding]:
+    if _is_dead(draft.row):
+        yield draft.error(
+            "POLICY_NEVER_MATCHES",
+            "pattern",
+            r"No message matches this pattern, so the policy stops nothing. For a word boundary write \b, "
+            r"for a backslash [\\].",
         )
 
 
@@ -58,6 +83,6 @@ def _check_model(draft: Policy) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_check_matches_everything,),
+    form=(_check_matches_everything, _check_dead_pattern),
     fit=(_check_harmless_texts, _check_model),
 )

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.tables.policy.checks import SAVE_CHECKS
-from config_admin.validation.columns import REGEX, LanguageByWord, Problem, declare_column
+from config_admin.validation.columns import REGEX, LanguageByWord, NaturalKey, Problem, declare_column
 from convengine.engine.turn.enums import PolicyType
 
 
@@ -13,6 +13,7 @@ class CePolicy(ControlPlaneRow):
     """A text that ends the turn before anything else happens. It has no scope."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("rule_type", "pattern"))
 
     policy_id = models.BigAutoField("id", primary_key=True)
     rule_type = word(

@@ -26,11 +26,22 @@ def _check_intent_of_use(draft: Template) -> Iterator[Finding]:
         )
 
 
+#: The lists of a contract.
+_CONTRACT_PARTS = frozenset({"allows", "expects"})
+
+
 def _check_contract(draft: Template) -> Iterator[Finding]:
     contract = as_json(draft.row.interaction_contract)
     if contract is None or contract is UNREADABLE:
         return
-    lists = contract.values() if isinstance(contract, dict) else ["?"]
+    parts = contract if isinstance(contract, dict) else {"allows": "?"}
+    lists = [words for part, words in parts.items() if part in _CONTRACT_PARTS]
+    for part in parts.keys() - _CONTRACT_PARTS:
+        yield draft.warning(
+            "CONTRACT_SHAPE",
+            "interaction_contract",
+            f"{part} has no effect. A contract has the lists allows and expects.",
+        )
     if not all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in lists):
         yield draft.error(
             "CONTRACT_SHAPE",

@@ -8,7 +8,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import Decimals, document, make_enabled_field, word
 from config_admin.tables.prompt_template.checks import SAVE_CHECKS
-from config_admin.validation.columns import TEMPLATE, Bounds, Problem, declare_column
+from config_admin.validation.columns import TEMPLATE, Bounds, NaturalKey, Problem, declare_column
 from convengine.engine.turn.enums import InteractionMode, PromptUse
 
 _TEMPERATURE = Problem("TEMPERATURE", "Temperature must be between 0 and 2.")
@@ -18,6 +18,7 @@ class CePromptTemplate(ScopedRow):
     """The prompts of one use in one scope. Among equals, the newest is used."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "state_code", "response_type"))
 
     template_id = models.BigAutoField("id", primary_key=True)
     response_type = word(

@@ -89,12 +89,13 @@ def _check_prompt(draft: Response) -> Iterator[Finding]:
     wanted = code(row.output_format)
     fitting = relations.find_rows_sharing_scope(draft.snapshot, rows.PromptTemplate, row.intent_code, row.state_code)
     if not any(code(template.response_type) == wanted for template in fitting):
+        effect = "the turn would fail" if blank(row.exact_text) else "no model writes it and its text is used"
         yield draft.warning(
             "DERIVED_NO_PROMPT",
             None,
             (
                 f"No enabled {wanted} prompt template applies to intent {code(row.intent_code)}, state "
-                f"{code(row.state_code)}, so the turn would fail. Add one."
+                f"{code(row.state_code)}, so {effect}. Add one."
             ),
         )
 

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.response.checks import SAVE_CHECKS
-from config_admin.validation.columns import TEMPLATE, declare_column
+from config_admin.validation.columns import TEMPLATE, NaturalKey, declare_column
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 
 
@@ -13,6 +13,7 @@ class CeResponse(ScopedRow):
     """An answer: a fixed text, or one that a model writes."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "state_code", "output_format", "response_type"))
 
     response_id = models.BigAutoField("id", primary_key=True)
     output_format = word(OutputFormat, default=OutputFormat.TEXT.value)
@@ -23,7 +24,9 @@ class CeResponse(ScopedRow):
         is_strict=False,
     )
     derivation_hint = declare_column(
-        optional_text(help_text="Added after the prompts for the model."), language=TEMPLATE, is_strict=True
+        optional_text(verbose_name="extra instruction", help_text="Added after the prompts for the model."),
+        language=TEMPLATE,
+        is_strict=True,
     )
     json_schema = document(
         null=True,

@@ -72,18 +72,28 @@ def check_condition(draft: Rule) -> Iterator[Finding]:
 
 
 def check_condition_fields(draft: Rule) -> Iterator[Finding]:
-    """Every field of the condition is a fact, a field of a form of the intent, or set by a rule or a caller."""
+    """Every field of the condition is a fact, a field of a form of the intent, or set by a rule or a caller.
+
+    Where tasks run, which may set any field, only a name that resembles a known one is questioned.
+    """
     if code(draft.row.rule_type) != RuleType.CONDITION:
         return
     known = list_condition_names(draft.snapshot, draft.row.intent_code)
+    runs_tasks = _runs_tasks(draft.snapshot)
     for name in list_fields(parse_condition(draft.row.match_pattern or "")):
         root = name.partition(".")[0]
-        if root not in known:
+        if root not in known and ((hint := did_you_mean(root, known)) or not runs_tasks):
             yield draft.warning(
                 "CONDITION_FIELD_UNKNOWN",
                 "match_pattern",
-                f"Nothing sets {root}, so this row of the condition is never met.{did_you_mean(root, known)}",
+                f"Nothing sets {root}, so this row of the condition is never met.{hint}",
             )
+
+
+def _runs_tasks(snapshot: Snapshot) -> bool:
+    """True when a rule or an action of the user runs code of the deployment."""
+    by_rule = (code(rule.action) == RuleAction.SET_TASK for rule in snapshot.enabled_rows(rows.Rule))
+    return any(by_rule) or any(True for _ in snapshot.enabled_rows(rows.PendingAction))
 
 
 def list_condition_names(snapshot: Snapshot, intent: str) -> frozenset[str]:

@@ -5,7 +5,16 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.rule.checks import SAVE_CHECKS
-from config_admin.validation.columns import JSON, PATH, REGEX, LanguageByWord, Problem, Reference, declare_column
+from config_admin.validation.columns import (
+    JSON,
+    PATH,
+    REGEX,
+    LanguageByWord,
+    NaturalKey,
+    Problem,
+    Reference,
+    declare_column,
+)
 from convengine.engine.turn.enums import MatchTarget, RuleAction, RulePhase, RuleType
 
 
@@ -13,6 +22,9 @@ class CeRule(ScopedRow):
     """A rule: most behaviour is configured here."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(
+        ("intent_code", "state_code", "phase", "rule_type", "match_pattern", "match_target", "action")
+    )
 
     rule_id = models.BigAutoField("id", primary_key=True)
     phase = word(
@@ -60,14 +72,14 @@ class CeRule(ScopedRow):
         False,
         verbose_name="override specific rules",
         help_text=(
-            "With Rules/GENERAL_MAY_UNDO off: this rule may change an intent or state that a more specific rule set in "
-            "the same turn."
+            "This rule may change an intent or state that a more specific rule set in the same turn, even if the "
+            "setting forbids that to general rules."
         ),
     )
     null_leaf_matches = flag(
         True,
         verbose_name="also match an empty value",
-        help_text="Only for JSON_PATH: a path to an existing but empty value also matches.",
+        help_text="Only for JSON paths: a path to an existing but empty value also matches.",
     )
     enabled = make_enabled_field()
     description = note("Shown in timelines instead of the number.")

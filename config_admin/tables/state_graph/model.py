@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority
 from config_admin.tables.state_graph.checks import SAVE_CHECKS
-from config_admin.validation.columns import Reference, declare_column
+from config_admin.validation.columns import NaturalKey, Reference, declare_column
 from convengine.engine.turn.scope import ANY
 
 
@@ -13,6 +13,7 @@ class CeStateGraph(ControlPlaneRow):
     """One allowed move. An intent without edges allows every move."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "from_state", "to_state"), is_unique=True)
 
     edge_id = models.BigAutoField("id", primary_key=True)
     intent_code = declare_column(

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, flag, make_enabled_field, note, optional_name, priority, word
 from config_admin.tables.tool.checks import SAVE_CHECKS
-from config_admin.validation.columns import Reference, declare_column
+from config_admin.validation.columns import NaturalKey, Reference, declare_column
 from convengine.engine.turn.enums import ToolGroup
 
 
@@ -13,6 +13,7 @@ class CeTool(ScopedRow):
     """A direct tool call."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(("intent_code", "state_code", "tool_group", "tool_code"))
 
     ce_tool_id = models.BigAutoField("id", primary_key=True)
     tool_group = word(ToolGroup, unknown=None)

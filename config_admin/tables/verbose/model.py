@@ -5,7 +5,16 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, not_blank, optional_name, optional_text, priority, word
 from config_admin.tables.verbose.checks import SAVE_CHECKS
-from config_admin.validation.columns import PATH, REGEX, TEMPLATE, LanguageByWord, Problem, Reference, declare_column
+from config_admin.validation.columns import (
+    PATH,
+    REGEX,
+    TEMPLATE,
+    LanguageByWord,
+    NaturalKey,
+    Problem,
+    Reference,
+    declare_column,
+)
 from convengine.engine.turn.enums import StepMatch
 
 
@@ -13,6 +22,9 @@ class CeVerbose(ScopedRow):
     """A progress text for an event of a turn."""
 
     save_checks = SAVE_CHECKS
+    natural_key = NaturalKey(
+        ("intent_code", "state_code", "step_match", "step_value", "determinant", "rule_id", "tool_code")
+    )
 
     verbose_id = models.BigAutoField("id", primary_key=True)
     step_match = word(

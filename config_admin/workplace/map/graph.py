@@ -26,6 +26,7 @@ class Mark(StrEnum):
     ENDS = "ENDS"
     FORBIDDEN = "FORBIDDEN"
     ROUND = "ROUND"
+    UNTESTED = "UNTESTED"
 
 
 #: The label and the sentence of a mark.
@@ -35,6 +36,7 @@ WORDS: Mapping[Mark, tuple[str, str]] = {
     Mark.ENDS: ("final state", "No rule leads to another state. This is fine for a final state."),
     Mark.FORBIDDEN: ("not in the state graph", "The state graph does not allow this move, so the turn gets a warning."),
     Mark.ROUND: ("loop", "These moves form a loop."),
+    Mark.UNTESTED: ("not tested", "No test plays this."),
 }
 
 

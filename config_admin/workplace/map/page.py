@@ -26,6 +26,7 @@ from config_admin.workplace.map.graph import (
     make_overview_chart,
     make_state_chart,
 )
+from config_admin.workplace.map.tested import TestedMap, mark_untested
 from config_admin.workplace.renamed import redirect_to_renamed
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -35,6 +36,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import RowUsage, turn_reader
 
 DAYS = 7
+#: The key of the address that shows what no test plays, and the right to run tests.
+_SWITCH, _RUN = "tests", "config_admin.run_test_case"
 #: How many rows a node or an edge lists.
 SPELLED = 30
 _TITLES = {False: "Map of all intents", True: "Map of all states"}
@@ -61,17 +64,23 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         shown_chart, rest = make_state_chart(snapshot, request.GET.get("from", ""))
     else:
         shown_chart = make_intent_chart(snapshot, intent) if intent else make_overview_chart(snapshot)
+    tested = mark_untested(shown_chart, snapshot) if _shows_tests(request) else None
+    shown_chart = tested.chart if tested else shown_chart
     fired = _count_firings(shown_chart)
-    nodes = [_serialize_node(request, node, snapshot, is_grouped=by_state) for node in shown_chart.nodes]
+    nodes = [_serialize_node(request, node, snapshot, tested, is_grouped=by_state) for node in shown_chart.nodes]
     names = {node["key"]: node["called"] for node in nodes}
-    moves = [_serialize_move(request, move, names, fired) for move in shown_chart.moves]
+    moves = [_serialize_move(request, move, names, fired, tested) for move in shown_chart.moves]
     context = {
         **admin.site.each_context(request),
         "title": f"Map of {stored.name if stored else intent}" if intent else _TITLES[by_state],
         "opts": control_plane()["ce_intent"]._meta,
         "code": intent,
         "workspace_url": workspace_url(intent) if intent else "",
-        "every_url": chart_url(),
+        "every_url": chart_url() + (f"?{_SWITCH}=1" if tested else ""),
+        "states_url": f"{chart_url()}?states=1" + (f"&{_SWITCH}=1" if tested else ""),
+        "tested": tested,
+        "switch_url": _build_switch_url(request, is_on=tested is None) if _may_see_tests(request) else "",
+        "run_url": reverse("admin:config_admin_cetestcase_run") if request.user.has_perm(_RUN) else "",
         "by_state": by_state,
         "rest": rest,
         "intents": sorted(str(row.pk) for row in snapshot.rows(rows.Intent)),
@@ -82,6 +91,24 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         "days": DAYS,
     }
     return TemplateResponse(request, "config_admin/map.html", context)
+
+
+def _may_see_tests(request: HttpRequest) -> bool:
+    user: Any = request.user
+    return bool(user.has_perm("config_admin.view_cetestcase"))
+
+
+def _shows_tests(request: HttpRequest) -> bool:
+    return _SWITCH in request.GET and _may_see_tests(request)
+
+
+def _build_switch_url(request: HttpRequest, *, is_on: bool) -> str:
+    """This page with or without the marks of what no test plays."""
+    query = request.GET.copy()
+    query.pop(_SWITCH, None)
+    if is_on:
+        query[_SWITCH] = "1"
+    return f"{request.path}?{query.urlencode()}"
 
 
 def may_see_charts(request: HttpRequest) -> bool:
@@ -100,9 +127,11 @@ def _exists(snapshot: Snapshot, intent: str) -> bool:
     return intent in (ANY, UNKNOWN) or snapshot.row(rows.Intent, intent) is not None
 
 
-def _serialize_node(request: HttpRequest, node: Node, snapshot: Snapshot, *, is_grouped: bool) -> dict[str, Any]:
+def _serialize_node(
+    request: HttpRequest, node: Node, snapshot: Snapshot, tested: TestedMap | None, *, is_grouped: bool
+) -> dict[str, Any]:
     has_map = node.kind is Kind.INTENT and _exists(snapshot, node.intent)
-    url = chart_url(node.intent) if has_map else ""
+    url = chart_url(node.intent) + (f"?{_SWITCH}=1" if tested else "") if has_map else ""
     name = _NAMES.get(node.kind) or node.state or node.intent
     return {
         "key": node.key,
@@ -113,12 +142,16 @@ def _serialize_node(request: HttpRequest, node: Node, snapshot: Snapshot, *, is_
         "url": url,
         "marks": [mark.value for mark in node.marks],
         "remarks": [WORDS[mark][1] for mark in node.marks],
-        "rows": _serialize_rows(request, node.rows),
+        "rows": _serialize_rows(request, node.rows, tested),
     }
 
 
 def _serialize_move(
-    request: HttpRequest, move: Move, names: Mapping[str, str], fired: Mapping[tuple[str, str], Any]
+    request: HttpRequest,
+    move: Move,
+    names: Mapping[str, str],
+    fired: Mapping[tuple[str, str], Any],
+    tested: TestedMap | None,
 ) -> dict[str, Any]:
     counts = [fired[key].turns for row in move.rows if (key := (row.table, str(row.pk))) in fired]
     return {
@@ -130,11 +163,11 @@ def _serialize_move(
         "turns": sum(counts),
         "marks": [mark.value for mark in move.marks],
         "remarks": [WORDS[mark][1] for mark in move.marks],
-        "rows": _serialize_rows(request, move.rows),
+        "rows": _serialize_rows(request, move.rows, tested),
     }
 
 
-def _serialize_rows(request: HttpRequest, members: Iterable[Row]) -> list[dict[str, str]]:
+def _serialize_rows(request: HttpRequest, members: Iterable[Row], tested: TestedMap | None) -> list[dict[str, str]]:
     """Rows as links; only names for tables that the user may not see."""
     listed = list(members)
     shown = [
@@ -142,11 +175,12 @@ def _serialize_rows(request: HttpRequest, members: Iterable[Row]) -> list[dict[s
             "name": row_name(row.table, row.pk),
             "url": row_url(row.table, row.pk) if _may_see(request, row.table) else "",
             "text": describe_row(row)[0],
+            "note": WORDS[Mark.UNTESTED][0] if tested and tested.is_unplayed(row) else "",
         }
         for row in listed[:SPELLED]
     ]
     more = len(listed) - SPELLED
-    return [*shown, {"name": f"… and {more} more", "url": "", "text": ""}] if more > 0 else shown
+    return [*shown, {"name": f"… and {more} more", "url": "", "text": "", "note": ""}] if more > 0 else shown
 
 
 def _may_see(request: HttpRequest, table: str) -> bool:

@@ -1,0 +1,233 @@
+"""Views of drafts: make, read, review, publish, schedule and discard them (R137). Imports edit them (`draft`)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config_admin.api.draft_serializers import (
+    CommentDraftSerializer,
+    DraftDetailsSerializer,
+    DraftListSerializer,
+    DraftRefusalSerializer,
+    JudgeDraftSerializer,
+    PublishDraftSerializer,
+    ScheduleDraftSerializer,
+    SendDraftSerializer,
+    WriteDraftSerializer,
+)
+from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.drafts.conditions import Publication, PublicationRefused, list_problems
+from config_admin.drafts.describe import describe_draft, describe_review
+from config_admin.drafts.edits import DraftConflict, MergedEdits, merge_edits
+from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind
+from config_admin.drafts.open_draft import DraftEnded
+from config_admin.drafts.publish_draft import DraftEmpty, DraftMoved, discard_draft, publish_draft
+from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, send_for_review
+from config_admin.drafts.schedule import ScheduleRefused, cancel_schedule, schedule_draft
+from config_admin.releases.gradual import AudienceInvalid, AudienceSpec
+from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.transfer.import_report import serialize_differences
+from convengine.engine.errors import RequestInvalid
+from convengine.server.api.errors import envelope
+from convengine.server.api.schema import extend_schema
+
+_REFUSALS = (
+    *(DraftConflict, DraftEmpty, DraftMoved, PublicationRefused, RestoreRefused, RowsBelongTogether),
+    *(AudienceInvalid, ReviewRefused, ScheduleRefused),
+)
+_RESULTS = {200: DraftDetailsSerializer, 422: DraftRefusalSerializer}
+#: How many drafts the list has.
+_LISTED = 100
+Given = dict[str, Any]
+
+
+class DraftsView(ReleaseView):
+    """`GET` and `POST /api/v1/config/drafts`."""
+
+    @extend_schema(operation_id="listDrafts", parameters=[IF_NONE_MATCH], responses={200: DraftListSerializer})
+    def get(self, request: Request) -> Response:
+        """The newest 100 drafts, newest first."""
+        drafts = CeDraft.objects.annotate(changes=Count("edits")).order_by("-draft_id")[:_LISTED]
+        return Response(DraftListSerializer({"drafts": [_describe(draft) for draft in drafts]}).data)
+
+    @extend_schema(operation_id="createDraft", request=WriteDraftSerializer, responses={201: DraftDetailsSerializer})
+    def post(self, request: Request) -> Response:
+        """Make an empty draft. Import into it with `draft` of POST /api/v1/config/import."""
+        given = _read(WriteDraftSerializer, request)
+        try:
+            with transaction.atomic():
+                draft = CeDraft.objects.create(**given, created_by=_get_name(request))
+        except IntegrityError:
+            raise RequestInvalid(fields={"title": ["An open draft of this title already exists."]}) from None
+        return Response(_describe_in_full(draft), 201)
+
+
+class DraftView(ReleaseView):
+    """`GET` and `DELETE /api/v1/config/drafts/{id}`."""
+
+    @extend_schema(operation_id="getDraft", parameters=[IF_NONE_MATCH], responses={200: DraftDetailsSerializer})
+    def get(self, request: Request, draft_id: int) -> Response:
+        """What the draft would change live, its conflicts, its review, and what prevents publishing."""
+        return Response(_describe_in_full(_get_draft(draft_id)))
+
+    @extend_schema(operation_id="discardDraft", request=None, responses=_RESULTS)
+    def delete(self, request: Request, draft_id: int) -> Response:
+        """End a draft without a release. What was in it stays readable."""
+        return _act(draft_id, lambda: discard_draft(draft_id))
+
+
+class SendDraftView(ReleaseView):
+    """`POST /api/v1/config/drafts/{id}/send`."""
+
+    @extend_schema(operation_id="sendDraft", request=SendDraftSerializer, responses=_RESULTS)
+    def post(self, request: Request, draft_id: int) -> Response:
+        """Send a draft for review."""
+        given, author = _read(SendDraftSerializer, request), _get_name(request)
+        return _act(
+            draft_id,
+            lambda: send_for_review(draft_id, author, given["reviewers"], given["group"], given["text"]),
+        )
+
+
+class CommentDraftView(ReleaseView):
+    """`POST /api/v1/config/drafts/{id}/comment`."""
+
+    @extend_schema(operation_id="commentDraft", request=CommentDraftSerializer, responses=_RESULTS)
+    def post(self, request: Request, draft_id: int) -> Response:
+        """Comment on a draft, or on one of its rows."""
+        given, author = _read(CommentDraftSerializer, request), _get_name(request)
+        row = (given["table"], given["row"]) if given["table"] else None
+        return _act(draft_id, lambda: add_comment(draft_id, author, given["text"], row))
+
+
+class ApproveDraftView(ReleaseView):
+    """`POST /api/v1/config/drafts/{id}/approve`."""
+
+    @extend_schema(operation_id="approveDraft", request=JudgeDraftSerializer, responses=_RESULTS)
+    def post(self, request: Request, draft_id: int) -> Response:
+        """Approve a draft, as the person who made the API key."""
+        return _judge(request, draft_id, ReviewKind.APPROVED)
+
+
+class ReturnDraftView(ReleaseView):
+    """`POST /api/v1/config/drafts/{id}/return`."""
+
+    @extend_schema(operation_id="returnDraft", request=JudgeDraftSerializer, responses=_RESULTS)
+    def post(self, request: Request, draft_id: int) -> Response:
+        """Return a draft with a comment, as the person who made the API key."""
+        return _judge(request, draft_id, ReviewKind.RETURNED)
+
+
+class PublishDraftView(ReleaseView):
+    """`POST /api/v1/config/drafts/{id}/publish`."""
+
+    @extend_schema(operation_id="publishDraft", request=PublishDraftSerializer, responses=_RESULTS)
+    def post(self, request: Request, draft_id: int) -> Response:
+        """Publish a draft as one release, or not at all."""
+        given, author = _read(PublishDraftSerializer, request), _get_author(request)
+        return _act(draft_id, lambda: publish_draft(draft_id, author, given["reason"]))
+
+
+class ScheduleDraftView(ReleaseView):
+    """`POST` and `DELETE /api/v1/config/drafts/{id}/schedule`."""
+
+    @extend_schema(operation_id="scheduleDraft", request=ScheduleDraftSerializer, responses=_RESULTS)
+    def post(self, request: Request, draft_id: int) -> Response:
+        """Publish a draft at a time, and take its release back at another."""
+        given, author = _read(ScheduleDraftSerializer, request), _get_author(request)
+        times = given["publishAt"], given["takeBackAt"]
+        audience = AudienceSpec.read(given["audience"]) if given["audience"] else None
+        return _act(draft_id, lambda: schedule_draft(draft_id, author, *times, given["reason"], audience))
+
+    @extend_schema(operation_id="cancelDraftSchedule", request=None, responses=_RESULTS)
+    def delete(self, request: Request, draft_id: int) -> Response:
+        """Cancel what is scheduled for a draft."""
+        author = _get_name(request)
+        return _act(draft_id, lambda: cancel_schedule(draft_id, author))
+
+
+def _judge(request: Request, draft_id: int, kind: ReviewKind) -> Response:
+    given, maker = _read(JudgeDraftSerializer, request), _get_maker(request)
+
+    def judge() -> None:
+        if maker is None or not maker.has_perm(REVIEW):
+            raise ReviewRefused("Only a key of a person who may review drafts approves and returns them.")
+        judge_draft(draft_id, maker, kind, given["text"], given["editsHash"])
+
+    return _act(draft_id, judge)
+
+
+def _act(draft_id: int, do: Callable[[], object]) -> Response:
+    """Do it, and answer with the draft, or with what prevents it."""
+    _get_draft(draft_id)
+    try:
+        do()
+    except DraftEnded:
+        raise NotFound("The draft has ended.") from None
+    except _REFUSALS as refused:
+        problems = getattr(refused, "problems", None) or [str(refused)]
+        message = "Something prevents it, so nothing was changed. `problems` says what."
+        return Response({**envelope("CONFIGURATION_REFUSED", message), "problems": problems}, 422)
+    return Response(_describe_in_full(_get_draft(draft_id)))
+
+
+def _get_draft(draft_id: int) -> CeDraft:
+    draft = CeDraft.objects.filter(pk=draft_id).first()
+    if draft is None:
+        raise NotFound(f"There is no draft {draft_id}. GET /api/v1/config/drafts lists the drafts.")
+    return draft
+
+
+def _get_author(request: Request) -> Any:
+    """The person who made the key, else its name."""
+    return _get_maker(request) or f"API key {request.auth}"
+
+
+def _get_maker(request: Request) -> Any:
+    """The person who made the key of a call; null for a key of the installation."""
+    key: Any = request.auth
+    return key.made_by
+
+
+def _get_name(request: Request) -> str:
+    author = _get_author(request)
+    return author if isinstance(author, str) else author.get_username()
+
+
+def _read(serializer_type: type[Any], request: Request) -> Given:
+    serializer = serializer_type(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    given: Given = serializer.validated_data
+    return given
+
+
+def _describe(draft: CeDraft) -> dict[str, Any]:
+    changes = getattr(draft, "changes", None)
+    return {
+        "id": draft.pk,
+        "title": draft.title,
+        "description": draft.description,
+        "status": draft.status,
+        "createdBy": draft.created_by,
+        "createdAt": draft.created_at,
+        "edits": draft.edits.count() if changes is None else changes,
+        "release": draft.config_version,
+    }
+
+
+def _describe_in_full(draft: CeDraft) -> Any:
+    is_open = draft.status == DraftStatus.OPEN
+    merged = merge_edits(draft) if is_open else MergedEdits()
+    answer = {
+        **_describe(draft),
+        "diff": serialize_differences(merged.differences),
+        "conflicts": describe_draft(draft, merged)["conflicts"],
+        "problems": list_problems(Publication(draft, merged)) if merged.wanted else [],
+        **describe_review(draft),
+    }
+    return DraftDetailsSerializer(answer).data

@@ -1,0 +1,186 @@
+"""Views of tests: list and import them, run them on any configuration, read and cancel runs (R133, R137)."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.api.test_case_serializers import (
+    ImportedTestsSerializer,
+    ImportTestsSerializer,
+    StartRunSerializer,
+    TestCaseListSerializer,
+    TestRunDetailsSerializer,
+    TestRunSerializer,
+)
+from config_admin.test_cases.configurations import read_name
+from config_admin.test_cases.documents import TestRefused, store_test
+from config_admin.test_cases.models import CeTestCase, CeTestRun
+from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.compare import storable
+from convengine.server.api.schema import extend_schema
+
+#: Entries of a page.
+_PAGE = 100
+_AFTER = OpenApiParameter("after", {"type": "integer", "minimum": 0, "maximum": 2**53}, description="`next` of a page.")
+
+
+class TestCasesView(ReleaseView):
+    """`GET` and `POST /api/v1/config/tests`."""
+
+    __test__ = False
+
+    @extend_schema(
+        operation_id="listTests",
+        parameters=[
+            OpenApiParameter("tag", str, description="Only tests with this tag."),
+            OpenApiParameter("folder", str, description="Only tests in this folder and below it."),
+            _AFTER,
+            IF_NONE_MATCH,
+        ],
+        responses={200: TestCaseListSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        """The tests, 100 at a time."""
+        tag, folder = (storable(request.query_params.get(name, "")) for name in ("tag", "folder"))
+        query = Selection([tag.lower()] if tag else [], folder).query().filter(pk__gt=_read_after(request))
+        cases = list(query.defer("document").prefetch_related("tags").order_by("pk")[: _PAGE + 1])
+        tests = [
+            {
+                "id": case.name,
+                "title": case.title,
+                "folder": case.folder,
+                "tags": sorted(each.tag for each in case.tags.all()),
+                "owner": case.owner,
+            }
+            for case in cases[:_PAGE]
+        ]
+        return Response(TestCaseListSerializer({"tests": tests, "next": _find_next(cases)}).data)
+
+    @extend_schema(operation_id="importTests", request=ImportTestsSerializer, responses={200: ImportedTestsSerializer})
+    def post(self, request: Request) -> Response:
+        """Store scenarios as tests. Each is stored or refused by itself."""
+        given = _read(ImportTestsSerializer, request)
+        report: dict[str, list[Any]] = {"added": [], "changed": [], "refused": []}
+        for document in given["tests"]:
+            name = storable(str(document.get("id", "")))
+            case = CeTestCase.objects.filter(name=name).first()
+            folder = given["folder"] or (case.folder if case else "")
+            try:
+                stored = store_test(document, editor=f"API key {request.auth}", folder=folder, case=case)
+            except TestRefused as refused:
+                report["refused"].append({"id": name, "problem": str(refused)})
+            else:
+                report["changed" if case else "added"].append(stored.name)
+        return Response(ImportedTestsSerializer(report).data)
+
+
+class TestRunsView(ReleaseView):
+    """`POST /api/v1/config/test-runs`."""
+
+    __test__ = False
+
+    @extend_schema(operation_id="createTestRun", request=StartRunSerializer, responses={202: TestRunSerializer})
+    def post(self, request: Request) -> Response:
+        """Start a run in the background."""
+        given = _read(StartRunSerializer, request)
+        selection = Selection([tag.lower() for tag in given["tags"]], given["folder"])
+        try:
+            name = read_name(given["configuration"])
+        except ValueError as refused:
+            raise RequestInvalid(fields={"configuration": [str(refused)]}) from refused
+        try:
+            run = start_run(name, selection, f"API key {request.auth}")
+        except RunBusy as busy:
+            raise RequestInvalid(str(busy)) from busy
+        return Response(TestRunSerializer(_describe(run)).data, 202)
+
+
+class TestRunView(ReleaseView):
+    """`GET` and `DELETE /api/v1/config/test-runs/{id}`."""
+
+    __test__ = False
+
+    @extend_schema(
+        operation_id="getTestRun",
+        parameters=[
+            OpenApiParameter("all", bool, description="Also the tests that passed."),
+            _AFTER,
+            IF_NONE_MATCH,
+        ],
+        responses={200: TestRunDetailsSerializer},
+    )
+    def get(self, request: Request, run_id: int) -> Response:
+        """The progress of a run, and its failures."""
+        test_runs.mark_lost()
+        run = _get_run(run_id)
+        chosen = {} if request.query_params.get("all") == "true" else {"passed": False}
+        query = run.results.filter(pk__gt=_read_after(request), **chosen).select_related("test_case")
+        results = list(query.defer("turns", "deciding_rows", "positions").order_by("pk")[: _PAGE + 1])
+        listed = [
+            {
+                "id": result.test_case.name,
+                "title": result.test_case.title,
+                "passed": result.passed,
+                "failures": result.failures,
+                "sincePassed": result.since_passed,
+            }
+            for result in results[:_PAGE]
+        ]
+        answer = {**_describe(run), "results": listed, "next": _find_next(results)}
+        return Response(TestRunDetailsSerializer(answer).data)
+
+    @extend_schema(operation_id="cancelTestRun", request=None, responses={200: TestRunSerializer})
+    def delete(self, request: Request, run_id: int) -> Response:
+        """Cancel a run. Its results so far stay; a run that has ended stays as it is."""
+        _get_run(run_id)
+        test_runs.cancel(run_id)
+        return Response(TestRunSerializer(_describe(_get_run(run_id))).data)
+
+
+def _get_run(run_id: int) -> CeTestRun:
+    run = CeTestRun.objects.filter(pk=run_id).first() if run_id < 2**63 else None
+    if run is None:
+        raise NotFound(f"There is no test run {run_id}.")
+    return run
+
+
+def _read_after(request: Request) -> int:
+    text = request.query_params.get("after", "0")
+    if not (text.isascii() and text.isdecimal() and len(text) <= 16):
+        raise RequestInvalid(fields={"after": ["Enter the number that `next` of a page gave."]})
+    return int(text)
+
+
+def _find_next(entries: list[Any]) -> int | None:
+    return entries[_PAGE - 1].pk if len(entries) > _PAGE else None
+
+
+def _read(serializer_type: type[Any], request: Request) -> dict[str, Any]:
+    serializer = serializer_type(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    given: dict[str, Any] = serializer.validated_data
+    return given
+
+
+def _describe(run: CeTestRun) -> dict[str, Any]:
+    return {
+        "run": run.pk,
+        "configuration": run.configuration,
+        "configVersion": run.config_version,
+        "contentHash": run.content_hash,
+        "status": run.status,
+        "total": run.total,
+        "passed": run.passed,
+        "failed": run.failed,
+        "turns": run.turns,
+        "milliseconds": run.milliseconds,
+        "error": run.error,
+        "startedBy": run.started_by,
+        "createdAt": run.created_at,
+        "finishedAt": run.finished_at,
+    }

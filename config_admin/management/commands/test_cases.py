@@ -1,0 +1,166 @@
+"""`manage.py test_cases`: run the stored tests on a configuration, list them, import and export files (R133, R137)."""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from getpass import getuser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config_admin.drafts.models import CeDraft, DraftStatus
+from config_admin.test_cases.configurations import read_name
+from config_admin.test_cases.models import CeTestCase, CeTestRun
+from config_admin.test_cases.play import Verdict
+from config_admin.test_cases.runs import Selection, create_run, perform_run
+from config_admin.test_cases.transfer import build_files, import_files
+from convengine.engine.turn.codec import dumps
+from convengine.scenarios.loading import files
+from convengine.scenarios.report_format import as_json, as_junit, format_explanations, format_line, format_totals
+from convengine.scenarios.runner import FAILED, PASSED, Failure, Report
+from convengine.server.jobs.background_runs import RunStatus
+
+#: The exit status when nothing could be run.
+_IMPOSSIBLE = 2
+
+
+class Command(BaseCommand):
+    """The exit status is 0 when every test passed, 1 when one failed or a file was refused, 2 when none could run."""
+
+    help = "Run the stored tests on a configuration; list, import or export them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        run = actions.add_parser("run", help="Run tests on a configuration, in memory.")
+        named = run.add_mutually_exclusive_group()
+        named.add_argument(
+            "--configuration", default="live", metavar="NAME", help="live, release:12 or draft:7. Default: live."
+        )
+        named.add_argument("--draft", default="", metavar="TITLE", help="The title of an open draft.")
+        run.add_argument("--junit", type=Path, metavar="FILE", help="Also write a report in the format of JUnit.")
+        listing = actions.add_parser("list", help="List the tests.")
+        for chosen in (run, listing):
+            chosen.add_argument("--tag", action="append", default=[], help="Only tests with this tag. Repeatable.")
+            chosen.add_argument("--folder", default="", help="Only tests in this folder and below it.")
+            chosen.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
+        take = actions.add_parser("import", help="Store the tests of scenario files; one of the same name is changed.")
+        take.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="A file, an archive, or a folder.")
+        take.add_argument("--folder", default="", help="The folder of the tests.")
+        take.add_argument("--author", default="", help="Who owns new tests. Default: the system user.")
+        take.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
+        give = actions.add_parser("export", help="Write every test as a scenario file.")
+        give.add_argument("path", type=Path, metavar="DIR", help="The folder to write to.")
+
+    def handle(self, *args: Any, action: str, **options: Any) -> None:
+        {"run": self._run, "list": self._list, "import": self._import, "export": self._export}[action](options)
+
+    def _run(self, options: dict[str, Any]) -> None:
+        selection = Selection([tag.lower() for tag in options["tag"]], options["folder"])
+        try:
+            name = read_name(_find_draft(options["draft"]) or options["configuration"])
+        except ValueError as refused:
+            raise CommandError(str(refused), returncode=_IMPOSSIBLE) from refused
+        if not selection.query().exists():
+            raise CommandError(f"There is no test to run: {selection.describe()}.", returncode=_IMPOSSIBLE)
+        reports: list[Report] = []
+
+        def note(case: CeTestCase, verdict: Verdict) -> None:
+            reports.append(_build_report(case, verdict))
+            if not options["json"]:
+                self._print([format_line(reports[-1]), *format_explanations(reports[-1])])
+
+        run = create_run(name, selection, getuser())
+        perform_run(run.pk, note)
+        run.refresh_from_db()
+        if junit := options["junit"]:
+            junit.parent.mkdir(parents=True, exist_ok=True)
+            junit.write_text(as_junit(reports), encoding="utf-8")
+        self._print([dumps({**_describe_run(run), **as_json(reports)}) if options["json"] else format_totals(reports)])
+        if run.status != RunStatus.DONE:
+            raise CommandError(run.error or f"The run ended early: {run.status}.", returncode=_IMPOSSIBLE)
+        if run.failed:
+            sys.exit(1)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        query = Selection([tag.lower() for tag in options["tag"]], options["folder"]).query()
+        tests = [
+            {
+                "id": case.name,
+                "title": case.title,
+                "folder": case.folder,
+                "tags": sorted(tag.tag for tag in case.tags.all()),
+                "owner": case.owner,
+            }
+            for case in query.defer("document").prefetch_related("tags").order_by("folder", "name")
+        ]
+        if options["json"]:
+            self._print([dumps({"tests": tests})])
+            return
+        self._print(f"{test['id']}: {test['title']} [{', '.join(test['tags'])}] {test['folder']}" for test in tests)
+        self._print([f"{len(tests)} tests"])
+
+    def _import(self, options: dict[str, Any]) -> None:
+        sent = []
+        for path in options["paths"]:
+            if not path.exists():
+                raise CommandError(f"{path} does not exist.", returncode=_IMPOSSIBLE)
+            base = path if path.is_dir() else path.parent
+            chosen = [path] if path.suffix.lower() == ".zip" else files([path])
+            sent += [(str(file.relative_to(base)), file.read_bytes()) for file in chosen]
+        report = import_files(sent, editor=options["author"] or getuser(), folder=options["folder"])
+        refused = [{"file": name, "problem": problem} for name, problem in report.refused]
+        if options["json"]:
+            self._print([dumps({"added": report.added, "changed": report.changed, "refused": refused})])
+        else:
+            self._print([report.describe(), *(f"{each['file']}: {each['problem']}" for each in refused)])
+        if refused:
+            sys.exit(1)
+
+    def _export(self, options: dict[str, Any]) -> None:
+        count = 0
+        for name, text in build_files(CeTestCase.objects.all()):
+            file = options["path"] / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            count += 1
+        self._print([f"{count} tests written to {options['path']}"])
+
+    def _print(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.stdout.write(line)
+        self.stdout.flush()
+
+
+def _find_draft(title: str) -> str:
+    """The name of the configuration of the open draft with this title; blank without a title."""
+    if not title:
+        return ""
+    draft = CeDraft.objects.filter(title=title, status=DraftStatus.OPEN).first()
+    if draft is None:
+        raise CommandError(f"There is no open draft “{title}”. List them: draft list.", returncode=_IMPOSSIBLE)
+    return f"draft:{draft.pk}"
+
+
+def _build_report(case: CeTestCase, verdict: Verdict) -> Report:
+    return Report(
+        case.name,
+        Path(case.folder) / f"{case.name}.yaml",
+        PASSED if verdict.has_passed else FAILED,
+        case.title,
+        failures=[Failure(each["turn"], each["where"], each["expected"], each["got"]) for each in verdict.failures],
+        explanations={number: turn["lines"] for number, turn in enumerate(verdict.turns, 1) if "lines" in turn},
+        seconds=verdict.milliseconds / 1000,
+    )
+
+
+def _describe_run(run: CeTestRun) -> dict[str, Any]:
+    return {
+        "run": run.pk,
+        "configuration": run.configuration,
+        "configVersion": run.config_version,
+        "contentHash": run.content_hash,
+        "status": run.status,
+        "turns": run.turns,
+        "seconds": round(run.milliseconds / 1000, 3),
+    }
