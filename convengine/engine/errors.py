@@ -49,6 +49,12 @@ class TurnTimeout(ConvEngineError):
     code, status, recoverable = "TURN_TIMEOUT", 504, True
 
 
+class ServerOverloaded(ConvEngineError):
+    """The server has too much to do at the moment. Nothing was done. Try again shortly."""
+
+    code, status, recoverable = "SERVER_OVERLOADED", 503, True
+
+
 class ConversationClosed(ConvEngineError):
     """This conversation is closed."""
 
@@ -93,6 +99,18 @@ class RequestInvalid(ConvEngineError):
         self.fields = fields or {}
 
 
+class DuplicateCredentials(ConvEngineError):
+    """The call has more than one `Authorization`. Send one key."""
+
+    code, status = "DUPLICATE_CREDENTIALS", 400
+
+
+class PreconditionFailed(ConvEngineError):
+    """It changed since the release in `If-Match`. Read it again."""
+
+    code, status = "PRECONDITION_FAILED", 412
+
+
 class TooLarge(RequestInvalid):
     """The request contains too much data."""
 
@@ -124,6 +142,12 @@ class RequestTooLarge(TooLarge):
     """The request body is too large."""
 
     code, status = "REQUEST_TOO_LARGE", 413
+
+
+class RequestTimeout(ConvEngineError):
+    """The request did not arrive in time. Nothing was done."""
+
+    code, status, recoverable = "REQUEST_TIMEOUT", 408, True
 
 
 # --- the pipeline -----------------------------------------------------------------------------------------------
@@ -214,9 +238,21 @@ class InvalidMemoryStore(ConvEngineError):
 
 
 class ConfigInvalid(ConvEngineError):
-    """A configuration row that this turn needs is not valid."""
+    """The configuration cannot be loaded. Publish a new release, or roll back to an older one."""
 
     code = "CONFIG_INVALID"
+
+
+class DraftRequired(ConvEngineError):
+    """Changes are reviewed here: make them in a draft. Nothing was changed."""
+
+    code, status = "DRAFT_REQUIRED", 409
+
+
+class GradualReleaseRunning(DraftRequired):
+    """A part of the conversations tries a release: make changes in a draft until that ends. Nothing was changed."""
+
+    code = "GRADUAL_RELEASE_RUNNING"
 
 
 class ResponseMappingNotFound(ConvEngineError):

@@ -1,17 +1,25 @@
-"""What must not be stored: values under certain names, and texts that match certain patterns (settings 2.11)."""
+"""What must not be stored: values under certain names, and texts that match certain patterns (settings 2.11).
+
+A text is a value, a name of an object, or a number. Names that the product itself uses stay, because readers need them.
+"""
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
+from inspect import get_annotations
 from typing import Any
 
 import re2
 
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.turn import audit_settings, live_settings
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.conversation import Conversation, Loaded
+from convengine.engine.turn.params import PARAMS
+from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import declared_stages
+from convengine.engine.turn.turn import TurnRequest
 
 MASK = "***"
 
@@ -57,10 +65,48 @@ def _compile_names(keys: frozenset[str]) -> Any:
     return re2.compile("|".join(map(re2.escape, needles)), options)
 
 
-#: Smaller whole numbers are ids and counts of the product itself.
+#: Smaller numbers are ids and counts of the product itself, except in data of a caller.
 _LONG_NUMBER = 10_000_000
+#: Objects with data of a caller: any number there may be secret.
+_CALLER_DATA = frozenset(
+    {
+        *("inputParams", "userInputParams", "sessionInputParams", "appliedInputParams", "input_params"),
+        *("user_input_params", "input_params_json", "context", "contextDict", "context_json", "schemaJson"),
+        *("container_data", "containerData", "args", "metadata"),
+    }
+)
 #: Parts of a lifecycle's detail that the next message needs.
 _STANDS = frozenset({"lifecycle", "reason", "by", "at", "asked_at", "turn_no"})
+#: Names of a stored answer.
+_ANSWER = frozenset({"type", "value"})
+
+
+@cache
+def _list_product_names() -> frozenset[str]:
+    """Names that the product uses in stored objects: they are no secret, whatever pattern they match."""
+    classes = (Session, TurnRequest, Conversation, Loaded, Exchange)
+    return frozenset(
+        {
+            *PARAMS,
+            *_CALLER_DATA,
+            *(name for each in classes for name in get_annotations(each)),
+            *(key for stage in declared_stages() for key in stage.keys),
+            *(
+                "_meta",
+                "changed",
+                "set",
+                "unset",
+                "stepList",
+                "candidates",
+                "operands",
+                "key",
+                "tape",
+                "turn",
+                "request",
+            ),
+            *("loaded", "conversation", "history", "format", "configVersion", "now", "type", "value"),
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -94,21 +140,57 @@ class Redaction:
 
     def document(self, value: Any, spared: Set[str] = frozenset()) -> Any:
         """A JSON value with masks; `spared` are structural names that readers need."""
-        return self.values(redact(value, self.keys, spared))
+        return self._mask_patterns(redact(value, self.keys, spared), any_number=False)
 
     def values(self, value: Any) -> Any:
         """A JSON value with masked pattern matches."""
+        return self._mask_patterns(value, any_number=False)
+
+    def caller_data(self, value: Any) -> Any:
+        """Data of a caller with masks: params, metadata. Small numbers may be secret too."""
+        return self._mask_patterns(redact(value, self.keys), any_number=True)
+
+    def names(self, names: Iterable[str]) -> list[str]:
+        """Names of params with masked pattern matches, sorted."""
+        return sorted(self._mask_name(name) for name in names)
+
+    def _mask_patterns(self, value: Any, *, any_number: bool) -> Any:
         if not self.patterns:
             return value
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {name: self.values(item) for name, item in value.items()}
+            return self._mask_members(value, any_number)
         if isinstance(value, (list, tuple)):
-            return [self.values(item) for item in value]
-        if isinstance(value, int) and abs(value) >= _LONG_NUMBER:
-            return MASK if self.text(str(value)) != str(value) else value
+            return [self._mask_patterns(item, any_number=any_number) for item in value]
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return MASK if (any_number or abs(value) >= _LONG_NUMBER) and self._fits_number(value) else value
         return value
+
+    def _mask_members(self, members: dict[Any, Any], any_number: bool) -> dict[str, Any]:
+        masked: dict[str, Any] = {}
+        for name, item in members.items():
+            text = str(name)
+            parts = text.split("/")[1:2] if text.startswith("/") else [text]
+            known = text in _list_product_names()
+            secret_numbers = not _CALLER_DATA.isdisjoint(parts) or (any_number and not known)
+            key, number = self._mask_name(text), 1
+            while key in masked:
+                # Two masked names of one object stay two.
+                number += 1
+                key = f"{self._mask_name(text)} {number}"
+            masked[key] = self._mask_patterns(item, any_number=secret_numbers)
+        return masked
+
+    def _mask_name(self, name: str) -> str:
+        """A name with masked pattern matches; of a JSON pointer, each part."""
+        if name.startswith("/"):
+            return "/".join(self._mask_name(part) for part in name.split("/"))
+        return name if name in _list_product_names() else self.text(name)
+
+    def _fits_number(self, number: float) -> bool:
+        texts = {str(number), *([str(int(number))] if isinstance(number, float) and number.is_integer() else [])}
+        return any(self.text(text) != text for text in texts)
 
     def text(self, text: str) -> str:
         """A text with masked pattern matches."""
@@ -116,11 +198,18 @@ class Redaction:
             text = pattern.replace_in(text, MASK)
         return text
 
+    def is_masked_name(self, name: str) -> bool:
+        """True when the value of this name is masked."""
+        return bool(self.keys) and _is_masked_name(name.lower(), self.keys)
+
     def session(self, session: Session) -> Session:
         """A session as its turn stores it: texts with masked pattern matches.
 
         Context and params stay unmasked, because later turns need them.
         """
+        answer = redact(session.last_assistant, self.keys, _ANSWER) if self.keys else session.last_assistant
+        if answer != session.last_assistant:
+            session = session.evolve(last_assistant=answer)
         if not self.patterns:
             return session
         return session.evolve(

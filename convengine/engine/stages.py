@@ -52,11 +52,6 @@ def family_of(stage: str) -> str:
     return _FAMILY_BY_NAME.get(base_name(stage), "")
 
 
-def source_name(stage: str) -> str:
-    """The source in the brackets, or blank."""
-    return stage.partition(" (")[2].removesuffix(")")
-
-
 #: The sources of passes of rules (api-and-audit 9).
 RULE_SOURCES = (
     *("DialogueActStep", "AgentIntentResolver", "IntentResolutionStep Classifier", "SchemaExtractionStep"),

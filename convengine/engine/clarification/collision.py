@@ -86,6 +86,16 @@ def find_chosen_row(session: Session, snapshot: Snapshot) -> rows.Classifier | N
     return row if row is not None and row.enabled and snapshot.is_active(row.intent_code) else None
 
 
+def list_offered_rows(session: Session, snapshot: Snapshot) -> list[rows.Classifier]:
+    """The classifier rows between which an open question of an earlier turn asks, the likelier first."""
+    open_question = session.clarification
+    if open_question is None or not open_question.from_previous_turn or open_question.reason != CLASSIFIER:
+        return []
+    keys = [option.get("classifierId") for option in open_question.options if isinstance(option, dict)]
+    offered = [row for key in keys if (row := snapshot.row(rows.Classifier, key)) is not None]
+    return [row for row in offered if row.enabled and snapshot.is_active(row.intent_code)]
+
+
 def find_chosen_intent(session: Session) -> str | None:
     """The intent that the reply chooses among the agent's options, or null."""
     option = _find_chosen(session, AGENT)

@@ -42,14 +42,20 @@ class ClassifiedAct:
 
 
 def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -> ClassifiedAct:
-    """Find the dialogue act by patterns. `edits_a_field`: the message sets a field of the current form.
+    """Find the dialogue act by patterns. `edits_a_field`: the message sets a field of the current form."""
+    return read_leave_answer(session, _classify(session, turn, edits_a_field))
 
-    A yes or no to "Do you want to stop?" confirms nothing else, so it is only an answer.
+
+def read_leave_answer(session: Session, classified: ClassifiedAct) -> ClassifiedAct:
+    """The act; a yes or no to "Do you want to stop?" confirms nothing else, so it is only an answer.
+
+    So is a yes to "What should I change?".
     """
-    classified = _classify(session, turn, edits_a_field)
-    if DialogueState.of(session).leaving is None or classified.act not in (DialogueAct.AFFIRM, DialogueAct.NEGATE):
-        return classified
-    return replace(classified, act=DialogueAct.ANSWER)
+    state = DialogueState.of(session)
+    answers: tuple[DialogueAct, ...] = (DialogueAct.AFFIRM,) if state.asks_what_to_change else ()
+    if state.leaving is not None:
+        answers = (DialogueAct.AFFIRM, DialogueAct.NEGATE)
+    return replace(classified, act=DialogueAct.ANSWER) if classified.act in answers else classified
 
 
 def _classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -> ClassifiedAct:

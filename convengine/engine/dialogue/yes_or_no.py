@@ -2,19 +2,18 @@
 
 The patterns for yes and no are in English and narrow, as a yes can run an action. The words of the language folders add
 to them only after an answer that ends with a question mark. At the confirmation of a form that says what a "no" does
-(`x-on-no`), a yes may also begin the message: "yes, book it for me".
+(`x-on-no`), a yes or no may also begin the message: "yes, book it for me", "no that's not it".
 """
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import read_on_no
-from convengine.engine.forms.yes_or_no import list_locales, read_yes_or_no
+from convengine.engine.forms.yes_or_no import read_opening_answer, read_yes_or_no
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import begins_with_yes
 
 
 def read_yes_or_no_act(session: Session, turn: Turn) -> DialogueAct | None:
@@ -27,10 +26,12 @@ def read_yes_or_no_act(session: Session, turn: Turn) -> DialogueAct | None:
     value = read_yes_or_no(session, turn, row)
     if value is not None:
         return DialogueAct.AFFIRM if value else DialogueAct.NEGATE
-    if row is None or read_on_no(row) is None or not _is_complete(get_form(turn.snapshot, row), session):
+    if row is None or read_on_no(row) is None:
         return None
-    begins = any(begins_with_yes(text, locale) for locale in list_locales(session, turn, row))
-    return DialogueAct.AFFIRM if begins else None
+    value = read_opening_answer(session, turn, row)
+    if value is None or not _is_complete(get_form(turn.snapshot, row), session):
+        return None
+    return DialogueAct.AFFIRM if value else DialogueAct.NEGATE
 
 
 def _is_complete(form: Form, session: Session) -> bool:

@@ -154,12 +154,12 @@ def _choose_model(session: Session, turn: Turn, purpose: str) -> str:
 
 def _log_calls(session: Session, turn: Turn, question: Question, request: LlmRequest, answer: LlmAnswer) -> None:
     """Add a row to the call log for each attempt; the commit writes them (R60)."""
-    now, calls = turn.ports.clock.elapsed_ms(), turn.model_calls
+    now, calls, seq = turn.ports.clock.elapsed_ms(), turn.model_calls, len(turn.trail.events)
     # A second prompt about the same answer continues the count.
     before = calls[-1].attempt if calls and request.user != question.user else 0
     for number, model_attempt in enumerate(answer.attempts, start=before + 1):
         calls.append(
-            ModelCall(request, model_attempt, number, session.intent, session.state, question.template_id, now)
+            ModelCall(request, model_attempt, number, session.intent, session.state, question.template_id, now, seq)
         )
 
 

@@ -42,6 +42,18 @@ class LlmBudgetExceeded(ConvEngineError):
     code = "LLM_BUDGET_EXCEEDED"
 
 
+class LlmCircuitOpen(ConvEngineError):
+    """The model service failed repeatedly and is not called at the moment; please try again later."""
+
+    code, status, recoverable = "LLM_CIRCUIT_OPEN", 503, True
+
+
+class LlmOverloaded(ConvEngineError):
+    """Too many turns wait for a model at the moment; please try again shortly."""
+
+    code, status, recoverable = "LLM_OVERLOADED", 503, True
+
+
 _ERRORS: dict[str, type[ConvEngineError]] = {
     error.code: error
     for error in (
@@ -51,6 +63,8 @@ _ERRORS: dict[str, type[ConvEngineError]] = {
         LlmEmptyResponse,
         LlmSchemaViolation,
         LlmBudgetExceeded,
+        LlmCircuitOpen,
+        LlmOverloaded,
         LlmNotConfigured,
     )
 }

@@ -7,6 +7,9 @@ from typing import Any
 
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 
+#: What a call fails with that nothing answers.
+NO_ANSWER = "No stub answers this call."
+
 
 @dataclass(frozen=True)
 class ScriptLine:
@@ -22,6 +25,8 @@ class ScriptLine:
     prompt_contains: tuple[str, ...] = ()
     #: How many calls it answers; null for any number.
     times: int | None = None
+    #: The code of the outage.
+    code: str = "LLM_CALL_FAILED"
 
     def fits(self, request: LlmRequest, user_text: str) -> bool:
         """True when this line may answer the call."""
@@ -35,7 +40,7 @@ class ScriptLine:
     def answer(self) -> LlmAnswer:
         """The answer to the call. An outage is final: the script replaces the service with all its retries."""
         if self.error is not None:
-            return _build_answer(error_code="LLM_CALL_FAILED", error_message=self.error)
+            return _build_answer(error_code=self.code, error_message=self.error)
         return _build_answer(text=self.reply)
 
 
@@ -53,6 +58,13 @@ class ScriptedModel:
     configured: bool = True
     _used: Counter[int] = field(default_factory=Counter)
 
+    def has_answer(self, request: LlmRequest) -> bool:
+        """True when a line that is not used up fits the call."""
+        return any(
+            line.fits(request, self.user_text) and (line.times is None or self._used[number] < line.times)
+            for number, line in enumerate(self.lines)
+        )
+
     def complete(self, request: LlmRequest) -> LlmAnswer:
         self.calls.append(request.purpose)
         for number, line in enumerate(self.lines):
@@ -63,7 +75,7 @@ class ScriptedModel:
                 return line.answer()
         prompt = " ".join(f"{request.system} {request.user}".split())
         self.unscripted.append(f"a model call of purpose {request.purpose}, whose prompt is: {prompt[:200]}")
-        return _build_answer(error_code="LLM_CALL_FAILED", error_message="The script has no answer to this call.")
+        return _build_answer(error_code="LLM_CALL_FAILED", error_message=NO_ANSWER)
 
     def allows(self, name: str) -> bool:
         return True

@@ -15,6 +15,7 @@ from typing import Any
 
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.prompts.values import to_text
+from convengine.engine.redaction import MASK, Redaction
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import is_resolved
@@ -192,7 +193,12 @@ def _collect_values(session: Session, snapshot: Snapshot) -> Mapping[str, Json]:
     """The values of all fields that the intent's forms collect, whichever form applies now."""
     names = snapshot.table(rows.OutputSchema).memo.get("fields of intents", lambda: _index_fields(snapshot))
     fields = names.get(code(session.intent), ())
-    return {name: session.context[name] for name in fields if is_meaningful(session.context.get(name))}
+    redaction = Redaction.of(snapshot)
+    return {
+        name: MASK if redaction.is_masked_name(name) else session.context[name]
+        for name in fields
+        if is_meaningful(session.context.get(name))
+    }
 
 
 def _index_fields(snapshot: Snapshot) -> Mapping[str, Iterable[str]]:

@@ -7,7 +7,8 @@ The score of an intent is `sqrt(M * P)`:
   intent's form is left out where no phrase of the intent has it.
 - P is the share of the best phrase that the message has.
 
-It is 1 if the message has exactly the telling words of a phrase.
+It is 1 if the message has exactly the telling words of a phrase. A phrase without telling words, "Was brauchen Sie?",
+is matched only as a whole.
 
 The weight of a word is `sqrt(ln(1 + N / (n + 0.5)))` for a word in n of N phrases. Words that no phrase has weigh
 most: they are for something else. Everything is counted, so an edit needs no training.
@@ -18,14 +19,21 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappush, heappushpop
-from itertools import islice
+from itertools import groupby, islice
 from math import log, sqrt
 from typing import NamedTuple
 
 from convengine.engine.phrases.form_words import FormWords
 from convengine.engine.phrases.languages import LANGUAGES, Language
-from convengine.engine.phrases.near_misses import Vocabulary
-from convengine.engine.phrases.words import Synonyms, TellingWord, detect_languages, read_telling_words
+from convengine.engine.phrases.near_misses import Vocabulary, is_misspelling
+from convengine.engine.phrases.words import (
+    Synonyms,
+    TellingWord,
+    detect_languages,
+    has_telling_words,
+    read_telling_words,
+    split_whole,
+)
 
 #: How much a word counts that only says when or how many.
 LIGHT = 0.5
@@ -89,6 +97,9 @@ class PhraseIndex:
         all_phrases = tuple(phrases)
         by_language = _group_by_language(all_phrases)
         groups = tuple(tuple(group) for group in synonyms)
+        #: The phrases without telling words, by their words; and these words by their number.
+        self._wholes = _list_whole_phrases(all_phrases)
+        self._wholes_by_size = {size: [*own] for size, own in groupby(sorted(self._wholes, key=len), key=len)}
         self._indexes = tuple(
             _LanguageIndex(language, group, len(all_phrases), _make_synonyms(groups, language))
             for language, group in by_language.items()
@@ -96,7 +107,7 @@ class PhraseIndex:
 
     def match(self, text: str | None, form_words: Mapping[str, FormWords] | None = None) -> tuple[IntentMatch, ...]:
         """The intents that share a telling word with the text, best first. `form_words`: by intent."""
-        best: dict[str, IntentMatch] = {}
+        best = {match.intent: match for match in self._match_whole(text)}
         for index in self._indexes:
             for match in index.match(text, form_words or {}):
                 if match.intent not in best or match.score > best[match.intent].score:
@@ -104,8 +115,30 @@ class PhraseIndex:
         return tuple(sorted(best.values(), key=lambda match: (-match.score, match.intent)))
 
     def find_same_words(self, text: str | None) -> tuple[Phrase, ...]:
-        """The phrases with exactly the telling words of the text."""
+        """The phrases with exactly the telling words of the text; without any, those with the same words."""
+        if not has_telling_words(text):
+            return tuple(phrase for phrase in self._wholes.get(split_whole(text), ()))
         return tuple(dict.fromkeys(phrase for index in self._indexes for phrase in index.find_same_words(text)))
+
+    def _match_whole(self, text: str | None) -> Iterator[IntentMatch]:
+        """The intents with a phrase of small words that is the text, with one typing error per long word."""
+        words = split_whole(text) if self._wholes else ()
+        for own in self._wholes_by_size.get(len(words), ()):
+            if all(map(is_misspelling, words, own)):
+                phrases = self._wholes[own]
+                matched = tuple(
+                    MatchedWord(word, term, round(1 / len(own), 4)) for word, term in zip(words, own, strict=True)
+                )
+                yield from (IntentMatch(phrase.intent, 1.0, phrase, matched, ()) for phrase in phrases)
+
+
+def _list_whole_phrases(phrases: Iterable[Phrase]) -> Mapping[tuple[str, ...], list[Phrase]]:
+    """The phrases without telling words, by all their words."""
+    wholes: dict[tuple[str, ...], list[Phrase]] = {}
+    for phrase in phrases:
+        if not has_telling_words(phrase.text) and (words := split_whole(phrase.text)):
+            wholes.setdefault(words, []).append(phrase)
+    return wholes
 
 
 def _group_by_language(phrases: Sequence[Phrase]) -> Mapping[Language, list[Phrase]]:

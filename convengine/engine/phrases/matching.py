@@ -1,14 +1,18 @@
 """The phrase index of a snapshot, and the intents that a message means by it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from convengine.engine.phrases.form_words import get_form_words
 from convengine.engine.phrases.index import IntentMatch, Phrase, PhraseIndex
+from convengine.engine.phrases.languages import LANGUAGES
 from convengine.engine.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
+from convengine.engine.phrases.words import TellingWord, read_telling_words
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.words import fold
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
@@ -17,6 +21,21 @@ from convengine.engine.turn.snapshot import Snapshot
 MAX_REPORTED = 5
 #: Longest text whose clauses are read one by one.
 _LONGEST_IN_CLAUSES = 300
+#: Shares of the minimum score that the only intent needs, without and with a word that it does not have; and the share
+#: of its score that others may have.
+_LONELY_SCORES, _LONELY_LEAD = (0.75, 0.85), 0.4
+#: For whom something is, and where they are: "for our choir", "für meine Schwester in Köln".
+_ASIDE = re.compile(
+    r"\b(?:for|für|fuer)\s+(?:my|our|his|her|their|mein\w*|unser\w*|ihre\w*)\s+[\w'-]+(?:\s+in\s+[^\W\d_]+)?",
+    re.IGNORECASE,
+)
+#: Share of the minimum score that a question beside the current flow needs, and of the best score of others.
+_OWN_SCORE, _OWN_LEAD = 0.75, 0.6
+#: A phone number names no option "phone".
+_LONG_NUMBER = re.compile(r"\d[\d ]{5,}")
+_SENTENCE_SIGN = re.compile(r"[.;!?\n]+")
+#: How many words that say what something is for are tried.
+_MOST_PURPOSES = 3
 _CLAUSE_SIGN = re.compile(r"[.,;:!?\n]+|\s+[-–—]+\s+|\b(?:and|und|but|aber|because|weil|denn)\b", re.IGNORECASE)
 
 
@@ -58,19 +77,69 @@ def get_phrase_index(snapshot: Snapshot) -> PhraseIndex:
     )
 
 
-def match_phrases(snapshot: Snapshot, text: str | None, *, interrupting: bool = False) -> PhraseMatches:
+def match_phrases(
+    snapshot: Snapshot, text: str | None, *, interrupting: bool = False, own: Collection[str] = ()
+) -> PhraseMatches:
     """The intents that the text means by phrases. Several, if they are within the margin.
 
     Where the whole text means none, its clauses are read one by one: "my name is Ann Bell, I need to see a dentist".
-    `interrupting`: only phrases that are tried while a form is open count.
+    `interrupting`: only phrases that are tried while a form is open count. `own`: the intents of the questions beside
+    the current flow, which go before others in a question.
     """
-    whole = _match_text(snapshot, text, interrupting=interrupting)
+    if own and _asks(text) and (question := _match_own_question(snapshot, text, own)):
+        return question
+    whole = _match_text(snapshot, text, interrupting=interrupting, is_whole=True)
     if whole.hits or not text or len(text) > _LONGEST_IN_CLAUSES:
         return whole
+    plain = _ASIDE.sub(" ", text)
+    if plain != text and (without := _match_text(snapshot, plain, interrupting=interrupting, is_whole=True)).hits:
+        return without
     clauses = [clause for clause in _CLAUSE_SIGN.split(text) if clause.strip()]
-    if len(clauses) < 2:
-        return whole
-    return _match_clauses(snapshot, clauses, interrupting=interrupting) or whole
+    by_clause = _match_clauses(snapshot, clauses, interrupting=interrupting) if len(clauses) > 1 else None
+    return by_clause or (None if interrupting else _match_wanted_thing(snapshot, text)) or whole
+
+
+def _match_wanted_thing(snapshot: Snapshot, text: str) -> PhraseMatches | None:
+    """The only form for which a request asks, without what it is for: "I should like a taxi | for my appointment"."""
+    for sentence in _SENTENCE_SIGN.split(text):
+        for wanted in _list_wanted_things(sentence):
+            matches = _match_text(snapshot, wanted, interrupting=False, is_whole=True)
+            if len(matches.hits) == 1 and matches.hits[0].intent not in snapshot.returning_intents:
+                return matches if matches.hits[0].intent in get_form_words(snapshot) else None
+    return None
+
+
+def _list_wanted_things(sentence: str) -> Iterator[str]:
+    """The beginning of a request up to each word that says what it is for, the longest first."""
+    match = _compile_requests().search(sentence)
+    ends = list(_compile_purposes().finditer(sentence, match.end())) if match else []
+    return (sentence[match.start() : end.start()] for end in reversed(ends[:_MOST_PURPOSES]) if match)
+
+
+@cache
+def _compile_requests() -> re.Pattern[str]:
+    frames = [line.strip() for language in LANGUAGES for line in language.requests.splitlines() if line.strip()]
+    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, frames), key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+@cache
+def _compile_purposes() -> re.Pattern[str]:
+    words = {word for language in LANGUAGES for word in language.purposes.split()}
+    return re.compile(rf"\s+(?:{'|'.join(sorted(words, key=len, reverse=True))})\s", re.IGNORECASE)
+
+
+def _match_own_question(snapshot: Snapshot, text: str | None, own: Collection[str]) -> PhraseMatches | None:
+    """The best question beside the flow, if it comes near and no other intent is far better; else null."""
+    matches = _find_matches(snapshot, text)
+    best = next((match for match in matches if match.intent in own), None)
+    least = round(_OWN_SCORE * live_settings.read(snapshot, MIN_SCORE).value, 4)
+    if best is None or best.score < max(least, _OWN_LEAD * matches[0].score):
+        return None
+    return PhraseMatches((best,), tuple(match for match in matches if match is not best)[:MAX_REPORTED], least)
+
+
+def _find_matches(snapshot: Snapshot, text: str | None) -> tuple[IntentMatch, ...]:
+    return snapshot.memo.get("phrases", lambda: get_phrase_index(snapshot)).match(text, get_form_words(snapshot))
 
 
 def _match_clauses(snapshot: Snapshot, clauses: Sequence[str], *, interrupting: bool) -> PhraseMatches | None:
@@ -87,22 +156,98 @@ def _match_clauses(snapshot: Snapshot, clauses: Sequence[str], *, interrupting: 
     return PhraseMatches(hits, ranked[len(hits) : len(hits) + MAX_REPORTED], enough)
 
 
-def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool) -> PhraseMatches:
-    matches = snapshot.memo.get("phrases", lambda: get_phrase_index(snapshot)).match(text, get_form_words(snapshot))
+def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_whole: bool = False) -> PhraseMatches:
+    """`is_whole`: the text is a whole message, which may also mean the only form that comes near."""
+    matches = _find_matches(snapshot, text)
     if interrupting:
         allowed = snapshot.interrupting_classifiers
         matches = tuple(match for match in matches if match.phrase.key in allowed)
+    takes_near = is_whole and not interrupting
+    if not interrupting and not (matches and matches[0].score >= live_settings.read(snapshot, MIN_SCORE).value):
+        option = _match_options(snapshot, text, matches, needs_moment=not is_whole)
+        matches = (option, *(match for match in matches if match.intent != option.intent)) if option else matches
     if not matches:
         return PhraseMatches(min_score=live_settings.read(snapshot, MIN_SCORE).value)
     margin = live_settings.read(snapshot, MARGIN).value
     enough = max(live_settings.read(snapshot, MIN_SCORE).value, round(matches[0].score - margin, 4))
     hits = _prefer_tasks(snapshot, tuple(match for match in matches if match.score >= enough), text)
+    if not hits and takes_near and _is_alone(snapshot, matches, asks=_asks(text)):
+        hits = matches[:1]
     near = tuple(match for match in matches if match not in hits)
     return PhraseMatches(hits, near[:MAX_REPORTED], enough)
 
 
+def _asks(text: str | None) -> bool:
+    """True for a text with a question mark, and for one that begins like a question."""
+    return "?" in (text or "") or _begins_with_question_word(text)
+
+
+def _begins_with_question_word(text: str | None) -> bool:
+    first = next(iter(fold(text).split()), "")
+    return any(first in language.question_words.split() for language in LANGUAGES)
+
+
+def _is_alone(snapshot: Snapshot, matches: Sequence[IntentMatch], *, asks: bool) -> bool:
+    """True when the best intent collects a form, or answers a question beside one, and nothing else competes.
+
+    "Meine Haare müssen ab", "what do I have to pay?".
+    """
+    best, *others = matches
+    if best.intent in snapshot.returning_intents and not asks:
+        return False
+    if len(best.unmatched) >= len(_LONELY_SCORES) or best.intent not in get_form_words(snapshot):
+        return False
+    if all(word.light for word in _read_matched(best)):
+        return False
+    is_near = best.score >= _LONELY_SCORES[len(best.unmatched)] * live_settings.read(snapshot, MIN_SCORE).value
+    lead = _OWN_LEAD if best.intent in snapshot.returning_intents else _LONELY_LEAD
+    return is_near and all(match.score <= best.score * lead for match in others)
+
+
+def _read_matched(match: IntentMatch) -> Iterator[TellingWord]:
+    """The words of the message that counted."""
+    texts = (word.text for word in match.words)
+    return (word for text in texts for language in LANGUAGES for word in read_telling_words(text, language))
+
+
+def _match_options(
+    snapshot: Snapshot, text: str | None, matches: Sequence[IntentMatch], *, needs_moment: bool
+) -> IntentMatch | None:
+    """The only intent whose form has the options that are all that the text names: "Bart stutzen bitte".
+
+    Words of the intent's own phrases may stand beside them: "sign us up for sailing with Jonas". `needs_moment`: the
+    text must also say when or how many.
+    """
+    asks = "?" in (text or "") and not _compile_requests().match((text or "").strip())
+    if asks or _LONG_NUMBER.search(text or ""):
+        return None
+    own = {match.intent: frozenset(word.text for word in match.words) for match in matches if not match.unmatched}
+    intents = {
+        intent
+        for language in LANGUAGES
+        for intent, words in get_form_words(snapshot).items()
+        if words.names_options(telling := read_telling_words(text, language), own.get(intent, frozenset()))
+        and (not needs_moment or any(word.light for word in telling))
+    }
+    if len(intents) != 1:
+        return None
+    intent = intents.pop()
+    rows_of_intent = (row for row in snapshot.enabled_rows(rows.Classifier) if code(row.intent_code) == intent)
+    row = next((row for row in rows_of_intent if row.is_phrase and _is_in_use(snapshot, row)), None)
+    if row is None:
+        return None
+    score = live_settings.read(snapshot, MIN_SCORE).value
+    return IntentMatch(intent, score, Phrase(row.classifier_id, intent, row.pattern or ""), (), ())
+
+
 def _prefer_tasks(snapshot: Snapshot, hits: tuple[IntentMatch, ...], text: str | None) -> tuple[IntentMatch, ...]:
-    """Of several intents, those that do not only answer a question, if the message asks none and is no phrase."""
+    """Of several intents, those that do not only answer a question, if the message asks none and is no phrase.
+
+    Of a flow and a question beside it, the question if the message begins with a question word.
+    """
+    if len(hits) > 1 and _begins_with_question_word(text):
+        intents = {match.intent for match in hits}
+        hits = tuple(match for match in hits if snapshot.list_questions_beside(match.intent).isdisjoint(intents))
     tasks = tuple(match for match in hits if match.intent not in snapshot.returning_intents)
     return hits if not tasks or "?" in (text or "") or hits[0].score == 1 else tasks
 

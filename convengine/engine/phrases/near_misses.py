@@ -93,6 +93,15 @@ class Vocabulary:
         return sorted(text[::-1] for text in self._terms)
 
 
+def is_misspelling(text: str, known: str) -> bool:
+    """True for the same word, and for one with a single typing error."""
+    return text == known or (
+        len(known) >= _SHORTEST - 1
+        and DamerauLevenshtein.distance(text, known, score_cutoff=1) == 1
+        and _is_typing_error(text, known, 1)
+    )
+
+
 def _is_typing_error(text: str, known: str, distance: int) -> bool:
     """A word that only goes on is another form or another word: late and later. A last letter may be double."""
     if (text.startswith(known) or known.startswith(text)) and text.rstrip(text[-1]) != known.rstrip(text[-1]):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import snowballstemmer
@@ -92,6 +92,31 @@ def read_telling_words(text: str | None, language: Language, synonyms: Synonyms 
 def has_telling_words(text: str | None) -> bool:
     """False for a text of function words alone."""
     return any(read_telling_words(text, language) for language in detect_languages(text))
+
+
+def split_whole(text: str | None) -> tuple[str, ...]:
+    """All folded words of a text, small ones too, without greetings and courtesies around them."""
+    words = [_normalise_in_all(word) for word in _split(text)]
+    courtesies = _list_courtesies()
+    first = next((index for index, word in enumerate(words) if word not in courtesies), len(words))
+    last = next((index for index in range(len(words), first, -1) if words[index - 1] not in courtesies), first)
+    return tuple(word for word in words[first:last] if word not in _list_particles()) or tuple(words)
+
+
+def _normalise_in_all(word: str) -> str:
+    for language in LANGUAGES:
+        word = language.normalise(word)
+    return word
+
+
+@cache
+def _list_courtesies() -> frozenset[str]:
+    return frozenset(_normalise_in_all(word) for language in LANGUAGES for word in fold(language.courtesies).split())
+
+
+@cache
+def _list_particles() -> frozenset[str]:
+    return frozenset(_normalise_in_all(word) for language in LANGUAGES for word in fold(language.particles).split())
 
 
 def find_term(word: str, language: Language) -> str:

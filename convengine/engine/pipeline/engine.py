@@ -178,6 +178,8 @@ class Engine:
             # The user gets a neutral text. The audit has the details under this id; the answer never has them.
             known = InternalError(incidentId=str(uuid.uuid5(uuid.NAMESPACE_OID, turn.turn_id)))
             known.__cause__ = error
+            if turn.on_fault:
+                turn.on_fault("STEP", turn.trail.step or "", error)
             turn.audit(
                 session,
                 ENGINE_UNKNOWN_FAILURE,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from convengine.engine.pipeline.stages import STEP_HOOK_ERROR
 from convengine.engine.pipeline.step import Outcome
+from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -67,8 +68,12 @@ class Hooks:
         try:
             if not hook.supports(name, session):
                 return session
-            return call() or session
+            changed = call() or session
+            audit_changed_facts(session, changed, turn, by=type(hook).__name__, kind="HOOK")
+            return changed
         except (Exception, SystemExit) as error:
+            if turn.on_fault:
+                turn.on_fault("HOOK", type(hook).__name__, error)
             turn.audit(
                 session,
                 STEP_HOOK_ERROR,

@@ -53,7 +53,9 @@ ENGINE_KNOWN_FAILURE = declare_stage(
     whole_meta=True,
     sentences=(
         SentenceTemplate(
-            "A newer message stopped the turn. Nothing was saved.", {"errorCode": "TURN_INTERRUPTED"}, Tone.WARNING
+            "A newer message stopped the turn. Nothing was saved, and the user got no answer to this message.",
+            {"errorCode": "TURN_INTERRUPTED"},
+            Tone.WARNING,
         ),
         SentenceTemplate("The turn failed with {errorCode}. Nothing was saved.", tone=Tone.ERROR),
     ),

@@ -1,8 +1,7 @@
 """The timing record of a turn (pipeline-1 1.5, R62)."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 from convengine.engine.pipeline.stages import PIPELINE_TIMING
@@ -38,12 +37,7 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
     )
 
 
-#: The values of a turn without model and tool calls.
-NOBODY_ASKED = {"llmMs": 0, "llmCalls": 0, "toolMs": 0}
 _started = attrgetter("started_ms")
-#: Keys of a step in `stepList`.
-STEP_KEYS = ("step", "startedAtMs", "durationMs", "success")
-_values = itemgetter(*STEP_KEYS)
 
 
 def describe_steps(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -54,41 +48,3 @@ def describe_steps(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for step, duration in zip(steps, took, strict=True)
     ]
     return {"totalMs": sum(took), "steps": ", ".join(words)}
-
-
-def pack_steps(steps: Sequence[Mapping[str, Any]]) -> str | Sequence[Mapping[str, Any]]:
-    """Encode a list of steps as one text: name, start and length in hundredths of a millisecond, a mark for a failure.
-
-    The ending `Step` of a name is left out; other names end with a dot. If a name would be ambiguous, the list stays a
-    list.
-    """
-    names = [_shorten_name(step["step"]) for step in steps]
-    if None in names:
-        return steps
-    return "|".join(
-        [
-            f"{name} {round(at * 100)} {round(took * 100)}{'' if well else ' !'}"
-            for name, (_, at, took, well) in zip(names, map(_values, steps), strict=True)
-        ]
-    )
-
-
-@lru_cache(maxsize=1024)
-def _shorten_name(name: str) -> str | None:
-    if " " in name or "|" in name:
-        return None
-    return name[:-4] if name[-4:] == "Step" else f"{name}."
-
-
-def unpack_steps(text: str) -> list[dict[str, Any]]:
-    """Decode the text of `packed`."""
-    parts = [entry.split(" ") for entry in text.split("|")] if text else []
-    return [
-        {
-            "step": name[:-1] if name[-1:] == "." else f"{name}Step",
-            "startedAtMs": int(start) / 100,
-            "durationMs": int(took) / 100,
-            "success": not failed,
-        }
-        for name, start, took, *failed in parts
-    ]

@@ -190,7 +190,9 @@ def charge_literal(context: Context, value: Json) -> Json:
 
 @pass_context
 def record_if_missing(context: Context, value: Json, path: str) -> Json:
-    """The value of a printed name or dotted path; a missing one is recorded."""
+    """The value of a printed name or dotted path; a missing one, and one that prints nothing, is recorded."""
+    if value is None or isinstance(value, Missing) or (isinstance(value, str) and not value.strip()):
+        get_work(context).empty[path] = None
     if isinstance(value, Missing):
         get_work(context).missing[path] = None
     return value

@@ -22,6 +22,8 @@ class RenderedText:
     error: Exception | None = None
     #: Printed names and dotted paths without a value.
     missing: tuple[str, ...] = ()
+    #: Printed names and dotted paths that printed nothing: the missing ones, and those with a blank value.
+    empty: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -58,7 +60,7 @@ def render_lenient(text: str, variables: Mapping[str, Json]) -> RenderedText:
         return RenderedText(text)
     work = Work()
     try:
-        return RenderedText(_run(text, variables, work), None, tuple(work.missing))
+        return RenderedText(_run(text, variables, work), None, tuple(work.missing), tuple(work.empty))
     except Exception as error:
         # Whatever goes wrong in a template, the turn goes on with the caller's fallback.
         return RenderedText("", error, tuple(work.missing))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from convengine.engine.errors import PromptContextMissing
-from convengine.engine.rules.choice import Choice, choose_row
+from convengine.engine.rules.choice import Choice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import DecisionKind, InteractionMode, PromptUse
@@ -104,9 +104,14 @@ def choose_interaction(snapshot: Snapshot, intent: str | None, state: str | None
     return choose_row(snapshot, PromptTemplate, intent, state, _find_refusal, order=order_newest_first)
 
 
+def find_interaction(snapshot: Snapshot, intent: str | None, state: str | None) -> PromptTemplate | None:
+    """The best of these templates, or null."""
+    return find_row(snapshot, PromptTemplate, intent, state, _find_refusal, order=order_newest_first)
+
+
 def list_allowed_interactions(snapshot: Snapshot, intent: str | None, state: str | None) -> frozenset[str]:
     """The capabilities of (intent, state): affirm, edit, retry, reset, structured_input. None without a template."""
-    template = choose_interaction(snapshot, intent, state).winner
+    template = find_interaction(snapshot, intent, state)
     return find_capabilities(template) if template else frozenset()
 
 

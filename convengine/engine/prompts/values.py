@@ -89,13 +89,14 @@ class RenderLimit(ValueError):
 
 
 class Work:
-    """The count of one rendering, and the plain names that were missing."""
+    """The count of one rendering, and the plain names that were missing, and those that printed nothing."""
 
-    __slots__ = ("_left", "missing")
+    __slots__ = ("_left", "empty", "missing")
 
     def __init__(self) -> None:
         self._left = MAX_WORK
         self.missing: dict[str, None] = {}
+        self.empty: dict[str, None] = {}
 
     def spend(self, amount: int) -> None:
         """Count some work. Raises RenderLimit."""

@@ -19,6 +19,10 @@ Json = Any
 
 #: Names of the open question of a form; they never hide a field of the context.
 _FORM_NAMES = ("asked_field", "question", "refused", "misses", "form_summary")
+#: Names of the engine that are often empty, as an answer expects.
+OPTIONAL_NAMES = frozenset(
+    {*_FORM_NAMES, "context_summary", "derivation_hint", "derivationHint", "help_text", "memory", "promptTemplateId"}
+)
 #: Names of the same value; a call may give it under any of them.
 ALIASES: tuple[tuple[str, ...], ...] = (
     (

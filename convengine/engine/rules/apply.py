@@ -10,7 +10,7 @@ from convengine.engine.rules.verdict import OVERRIDDEN_BY, SCOPE_INTENT, Verdict
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.enums import DecisionKind, RuleAction, RulePhase
-from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.rows import OutputSchema, Rule
 from convengine.engine.turn.scope import ANY, rank_specificity
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -91,7 +91,7 @@ class _Run:
             verdict = self._judge(rule, session)
             if verdict.matched and (protector := self._find_protector(rule, session)):
                 verdict = Verdict(False, OVERRIDDEN_BY, verdict.operands)
-                done.overridden[rule.rule_id] = protector.rule_id
+                done.overridden[rule.rule_id] = protector
             done.tested.append(Visit(index, rule, verdict))
             if not verdict.matched:
                 continue
@@ -110,7 +110,9 @@ class _Run:
         if refused and code(rule.intent_code) not in (ANY, refused):
             # After a "no" to the confirmation of a form, no other intent takes over (R113).
             return Verdict(False, SCOPE_INTENT)
-        return Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate_rule(rule, session)
+        if rule.rule_id in self._tasks_run:
+            return Verdict(False, ALREADY_RUN)
+        return evaluate_rule(rule, session, self._turn.on_fault)
 
     def _act_or_fail(self, rule: Rule, session: Session) -> Session:
         """The session after the rule's action; after a failed one, with what it had done before."""
@@ -118,6 +120,8 @@ class _Run:
             session = self._act(rule, session)
         except (ActionValueError, ActionFailed) as error:
             session = error.session or session
+            if self._turn.on_fault and error.__cause__ and isinstance(error, ActionFailed):
+                self._turn.on_fault("RULE_ACTION", rule.action, error.__cause__)
             self.tell.error(session, rule, error)
         else:
             self._remember_move(rule, session)
@@ -125,8 +129,8 @@ class _Run:
             self._turn.record_deciding_row(rule, DecisionKind.RULE)
         return session
 
-    def _find_protector(self, rule: Rule, session: Session) -> Rule | None:
-        """The more specific rule that set what this one would change, if this one must not (R115)."""
+    def _find_protector(self, rule: Rule, session: Session) -> Rule | OutputSchema | None:
+        """The more specific rule or form that decided what this rule would change, if it must not (R115)."""
         field = _MOVES.get(code(rule.action))
         if field is None or rule.override or field not in self._turn.set_by_rule:
             return None

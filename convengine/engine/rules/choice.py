@@ -56,5 +56,19 @@ def choose_row(
     return Choice(looked_at, {**cut, OUTRANKED: max(0, len(looked_at) - 1 - _LISTED)})
 
 
+def find_row(
+    snapshot: Snapshot,
+    row_type: type[R],
+    intent: str | None,
+    state: str | None,
+    refused: Callable[[R], str | None],
+    *,
+    order: Callable[[R], Any] | None = None,
+) -> R | None:
+    """The winner of `choose_row`, without explaining the others."""
+    in_scope = snapshot.in_scope(row_type, intent, state, order=order)
+    return next((row for row in in_scope if refused(row) is None), None)
+
+
 def _explain_rank(winner: Any, row: Any) -> str:
     return "LOWER_PRIORITY" if rank_specificity(winner) == rank_specificity(row) else "LESS_SPECIFIC"

@@ -96,6 +96,11 @@ def rule_matcher(name: str) -> Callable[[Matcher], Matcher]:
     return register
 
 
+def custom_registry() -> dict[str, Matcher]:
+    """The rule types of the deployment, to be replaced when its code is loaded again."""
+    return _custom
+
+
 def custom_matchers() -> Mapping[str, Matcher]:
     """The rule types that the deployment registered."""
     return MappingProxyType(_custom)
@@ -124,8 +129,10 @@ def find_fault(rule: Rule) -> Fault | None:
     return None
 
 
-def evaluate_rule(rule: Rule, session: Session) -> Verdict:
-    """Test one rule on a session. Never raises."""
+def evaluate_rule(
+    rule: Rule, session: Session, on_fault: Callable[[str, str, BaseException], None] | None = None
+) -> Verdict:
+    """Test one rule on a session. Never raises; `on_fault` gets the exception of a rule type of the deployment."""
     kind = code(rule.rule_type)
     if by_text := _BY_TEXT.get(kind):
         if read := _TARGETS.get(get_target(rule)):
@@ -140,5 +147,7 @@ def evaluate_rule(rule: Rule, session: Session) -> Verdict:
         try:
             return build_verdict(bool(matcher(rule, session)))
         except Exception as error:
+            if on_fault:
+                on_fault("RULE_TYPE", kind, error)
             return Verdict(False, MATCHER_FAILED, ({"path": kind, "op": "raised", "literal": str(error)},))
     return Verdict(False, NO_MATCHER)

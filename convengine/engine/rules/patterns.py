@@ -185,9 +185,10 @@ def compile_pattern(text: str, *, ignore_case: bool = True) -> Pattern:
     return pattern
 
 
-def has_double_backslash(text: str) -> bool:
-    r"""True when `\\b`, `\\d`, `\\w` or `\\s` matches a backslash although the class was meant."""
-    return _DOUBLE_BACKSLASH.search(text) is not None
+def find_double_backslash(text: str) -> str | None:
+    r"""The first `\\b`, `\\d`, `\\w` or `\\s`, which matches a backslash although the class was meant."""
+    match = _DOUBLE_BACKSLASH.search(text)
+    return match.group() if match else None
 
 
 def _compile(source: str, ignore_case: bool, *, captures: bool) -> Any:

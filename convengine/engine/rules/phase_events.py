@@ -15,7 +15,7 @@ from convengine.engine.rules.verdict import NOT_MET, PATTERN, ROW_INVALID, STOPP
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.fault import Fault
-from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.rows import OutputSchema, Rule
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import FOLDED
@@ -51,8 +51,8 @@ class Pass:
     tested: list[Visit] = field(default_factory=list)
     #: True when a match ended the list; it is the last tested rule.
     stopped: bool = False
-    #: Rules that were skipped, with the more specific rule that set the intent or state before.
-    overridden: dict[int, int] = field(default_factory=dict)
+    #: Rules that were skipped, with the more specific rule or form that decided about the intent or state before.
+    overridden: dict[int, Rule | OutputSchema] = field(default_factory=dict)
 
     @property
     def end(self) -> int:
@@ -211,8 +211,8 @@ class PhaseEvents:
             "pass": done.number,
             "operands": list(verdict.operands),
         }
-        if rule.rule_id in done.overridden:
-            payload["overriddenBy"] = done.overridden[rule.rule_id]
+        if protector := done.overridden.get(rule.rule_id):
+            payload["overriddenBy" if isinstance(protector, Rule) else "overriddenBySchema"] = protector.pk
         self._audit(session, RULE_NO_MATCH, payload)
 
 

@@ -24,6 +24,13 @@ def name_row(table: str, row: Any) -> str:
     return shorten_line(text, LONGEST)
 
 
+def quote_name(name: str) -> str:
+    """A name in quotation marks; one that consists of quoted texts has them already."""
+    if name.startswith("“") and name.endswith(("”", "…")):
+        return name
+    return f"“{name.replace('“', '‘').replace('”', '’')}”"
+
+
 def _name_pattern(kinds: type[Word], row: Any) -> str:
     if blank(row.pattern):
         return ""
@@ -84,7 +91,8 @@ _NAMES: Mapping[str, Callable[[Any], str]] = {
     rows.Tool.table: lambda row: row.tool_code,
     rows.DirectTool.table: lambda row: row.tool_code or _label(ToolGroup, row.tool_group),
     rows.DbTool.table: lambda row: row.sql_template,
-    rows.HttpTool.table: lambda row: f"{row.method} {row.connection_name}{row.url_template}",
+    # A name has no query, which may hold a secret.
+    rows.HttpTool.table: lambda row: f"{row.method} {row.connection_name}{row.url_template.partition('?')[0]}",
     rows.Planner.table: lambda row: f"Planner prompt{_scope(row)}",
     rows.SqlGuardrail.table: lambda row: f"{_label(GuardrailType, row.rule_type)}: {row.match_value}",
     rows.McpServer.table: lambda row: row.name,

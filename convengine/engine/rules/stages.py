@@ -30,7 +30,7 @@ RULE_NO_MATCH = declare_stage(
     steps=RULE_STEPS,
     keys=(
         f"intent state evaluatedState pass key candidates cut stoppedBy ruleId type ruleStateCode pattern "
-        f"action reason overriddenBy ruleDbPhase operands {RULE_FLAGS}"
+        f"action reason overriddenBy overriddenBySchema ruleDbPhase operands {RULE_FLAGS}"
     ),
     common=True,
 )

@@ -20,6 +20,11 @@ def list_actions() -> Mapping[str, Action]:
     return {**BUILT_IN, **_custom}
 
 
+def custom_registry() -> dict[str, Action]:
+    """The actions of the deployment, to be replaced when its code is loaded again."""
+    return _custom
+
+
 def get_action(name: str | None) -> Action | None:
     """The action of this name, ignoring case, or null."""
     return BUILT_IN.get(code(name)) or _custom.get(code(name))

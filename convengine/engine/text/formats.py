@@ -54,7 +54,7 @@ def _read_phone(text: str) -> str:
 
 
 def _digits(text: str) -> int:
-    return sum(char.isdigit() for char in text)
+    return sum(map(str.isdigit, text))
 
 
 def _is_date(text: str) -> bool:

@@ -4,17 +4,20 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Any
 
+#: How similar a known word must be, from 0 to 1.
+_SIMILAR = 0.6
 
-def find_nearest(word: str, known: Iterable[str]) -> str | None:
+
+def find_nearest(word: str, known: Iterable[str], similar: float = _SIMILAR) -> str | None:
     """The most similar known word, ignoring case, or null."""
     by_lower = {name.lower(): name for name in known}
-    matches = get_close_matches(word.lower(), by_lower, n=1)
+    matches = get_close_matches(word.lower(), by_lower, n=1, cutoff=similar)
     return by_lower[matches[0]] if matches else None
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], similar: float = _SIMILAR) -> str:
     """` Did you mean X?`, or nothing."""
-    nearest = find_nearest(word, known)
+    nearest = find_nearest(word, known, similar)
     return f" Did you mean {nearest}?" if nearest else ""
 
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import filterfalse
 
 from convengine.engine.text.compare import norm
 
@@ -27,7 +28,7 @@ FILLERS = split_list(
 def fold(text: str | None) -> str:
     """The normal form without accents, equal for spellings of one word."""
     decomposed = unicodedata.normalize("NFKD", norm(text))
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return "".join(filterfalse(unicodedata.combining, decomposed))
 
 
 def split_words(text: str | None) -> Words:

@@ -2,7 +2,7 @@
 
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
-from convengine.engine.prompts.select import choose_interaction
+from convengine.engine.prompts.select import find_interaction
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import truthy
 from convengine.engine.threads import message_intent, resume
@@ -109,6 +109,6 @@ def find_interaction_mode(session: Session, turn: Turn) -> str | None:
     """The interaction mode of the answer's template; null when a row did not answer, or there is no mode."""
     if session.reply_override is not None:
         return None
-    row = choose_interaction(turn.snapshot, session.intent, session.state).winner
+    row = find_interaction(turn.snapshot, session.intent, session.state)
     mode = InteractionMode.read(row.interaction_mode) if row else None
     return mode.value if mode else None

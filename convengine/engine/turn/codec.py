@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 from uuid import UUID
 
@@ -33,7 +34,7 @@ def _convert_to_json(value: Any) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Decimal):
-        return float(value)
+        return float(value) if value.is_finite() else None
     if isinstance(value, (UUID, date, datetime)):
         return str(value)
     raise TypeError(f"A {type(value).__name__} is not a JSON value.")
@@ -47,8 +48,11 @@ def _convert_any(value: Any) -> Any:
 
 
 def _clean_texts(value: Any) -> Any:
+    """The value with storable texts, and without numbers that JSON does not have."""
     if isinstance(value, str):
         return storable(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
     if isinstance(value, dict):
         return {storable(str(key)): _clean_texts(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -72,6 +76,14 @@ def dumps(value: Any) -> str:
     except TypeError:
         # Lone surrogates, and whole numbers beyond 64 bits, which orjson does not accept.
         return json.dumps(_clean_texts(value), default=_convert_any, separators=(",", ":"), ensure_ascii=False)
+
+
+def dump_unchanged(value: Any) -> bytes:
+    """The same as `dumps`, in bytes. Raises TypeError for a value whose texts `dumps` would change."""
+    text = orjson.dumps(value, default=_convert_any, option=_OPTIONS)
+    if b"\\u0000" in text:
+        raise TypeError("A text contains NUL.")
+    return text
 
 
 def dump_in_order(values: Sequence[Any]) -> tuple[Sequence[bytes], Sequence[bytes]]:

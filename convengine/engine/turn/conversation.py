@@ -1,6 +1,6 @@
 """What a turn starts from: the stored conversation and its recent past; to a session and back (pipeline-1 1.9)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -8,6 +8,7 @@ from typing import Any
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.params import is_turn_param
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import KNOWLEDGE_BASE, Clarification, Exchange, Session
 
@@ -54,6 +55,13 @@ class Loaded:
     memory_recall: str | None = None
     #: True when this turn made the row.
     created: bool = False
+
+
+def list_exchanges(past: Iterable[tuple[str | None, Json]]) -> tuple[Exchange, ...]:
+    """Messages and stored answers as exchanges; those with a blank side do not count (R61)."""
+    return tuple(
+        Exchange(user, text) for user, answer in past if user and user.strip() and (text := to_spoken_text(answer))
+    )
 
 
 def restore_context(loaded: Loaded) -> tuple[Mapping[str, Json], str | None]:

@@ -1,7 +1,7 @@
 """What the dialogue must remember from one turn to the next: the reserved context branch `dialogue` (R109 to R112)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from convengine.engine.turn.session import Session
@@ -32,14 +32,19 @@ class DialogueState:
     #: The schema of the form that was done last, which "another one" begins again.
     done_schema: int | None = None
 
+    @property
+    def asks_what_to_change(self) -> bool:
+        """True after "What should I change: …?", which lists fields and asks for none of them."""
+        return self.asked_field is None and bool(self.listed_options)
+
     @classmethod
     def of(cls, session: Session) -> "DialogueState":
         """The state of a session; unreadable parts have their defaults."""
         branch = session.context.get(DIALOGUE)
-        if not isinstance(branch, Mapping):
-            return cls()
-        asked_field, options, leaving = (branch.get(key) for key in ("asked_field", "listed_options", "leaving"))
-        known_part = branch.get("known_part")
+        if not branch or not isinstance(branch, Mapping):
+            return _DEFAULT
+        asked_field, options = branch.get("asked_field"), branch.get("listed_options")
+        leaving, known_part = branch.get("leaving"), branch.get("known_part")
         return cls(
             asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
@@ -53,15 +58,25 @@ class DialogueState:
 
     def store(self, session: Session) -> Session:
         """The session with this state. The defaults need no branch."""
-        default = DialogueState()
         branch = {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-            if value != getattr(default, name)
+            for name, value in vars(self).items()
+            if value != getattr(_DEFAULT, name)
         }
         if branch == session.context.get(DIALOGUE, {}):
             return session
         return session.with_context({DIALOGUE: branch}) if branch else session.without_context(DIALOGUE)
+
+
+_DEFAULT = DialogueState()
+
+
+def update_dialogue(session: Session, **changes: Json) -> Session:
+    """The session whose dialogue state has these values; the same session if it has them already."""
+    state = DialogueState.of(session)
+    if all(getattr(state, name) == value for name, value in changes.items()):
+        return session
+    return replace(state, **changes).store(session)
 
 
 def _read_id(value: Json) -> int | None:

@@ -136,8 +136,10 @@ class RulePhase(Word):
     )
 
 
-#: Older names that imports accept (tables 2.3).
+#: Names of other versions that imports accept (tables 2.3).
 PHASE_ALIASES = {
+    "PRE_AGENT_TOOL": RulePhase.PRE_AGENT_MCP,
+    "POST_AGENT_TOOL": RulePhase.POST_AGENT_MCP,
     "PIPELINE_RULES": RulePhase.PRE_RESPONSE_RESOLUTION,
     "AGENT_POST_INTENT": RulePhase.POST_AGENT_INTENT,
     "CLASSIFIER_POST_INTENT": RulePhase.POST_CLASSIFIER_INTENT,

@@ -94,6 +94,11 @@ def collect_session_facts(session: Session) -> dict[str, Any]:
     }
 
 
+def collect_extension_facts(session: Session) -> dict[str, Any]:
+    """The session facts for registered code, with the turn's clock: a replay reads the same time."""
+    return {**collect_session_facts(session), CLOCK: dict(describe_clock(session.now))}
+
+
 def list_step_infos(session: Session) -> list[dict[str, Any]]:
     """The steps of this turn that ended normally so far, for rules at `$.stepInfos`."""
     return [

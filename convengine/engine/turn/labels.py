@@ -102,3 +102,12 @@ def lifecycle_reason(reason: str) -> str:
 def code_label(code: str | None) -> str:
     """An intent or a state: the engine's own in words, those of analysts unchanged."""
     return _CODES.get(code or "UNKNOWN", code or "")
+
+
+def describe_position(intent: str | None, state: str | None) -> str:
+    """An intent and a state in words: "Intent FEES, state IDLE"."""
+    known_intent, known_state = (code not in (None, "", "UNKNOWN") for code in (intent, state))
+    if not known_intent and not known_state:
+        return "No intent recognised"
+    first = f"Intent {intent}" if known_intent else "No intent"
+    return f"{first}, {f'state {state}' if known_state else 'no state'}"

@@ -133,6 +133,8 @@ NESTING = frozenset(
 )
 #: Keys that the context or the previous turn's record also has; a turn's events and its record do not repeat them.
 REPEATED = frozenset({"memory_recall", "memory_session_summary", "previousTurn"})
+#: A caller approves a sensitive action with one of them.
+APPROVAL_KEYS = frozenset({"approval_granted", "approvalGranted"})
 RESET_KEYS = ("reset", "_reset", "restart", "conversation_reset")
 
 
@@ -177,7 +179,10 @@ def drop_keys(params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return remaining
 
 
-def remove_reserved(params: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """A caller's params without the engine's keys, and the removed names."""
-    allowed = {key: value for key, value in params.items() if not is_engine_owned(key)}
+def remove_reserved(params: Mapping[str, Any], *, may_approve: bool) -> tuple[dict[str, Any], list[str]]:
+    """A caller's params without the engine's keys and, unless the caller `may_approve`, without approvals; and the
+    removed names.
+    """
+    refused = frozenset() if may_approve else APPROVAL_KEYS
+    allowed = {key: value for key, value in params.items() if not is_engine_owned(key) and key not in refused}
     return allowed, sorted(params.keys() - allowed.keys())

@@ -211,6 +211,8 @@ class ModelCall:
     template_id: int | None
     #: Milliseconds from the start of the turn to the answer.
     at_ms: float
+    #: The number of the event before it.
+    seq: int = 0
 
 
 class ModelPort(Protocol):

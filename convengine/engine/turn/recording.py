@@ -92,7 +92,7 @@ class Playback:
 #: Calls without effect outside of the process: registrations and arithmetic.
 _HERE = frozenset({"task.methods", "task.names", "task.allowed_from_context", "model.allows", "likeness", "pace.spent"})
 #: The answer when a port was not asked.
-_NOTHING: Mapping[str, Json] = {
+NOTHING: Mapping[str, Json] = {
     "transform": {"payload": None, "transformer": None, "errorType": None, "errorMessage": None},
     "memory.read": {"text": None, "stores": [], "faults": []},
     "memory.write": {"text": None, "stores": [], "faults": []},
@@ -123,18 +123,24 @@ class Reuse:
         fresh = [index for index in same if index not in self._used]
         if fresh or same:
             return self._take_entry((fresh or same)[0])
+        return self._answer_unrecorded(port, request, call)
+
+    def _answer_unrecorded(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
         if port in _HERE:
             return call()
-        if port in _NOTHING:
-            return _NOTHING[port]
+        if port in NOTHING:
+            return NOTHING[port]
         if port == "model":
             for index, (name, recorded, _) in enumerate(self.entries):
                 if name == port and index not in self._used and recorded["purpose"] == request["purpose"]:
                     self.stretched.append(f"The model got another prompt for “{purpose_label(request['purpose'])}”.")
                     return self._take_entry(index)
+        raise self._report_missing(port, request)
+
+    def _report_missing(self, port: str, request: Json) -> ReplayMismatch:
         text = f"The turn asks {_describe_briefly(port, request)}, and the recording has no answer to it."
         self.missing.append(text)
-        raise ReplayMismatch(text)
+        return ReplayMismatch(text)
 
     @property
     def unasked(self) -> list[str]:
@@ -148,6 +154,71 @@ class Reuse:
     def _take_entry(self, index: int) -> Json:
         self._used.add(index)
         return self.entries[index][2]
+
+
+#: Calls of ExactReuse without a recorded answer that are made: `_HERE`, and whether the deployment has a model.
+_KNOWN = _HERE | {"model.configured"}
+#: Their answer decides nothing in the turn.
+_IGNORED = frozenset({"memory.write", "pace.wait", "execution.finish"})
+#: Ports that read more than their request says: the session, or the answer.
+_WITH_SUBJECT = frozenset({"task", "transform"})
+
+
+@dataclass
+class ExactReuse(Reuse):
+    """The same without any assumption: only a recorded answer to the very same question counts (R134).
+
+    The question of a task or a transformer includes the subject, which the caller sets before each call.
+    """
+
+    #: What the recorded calls of tasks and transformers were about, by their position on the tape.
+    subjects: Mapping[int, Json] = field(default_factory=dict)
+    subject: Json = None
+    #: All requests, in order.
+    requests: list[tuple[str, Json]] = field(default_factory=list)
+    #: The requests without an answer, in few words without the data of people.
+    unanswered: list[str] = field(default_factory=list)
+
+    def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+        """The recorded answer. Raises ReplayMismatch when there is none."""
+        self.requests.append((port, request))
+        if port not in _WITH_SUBJECT:
+            return super().ask(port, request, call)
+        for index, (name, recorded, _) in enumerate(self.entries):
+            is_same = (name, recorded) == (port, request) and self.subjects.get(index) == self.subject
+            if is_same and index not in self._used:
+                return self._take_entry(index)
+        return self._answer_unrecorded(port, request, call)
+
+    def _answer_unrecorded(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+        if port in _KNOWN:
+            return call()
+        if port in _IGNORED:
+            return NOTHING[port]
+        self.unanswered.append(name_call(port, request))
+        raise self._report_missing(port, request)
+
+
+def name_call(port: str, request: Json) -> str:
+    """Whom a call asks, without the data that it sends."""
+    if port == "model":
+        return f"the model for “{purpose_label(request['purpose'])}”"
+    names = request if isinstance(request, Mapping) else {}
+    if port == "task":
+        return f"the task {names.get('task')}:{names.get('method')}"
+    if port == "tool":
+        return f"the tool {names.get('tool') or names.get('group')}"
+    return _PORT_NAMES.get(port, port)
+
+
+_PORT_NAMES: Mapping[str, str] = {
+    "container": "a data source",
+    "transform": "a transformer of answers",
+    "memory.read": "the memory",
+    "execution.claim": "the record of actions that ran",
+    "server.tools": "an MCP server for its tools",
+    "model.spent": "the cost of earlier model calls",
+}
 
 
 def _describe_call(port: str, request: Json) -> str:

@@ -1,5 +1,6 @@
 """The scope of a row, and the match that nearly every table uses (pipeline-2 0.3)."""
 
+import re
 from typing import Any, Protocol, TypeGuard
 
 from convengine.engine.text.compare import code
@@ -13,6 +14,9 @@ NOT_UNDERSTOOD = "NOT_UNDERSTOOD"
 HAND_OVER = "HAND_OVER"
 #: States that exist without a row.
 BUILT_IN_STATES = frozenset({UNKNOWN, IDLE, INTENT_COLLISION, NOT_UNDERSTOOD, HAND_OVER})
+
+#: The code of an intent that answers a question beside a flow: that of the flow, and a number.
+QUESTION_BESIDE_FLOW = re.compile(r"(.+)_Q([1-9]\d{0,4})")
 
 
 class Scoped(Protocol):

@@ -98,10 +98,10 @@ class FieldsRead:
 class Digression:
     """A question that is answered while another one stays open (R112)."""
 
-    #: The intent of the message, the state whose answer is given, and the phrase that recognised it.
+    #: The intent of the message, the state whose answer is given, and the phrase with that state, if there is one.
     intent: str
     state: str
-    row_id: int
+    row_id: int | None
     #: True when the message has values of the form too: then the turn goes its usual way besides.
     has_values: bool = False
     #: The answer to the message, and the open question that follows it.

@@ -13,7 +13,15 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.rows import Intent, Rule
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, HAND_OVER, UNKNOWN, list_buckets, scope_key
+from convengine.engine.turn.scope import (
+    ANY,
+    BUILT_IN_STATES,
+    HAND_OVER,
+    QUESTION_BESIDE_FLOW,
+    UNKNOWN,
+    list_buckets,
+    scope_key,
+)
 
 R = TypeVar("R", bound=rows.Row)
 V = TypeVar("V")
@@ -70,6 +78,8 @@ class Snapshot:
     ) -> None:
         #: The release that every event of a turn names.
         self.config_version = config_version
+        #: The hash of the release's content, which the seal of a turn covers; blank for a draft.
+        self.content_hash = ""
         self.tables: Mapping[str, Table] = {
             name: tables.get(name) or Table(name) for name in (row_type.table for row_type in rows.ROW_TYPES)
         }
@@ -121,7 +131,7 @@ class Snapshot:
             ),
         )
 
-    @property
+    @cached_property
     def interrupting_classifiers(self) -> frozenset[int]:
         """The phrases that are tried even while a form is open, by id.
 
@@ -142,6 +152,24 @@ class Snapshot:
                 row.classifier_id for row in self.enabled_rows(rows.Classifier) if code(row.intent_code) in returning
             ),
         )
+
+    @property
+    def hand_over_intents(self) -> frozenset[str]:
+        """The intents whose phrases lead to the state HAND_OVER."""
+        intents: frozenset[str] = self.table(rows.Classifier).memo.get(
+            "intents that hand over",
+            lambda: frozenset(
+                code(row.intent_code) for row in self.enabled_rows(rows.Classifier) if code(row.state_code) == HAND_OVER
+            ),
+        )
+        return intents
+
+    def list_questions_beside(self, intent: str | None) -> frozenset[str]:
+        """The intents of the questions that a flow answers beside its form; those of BOOKING are BOOKING_Q1 and on."""
+        by_flow: dict[str, frozenset[str]] = self.table(rows.Intent).memo.get(
+            "questions beside flows", lambda: _group_questions(self.returning_intents)
+        )
+        return by_flow.get(code(intent), frozenset())
 
     @property
     def returning_intents(self) -> frozenset[str]:
@@ -229,3 +257,11 @@ def _rule_key(rule: rows.Rule) -> tuple[str, str, str]:
 
 def _priority_order(row: Any) -> tuple[int, Any]:
     return getattr(row, "priority", 0), row.pk
+
+
+def _group_questions(intents: Iterable[str]) -> dict[str, frozenset[str]]:
+    grouped: dict[str, set[str]] = {}
+    for intent in intents:
+        if match := QUESTION_BESIDE_FLOW.fullmatch(intent):
+            grouped.setdefault(match[1], set()).add(intent)
+    return {flow: frozenset(questions) for flow, questions in grouped.items()}

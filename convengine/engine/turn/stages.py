@@ -10,6 +10,16 @@ ENGINE_RETURN = declare_stage(
     keys="intent state final_result",
     common=True,
     whole_meta=True,
+    sentences=(
+        SentenceTemplate(
+            "The turn left the conversation at intent {intent}, state {state}; the open question asks for "
+            "{_meta.contextDict.dialogue.asked_field}."
+        ),
+        SentenceTemplate(
+            "The turn left the conversation at intent {intent}, state {state}"
+            "[; the open question is {_meta.session.pendingClarificationQuestion:said}]."
+        ),
+    ),
 )
 DECISION = declare_stage(
     "DECISION",
@@ -61,4 +71,35 @@ ASSISTANT_OUTPUT = declare_stage(
     steps="ResponseResolutionStep PolicyEnforcementStep",
     keys="output outputFormat responseType responseId intent state context schemaJson source policyId",
     common=True,
+)
+RESPONSE_TRANSFORMED = declare_stage(
+    "RESPONSE_TRANSFORMED",
+    Family.RESPONSE,
+    "Code changed the answer: `by` names it, `kind` says what it is.",
+    keys="by kind before after stage responseId",
+    sentences=(
+        SentenceTemplate(
+            "Then the answer was changed[ to {after:said}], because {kind:phrase joined}.",
+            {"kind": frozenset({"DIGRESSION", "STALE"})},
+        ),
+        SentenceTemplate("Then {kind:phrase changed_by} {by} changed the answer[ to {after:said}]."),
+    ),
+)
+FACTS_CHANGED = declare_stage(
+    "FACTS_CHANGED",
+    Family.DATA,
+    "Code of the deployment changed facts: `by` names it, `kind` says what it is.",
+    keys="by kind facts parameters removed fields",
+    sentences=(
+        SentenceTemplate(
+            "{kind:phrase code} {by} set {facts:data}[ and the parameters {parameters:data}]"
+            "[ and removed {removed:names}][ and changed {fields:data}]."
+        ),
+        SentenceTemplate(
+            "{kind:phrase code} {by} set the parameters {parameters:data}"
+            "[ and removed {removed:names}][ and changed {fields:data}]."
+        ),
+        SentenceTemplate("{kind:phrase code} {by} removed {removed:names}[ and changed {fields:data}]."),
+        SentenceTemplate("{kind:phrase code} {by} changed {fields:data}."),
+    ),
 )

@@ -9,7 +9,7 @@ from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.ports import ModelCall, Ports
-from convengine.engine.turn.seal import Batch
+from convengine.engine.turn.release_choice import ReleaseChoice
 from convengine.engine.turn.session import Session, StepTiming
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage
@@ -71,8 +71,9 @@ class DecidingRow:
 
 
 class StepFlush(Protocol):
-    """Stores the events so far (AUDIT/FLUSH = STEP)."""
+    """Stores the events of a running turn, for readers (R122)."""
 
+    #: The last stored event; 0 for none.
     stored: int
 
     def __call__(self) -> None:
@@ -99,34 +100,36 @@ class Turn:
     snapshot: Snapshot
     ports: Ports
     trail: Trail
-    decided_rows: dict[DecidingRow, None] = field(default_factory=dict)
+    #: Why it runs on this release; null when that is simply the newest one.
+    release_choice: ReleaseChoice | None = None
+    #: Each with the number of the event before it was recorded.
+    decided_rows: dict[DecidingRow, int] = field(default_factory=dict)
     timings: list[StepTiming] = field(default_factory=list)
     #: Milliseconds after which no further step begins and nothing is committed; null for no limit.
     time_limit_ms: float | None = None
     #: Published progress texts, in order, and their listeners.
     verbose: list[VerboseLine] = field(default_factory=list)
     verbose_listeners: tuple[VerboseListener, ...] = ()
-    #: Every attempt of every model call, in order, and how many are stored already.
+    #: Every attempt of every model call, in order.
     model_calls: list[ModelCall] = field(default_factory=list)
-    model_calls_stored: int = 0
     #: How long the turn waited for tools.
     tool_ms: float = 0.0
-    #: Called by the runner after each step, if events are stored step by step.
+    #: Called by the runner after each step, if somebody reads the events of the running turn.
     flush_step: "StepFlush | None" = None
     #: Called between two steps: has a newer message interrupted the turn? Null if none may.
     interrupted: Callable[[], bool] | None = None
     #: A confirmed action has begun to run, so the turn can no longer be interrupted.
     uninterruptible: bool = False
+    #: Called with kind, name and exception when code of the deployment fails; null in a replay.
+    on_fault: Callable[[str, str, BaseException], None] | None = None
     #: Set when the turn goes on in a new session.
     previous_session: PreviousSession | None = None
     #: Called when the turn is stored or given up, so that watchers read the stored events.
     ended: Callable[[], None] | None = None
     #: Whether the audit accepts an event, by its number.
     admitted: dict[int, bool] = field(default_factory=dict)
-    #: What was stored of it so far, for its seal.
-    batches: list[Batch] = field(default_factory=list)
-    #: The rule that last set `intent` and `state` in this turn, with the code that it set.
-    set_by_rule: dict[str, tuple[rows.Rule, str]] = field(default_factory=dict)
+    #: The rule or form that last decided about `intent` and `state` in this turn, with their code.
+    set_by_rule: dict[str, tuple[rows.Rule | rows.OutputSchema, str]] = field(default_factory=dict)
     _audited_once: set[tuple[str, str]] = field(default_factory=set)
 
     @property
@@ -164,7 +167,7 @@ class Turn:
 
     def record_deciding_row(self, row: rows.Row, kind: DecisionKind) -> None:
         """Remember that a row decided something in this turn."""
-        self.decided_rows[DecidingRow(row.table, str(row.pk), kind.value)] = None
+        self.decided_rows.setdefault(DecidingRow(row.table, str(row.pk), kind.value), len(self.trail.events))
 
     def config(self, session: Session, setting: Setting[T], qualifier: str | None = None) -> T:
         """A live setting's value from the pinned snapshot; an unreadable one is reported once per turn."""

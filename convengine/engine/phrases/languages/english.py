@@ -6,6 +6,7 @@ ENGLISH = Language(
     code="en",
     stemmer="english",
     function_words="""
+btw
 a an the this that these those some any each every all both such same own other
 i me my mine myself we us our ours you your yours yourself u ur he him his she her hers it its they them their one
 someone somebody something anything everything thing things stuff
@@ -166,6 +167,54 @@ big bigger biggest
 low lower lowest
 late later latest
 """,
+    question_words="what whats what's when where wheres where's how hows how's who whos which why",
+    requests="""
+i need
+i want
+i would like
+i should like
+i'd like
+i would love
+i'd love
+id like
+i'm looking for
+im looking for
+i am looking for
+we need
+we want
+we would like
+we should like
+we'd like
+we'd love
+we're looking for
+we are looking for
+can i have
+can i get
+can i book
+can i order
+can we have
+can we get
+can we book
+can you
+can someone
+can somebody
+could i have
+could i get
+could i book
+could we have
+could we get
+could you
+could someone
+could somebody
+would you
+may i have
+please send
+do you do
+is it possible to
+i was hoping to
+i was wondering if you could
+""",
+    purposes="for because since to with on at from in so as when where who which that by",
     related_words="""
 buy purchase order
 luggage baggage suitcase bag
@@ -265,5 +314,7 @@ name surname
 street address
 login access account
 """,
+    courtesies="please thanks thank hi hello hey good morning afternoon evening sorry ok okay and",
+    particles="please just actually",
     spellings="ize:ise",
 )

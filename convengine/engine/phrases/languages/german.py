@@ -6,6 +6,7 @@ GERMAN = Language(
     code="de",
     stemmer="german",
     function_words="""
+also dafür hierfür
 der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen diesem jener jene jenes
 ich mich mir mein meine meinen meinem meiner meins du dich dir dein deine deinen deinem er ihn ihm sein seine seinen
 seinem seiner sie ihr ihre ihren ihrem ihrer es wir uns unser unsere unseren euch euer eure man jemand etwas was
@@ -23,7 +24,7 @@ geht gehen gibt geben gib machen mache macht lassen lass sagen sag sagt wissen w
 möglich viel viele mehr sich selbst dazu davon damit daran darauf ne nen nem
 """,
     light_words="""
-nicht
+nicht wieviel
 wann wo warum wieso weshalb wohin woher
 heute morgen übermorgen gestern vorgestern vormittag nachmittag mittag abend nacht früh mittags abends
 montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag wochenende
@@ -37,7 +38,8 @@ komme kommt kommen sehe sehen schauen passiert
     vague_words="""
 aktuell allerdings allgemein alt alte alten anders andere anderen anderes anfang anscheinend bekommen bereits besser
 besonders bestimmt bisher bitten bringen deutlich direkt dringend einfach einige ende endlich ernsthaft erst falls fast
-finden frage fragen fertig ganz ganze ganzen genau genug gesamt gleich groß gut gute guten halbe hoffentlich info
+finden finde findet frage fragen fertig ganz ganze ganzen genau genug gesamt gleich groß gut gute guten halbe
+hoffentlich info
 informationen immer immerhin insgesamt irgendwann irgendwie irgendwo jedoch jeweils kaum klappt klein kleine komplett
 kurz kürzlich lang lange langsam leider leicht letztens lieber manchmal meist meistens möglichst nämlich neu neue neuen
 neues neuer nichts normal normalerweise nötig nun nächstes oft ordnung paar persönlich plötzlich problem probleme
@@ -110,8 +112,53 @@ arzt ärzte ärztin
 schmerz schmerzen schmerzt
 rechnung rechnungen
 """,
+    question_words="was wann wo wie wer wen wem wohin woher welche welcher welches welchen wieviel warum",
+    requests="""
+ich brauche
+ich bräuchte
+ich brauch
+ich möchte
+ich will
+ich wollte
+ich würde gern
+ich würde gerne
+ich hätte gern
+ich hätte gerne
+ich suche
+ich benötige
+wir brauchen
+wir bräuchten
+wir möchten
+wir wollen
+wir würden gern
+wir würden gerne
+wir hätten gern
+wir hätten gerne
+wir suchen
+wir benötigen
+kann ich
+könnte ich
+können wir
+kann man
+können sie
+könnten sie
+könnt ihr
+könntet ihr
+kannst du
+könntest du
+würden sie
+würdet ihr
+machen sie
+macht ihr
+brauche
+bräuchte
+hätte gern
+hätte gerne
+suche
+""",
+    purposes="für weil da denn damit wegen zum zur zu nach mit am um im in an auf bei von vom ab dass wenn der die das",
     related_words="""
-kosten preis preise gebühr gebühren teuer tarif
+kosten preis preise gebühr gebühren teuer tarif bezahlen wieteuer
 paket päckchen sendung lieferung
 mensch mitarbeiter berater person agent
 stehlen klauen rauben
@@ -158,5 +205,7 @@ müll abfall tonne
 adresse anschrift
 registrieren anmelden
 """,
+    courtesies="bitte danke hallo hey hi guten tag morgen abend moin servus entschuldigung und",
+    particles="denn mal eigentlich bitte so eben halt nochmal",
     spellings="ß:ss ae:a oe:o ue:u",
 )

@@ -26,6 +26,15 @@ class Language:
     irregular_forms: str
     #: Words that often mean the same, one group per line. They help only a word that no phrase has.
     related_words: str
+    #: First words of questions.
+    question_words: str = ""
+    #: Beginnings of requests, one per line: "I need", "could I have".
+    requests: str = ""
+    #: Words behind the thing that is wanted: "a taxi for my appointment".
+    purposes: str = ""
+    #: Greetings and courtesies around a sentence, and particles inside it, which change nothing.
+    courtesies: str = ""
+    particles: str = ""
     #: Spellings of one sound, `from:to`, applied to every word.
     spellings: str = ""
 

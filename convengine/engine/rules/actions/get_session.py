@@ -1,6 +1,6 @@
 """GET_SESSION: copy the session facts into an input param (pipeline-2 7.4)."""
 
-from convengine.engine.rules.actions.code_and_copy import build_copy_action
+from convengine.engine.rules.actions.action_builders import build_copy_action
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.facts import collect_session_facts

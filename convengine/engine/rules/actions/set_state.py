@@ -1,6 +1,6 @@
-"""SET_STATE: set the state (pipeline-2 7.4). It works as SET_INTENT does: see `code_and_copy`."""
+"""SET_STATE: set the state (pipeline-2 7.4). It works as SET_INTENT does: see `action_builders`."""
 
-from convengine.engine.rules.actions.code_and_copy import build_code_action
+from convengine.engine.rules.actions.action_builders import build_code_action
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage

@@ -14,6 +14,7 @@ from convengine.engine.rules.actions.contract import (
 )
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.text.wording import did_you_mean, join_names
+from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.ports import TaskAnswer
 from convengine.engine.turn.rows import Rule
@@ -79,10 +80,13 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     if registered is None:
         raise build_unknown_task_error(reference.task, turn.ports.tasks.names())
     _check_methods(reference, registered)
+    changes: list[tuple[str, Session, Session]] = []
     for method in reference.choose_methods(registered):
         answer = turn.ports.tasks.run(reference.task, method, session, rule)
-        session = apply_task_answer(session, answer)
+        before, session = session, apply_task_answer(session, answer)
+        changes.append((f"{reference.task}:{method}", before, session))
         if answer.failed:
+            _audit_changes(session, turn, changes)
             raise _build_failure(session, reference, method, answer)
     audit_action(
         rule,
@@ -96,7 +100,14 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         intent=session.intent,
         state=session.state,
     )
+    _audit_changes(session, turn, changes)
     return session
+
+
+def _audit_changes(session: Session, turn: Turn, changes: Iterable[tuple[str, Session, Session]]) -> None:
+    """What each method changed."""
+    for method, before, after in changes:
+        audit_changed_facts(before, after, turn, by=method, kind="TASK", session=session)
 
 
 def apply_task_answer(session: Session, answer: TaskAnswer) -> Session:

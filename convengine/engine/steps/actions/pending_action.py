@@ -21,6 +21,7 @@ from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_SKIPPED,
 )
 from convengine.engine.text.compare import truthy
+from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
@@ -151,9 +152,11 @@ def _apply_outcome(
     proposal.
     """
     session = close_record(session, turn, current.with_result(outcome.summarize_result()), outcome.status)
-    session = outcome.apply_to(session).with_params({"pending_action_result": outcome.status.value})
+    before, after = session, outcome.apply_to(session)
+    session = after.with_params({"pending_action_result": outcome.status.value})
     if outcome.status is ActionStatus.EXECUTED:
         _audit(session, turn, PENDING_ACTION_EXECUTED, _EXECUTE, action.reference, **run_details)
+        audit_changed_facts(before, after, turn, by=action.reference, kind="TASK", session=session)
         return session
     _audit(
         session,
@@ -166,6 +169,7 @@ def _apply_outcome(
         reasonText=outcome.message,
         **run_details,
     )
+    audit_changed_facts(before, after, turn, by=action.reference, kind="TASK", session=session)
     return session
 
 

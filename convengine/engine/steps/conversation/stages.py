@@ -24,6 +24,51 @@ CONVERSATION_LOADED = declare_stage(
         SentenceTemplate("The conversation was at intent {intent}, state {state}."),
     ),
 )
+RELEASE_CHOSEN = declare_stage(
+    "RELEASE_CHOSEN",
+    Family.OPENING,
+    "The release that the turn ran on, and why, when it is not simply the newest one.",
+    steps="LoadOrCreateConversationStep",
+    keys="configVersion newest reason",
+    always_recorded=True,
+    sentences=(
+        SentenceTemplate(
+            "The turn ran on release {configVersion} and not on {newest}, because the conversation was waiting for an "
+            "answer.",
+            {"reason": "END_OF_FORM"},
+        ),
+        SentenceTemplate(
+            "The turn ran on release {configVersion} and not on {newest}, because the session began on it.",
+            {"reason": "END_OF_SESSION"},
+        ),
+        SentenceTemplate(
+            "The turn ran on release {configVersion}, because {newest} has no answer for the state of the "
+            "conversation.",
+            {"reason": "NO_ANSWER"},
+        ),
+        SentenceTemplate(
+            "The turn ran on release {configVersion}, which a part of the conversations gets.", {"reason": "AUDIENCE"}
+        ),
+        SentenceTemplate(
+            "The turn ran on release {configVersion}; only a part of the conversations gets {newest}.",
+            {"reason": "NOT_IN_AUDIENCE"},
+        ),
+    ),
+)
+CONVERSATION_MOVED = declare_stage(
+    "CONVERSATION_MOVED",
+    Family.OPENING,
+    "A release moved the conversation from an intent and state that it removed.",
+    steps="LoadOrCreateConversationStep",
+    keys="fromIntent fromState intent state",
+    always_recorded=True,
+    sentences=(
+        SentenceTemplate(
+            "The release moved the conversation from intent {fromIntent}, state {fromState} to intent {intent}, "
+            "state {state}."
+        ),
+    ),
+)
 CONTEXT_REPAIRED = declare_stage(
     "CONTEXT_REPAIRED",
     Family.OPENING,

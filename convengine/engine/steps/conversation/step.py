@@ -19,7 +19,9 @@ from convengine.engine.steps.conversation.stages import (
     CONTEXT_TRIMMED,
     CONVERSATION_CREATED,
     CONVERSATION_LOADED,
+    CONVERSATION_MOVED,
     INPUT_PARAM_IGNORED,
+    RELEASE_CHOSEN,
     USER_INPUT,
 )
 from convengine.engine.text.compare import blank, match_text, shorten, truthy
@@ -32,6 +34,7 @@ from convengine.engine.turn.conversation import build_closing_context, restore_c
 from convengine.engine.turn.enums import Lifecycle, ResetReason
 from convengine.engine.turn.fault import unreadable_faults
 from convengine.engine.turn.payload import to_document
+from convengine.engine.turn.release_choice import ReleaseReason
 from convengine.engine.turn.reset import RESET_FIELDS, reset_session
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import FinalResult, Session
@@ -78,12 +81,36 @@ class LoadOrCreateConversationStep(Step):
                 turnNo=turn.turn_no,
                 configVersion=turn.snapshot.config_version,
             )
+        session = _apply_release_choice(session, turn)
         _, problem = restore_context(loaded)
         if problem:
             turn.audit(session, CONTEXT_REPAIRED, reason=problem, raw_excerpt=shorten(str(row.context_json), 200))
         if request.ignored_params:
             turn.audit(session, INPUT_PARAM_IGNORED, keys=list(request.ignored_params))
         return Continue(resume_session(recall_memory(session, turn), turn))
+
+
+def _apply_release_choice(session: Session, turn: Turn) -> Session:
+    """Record the choice, and move the conversation if the release does."""
+    choice = turn.release_choice
+    if choice is None:
+        return session
+    if choice.reason is not ReleaseReason.NEWEST:
+        turn.audit(
+            session,
+            RELEASE_CHOSEN,
+            configVersion=turn.snapshot.config_version,
+            newest=choice.newest,
+            reason=choice.reason.value,
+        )
+    if choice.move is None:
+        return session
+    intent, state = choice.move
+    moved = session.evolve(intent=intent, state=state, turn_start_intent=intent, turn_start_state=state)
+    turn.audit(
+        moved, CONVERSATION_MOVED, fromIntent=session.intent, fromState=session.state, intent=intent, state=state
+    )
+    return moved
 
 
 class CacheInspectAuditStep(Step):

@@ -1,11 +1,15 @@
 """Corrections as people say them, in a form that is being filled and at its confirmation (R109)."""
 
-from dataclasses import replace
-
+from convengine.engine.forms.asking import find_form_language, is_question, says_nothing, write_change_question
 from convengine.engine.forms.extract import Extraction
-from convengine.engine.forms.extract.correction import find_fields_to_ask_again, read_correction
+from convengine.engine.forms.extract.correction import (
+    find_fields_to_ask_again,
+    find_possible_fields,
+    read_correction,
+    read_named_field,
+)
 from convengine.engine.forms.form import Form, get_form, is_meaningful
-from convengine.engine.forms.life import read_on_no
+from convengine.engine.forms.life import is_final_state, read_on_no
 from convengine.engine.forms.read_message import (
     describe_situation,
     find_extractor,
@@ -22,17 +26,20 @@ from convengine.engine.forms.session_form import (
     set_form_facts,
 )
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
+from convengine.engine.forms.yes_or_no import read_opening_answer, read_yes_or_no
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
     CORRECTION_STEP_PATCH_NOT_APPLIED,
 )
 from convengine.engine.text.compare import blank
-from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import OutputSchema
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 
+#: Source of these answers.
+SOURCE = "FORM"
 #: Acts of messages that correct nothing.
 _NO_CORRECTION = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.GREETING)
 
@@ -52,13 +59,46 @@ def correct_form(session: Session, turn: Turn) -> Session:
     held = {path: value for path, value in held.items() if is_meaningful(value)}
     if form.problem or not held:
         return session
-    is_expected = state.asked_field is None and bool(state.listed_options) and read_on_no(row) is not None
+    confirms = state.asked_field is None and read_on_no(row) is not None
+    is_expected = confirms and bool(state.listed_options)
     situation, text = describe_situation(session, turn, form), session.user_text or ""
-    extraction = read_correction(form, text, held, situation, asked_path=state.asked_field, is_expected=is_expected)
+    may_change = is_expected or (confirms and _is_confirmation(session, turn, own, form))
+    extraction = read_correction(
+        form,
+        text,
+        held,
+        situation,
+        asked_path=state.asked_field,
+        is_expected=may_change,
+        is_retry=state.misses > 0,
+    )
     if extraction is not None:
         return _apply_extraction(session, turn, row, form, extraction)
-    paths = find_fields_to_ask_again(form, text, held, situation, is_expected=is_expected)
-    return _ask_again(session, turn, row, form, paths) if paths else session
+    if paths := find_fields_to_ask_again(form, text, held, situation, is_expected=is_expected):
+        if named := read_named_field(form, text, paths, held, situation):
+            return _apply_extraction(session, turn, row, form, named)
+        return _ask_again(session, turn, row, form, paths)
+    if is_expected and (
+        says_nothing(text) or read_yes_or_no(session, turn, row) or read_opening_answer(session, turn, row)
+    ):
+        return _route(session, turn, row, form, {})  # The answer of the state repeats the confirmation.
+    possible = find_possible_fields(form, text, held, situation) if may_change else []
+    return _ask_which(session, turn, row, form, possible) if len(possible) > 1 else session
+
+
+def _is_confirmation(session: Session, turn: Turn, own: OutputSchema | None, form: Form) -> bool:
+    """True when the complete form waits for its yes, and the message asks nothing."""
+    if own is not None or is_question(session) or is_final_state(turn.snapshot, session.intent, session.state):
+        return False
+    return form.status(session.context).complete
+
+
+def _ask_which(session: Session, turn: Turn, row: OutputSchema, form: Form, paths: list[str]) -> Session:
+    """Ask which of these fields the new value is for."""
+    session = _route(session, turn, row, form, {})
+    fields = [field for field in form.leaves if field.path in paths]
+    question = write_change_question(fields, find_form_language(session, turn, form))
+    return update_dialogue(session, listed_options=tuple(paths)).evolve(reply_override=ReplyOverride(question, SOURCE))
 
 
 def _apply_extraction(session: Session, turn: Turn, row: OutputSchema, form: Form, extraction: Extraction) -> Session:
@@ -108,8 +148,7 @@ def _route(session: Session, turn: Turn, row: OutputSchema, form: Form, reasons:
         session = session.without_context("mcp")
     status = form.status(session.context)
     session = lock_intent(set_form_facts(session, row, status, reasons), status.complete or not is_own)
-    session = replace(DialogueState.of(session), listed_options=()).store(session)
-    return session.with_params(
+    return update_dialogue(session, listed_options=()).with_params(
         {
             "routing_decision": RoutingDecision.APPLY_CORRECTION.value,
             "skip_schema_extraction": True,

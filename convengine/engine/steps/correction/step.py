@@ -46,7 +46,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.values import ReadingSituation
 
 #: Session fields that routing may change.
-ROUTE_FIELDS = FACT_FIELDS | {"context", "fields_read"}
+ROUTE_FIELDS = FACT_FIELDS | {"context", "fields_read", "reply_override"}
 Json = Any
 _NOT_BUT = re.compile(r"\bnot\s+(?P<old>\S.*?),?\s+but\s+(?P<new>\S.*)", re.IGNORECASE | re.DOTALL)
 _NOT = re.compile(

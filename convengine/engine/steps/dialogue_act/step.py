@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from convengine.engine.dialogue import settings as catalogue
-from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset
+from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset, read_leave_answer
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.forms.edit_phrases import find_edit_clauses, resolves_to_one_field
+from convengine.engine.forms.life import find_refused_form, keep_general_rules_out
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.llm.reply import read_confidence
@@ -119,6 +120,8 @@ class DialogueActStep(Step):
             # The reset clears the params; later steps still need the act.
             fresh = reset_session(session, turn, ResetReason.DIALOGUE_ACT_RESET, only=True)
             return Continue(fresh.evolve(reset_only=True).with_params(resolved.to_params()))
+        if refused_form := find_refused_form(session, turn):
+            keep_general_rules_out(session, turn, refused_form)
         after = run_phase(RulePhase.POST_DIALOGUE_ACT, self.name, session, turn)
         audit_final_act(session, after, turn)
         return Continue(set_message_intent(after, turn))
@@ -163,7 +166,7 @@ def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedA
         return ResolvedAct(regex, regex, REGEX_FALLBACK, mode, model_act, LOW_CONFIDENCE)
     if model_act.act.act is DialogueAct.RESET and not means_reset(session, turn):
         return ResolvedAct(regex, regex, REGEX_GUARD, mode, model_act, _GUARD_RESET)
-    return ResolvedAct(regex, model_act.act, LLM, mode, model_act)
+    return ResolvedAct(regex, read_leave_answer(session, model_act.act), LLM, mode, model_act)
 
 
 def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:

@@ -1,14 +1,12 @@
 """A "no" to the confirmation of a form, and the choice of what to change (R113)."""
 
-from dataclasses import replace
-
 from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields, write_change_question
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.life import ClearCause, OnNo, clear_form, is_final_state, leave_form, read_on_no
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.text.compare import code
-from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY
@@ -41,8 +39,8 @@ def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
 
 
 def _ask_what_to_change(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
-    question = write_change_question(form, session.context, find_form_language(session, turn, form))
     fields = list_filled_fields(form, session.context)
-    state = replace(DialogueState.of(session), asked_field=None, listed_options=tuple(field.path for field in fields))
-    session = set_form_facts(state.store(session), row, form.status(session.context))
+    question = write_change_question(fields, find_form_language(session, turn, form))
+    session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
+    session = set_form_facts(session, row, form.status(session.context))
     return session.evolve(reply_override=ReplyOverride(question, SOURCE))

@@ -6,7 +6,7 @@ Source: pipeline-2 5.
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import blank_questions, is_question, skips_field
+from convengine.engine.forms.asking import asks_for_options, blank_questions, is_question, skips_field
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.read_message import (
@@ -15,6 +15,7 @@ from convengine.engine.forms.read_message import (
     extract_values,
     find_asked_fields,
     find_extractor,
+    has_reading_prompt_elsewhere,
     list_refused,
     merge_values,
     note_fields_read,
@@ -31,9 +32,8 @@ from convengine.engine.forms.session_form import (
     remember_schema,
     set_form_facts,
 )
-from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
+from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.prompts.select import choose_template
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
 from convengine.engine.steps.forms.confirmation import react_to_no
@@ -44,7 +44,7 @@ from convengine.engine.steps.forms.stages import (
     SCHEMA_STATUS,
 )
 from convengine.engine.text.compare import blank, code, shorten_line, truthy
-from convengine.engine.turn.enums import PromptUse, RulePhase
+from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.rows import OutputSchema
@@ -158,7 +158,11 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     session, fields, refused = _read_message(session, turn, row, form, asked_fields, known)
     if session.only_digresses:
         refused = {}
-    session = note_fields_read(session, turn, fields, refused.values())
+    asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
+    asks = asked_field is not None and asks_for_options(session.user_text, asked_field)
+    if asks:
+        refused = {}
+    session = note_fields_read(session, turn, fields, refused.values(), is_answer=not asks)
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
         session = session.without_context("mcp")
@@ -212,7 +216,7 @@ def _read_message(
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
     extractor = "DETERMINISTIC" if known or session.digression else find_extractor(session, turn)
-    if extractor == "LLM" and _has_nothing_to_ask(session, turn, form):
+    if not (known or session.digression) and _has_nothing_to_ask(session, turn, form):
         return _MessageReading(session, fields, refused)
     if extractor != "LLM":
         extraction = extract_values(session, turn, form, asked_fields)
@@ -230,19 +234,22 @@ def _read_message(
 
 
 def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
-    """True for a complete form in a state without a template for the model (R121)."""
+    """True for a complete form that a model reads in other states of the intent (R121)."""
+    if not turn.ports.model.configured or (turn.config(session, EXTRACTOR) or "LLM") != "LLM":
+        return False
     if not form.schema.get("required") or not form.status(session.context).complete:
         return False
-    return choose_template(turn.snapshot, PromptUse.SCHEMA_JSON, session.intent, session.state).winner is None
+    return has_reading_prompt_elsewhere(session, turn)
 
 
 def _find_skipped_field(session: Session, form: Form, asked_fields: AskedFields) -> str | None:
     """The optional field that the user does not want to fill: "skip", "none", "no e-mail"."""
     if not asked_fields.is_question:
         return None
-    unanswered = form.status(session.context).unanswered
-    fields = (form.field(path) for path in asked_fields.paths if path in unanswered)
-    return next((field.path for field in fields if field and skips_field(session.user_text, field)), None)
+    fields = (form.field(path) for path in asked_fields.paths)
+    skipped = [field.path for field in fields if field and skips_field(session.user_text, field)]
+    unanswered = form.status(session.context).unanswered if skipped else ()
+    return next((path for path in skipped if path in unanswered), None)
 
 
 def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Json) -> None:

@@ -33,6 +33,7 @@ from convengine.engine.steps.intents.stages import (
     INTENT_AGENT_SCORES,
     INTENT_AGENT_SKIPPED,
 )
+from convengine.engine.steps.intents.subject import stay_at_question
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase
@@ -53,6 +54,8 @@ class AgentOutcome(Enum):
     ACCEPTED = auto()
     ASKED = auto()
     NOTHING = auto()
+    #: The message is taken up at the open question: answered in between, or asked whether to leave the form.
+    STAYED = auto()
     #: The model is unavailable: the resolution goes on as if there were none.
     UNAVAILABLE = auto()
 
@@ -65,8 +68,10 @@ class AgentResult:
     outcome: AgentOutcome
 
 
-def resolve_by_agent(session: Session, turn: Turn, collided: Sequence[str]) -> AgentResult:
+def resolve_by_agent(session: Session, turn: Turn, collided: Sequence[str], *, may_stay: bool = True) -> AgentResult:
     """Ask the agent about the message. `collided` are the intents between which phrases could not decide.
+
+    `may_stay`: an intent that answers and returns, or that would leave a form, does not end the open question.
 
     Raises the model's fault if FAIL_TURN_ON_LLM_ERROR is set.
     """
@@ -74,7 +79,7 @@ def resolve_by_agent(session: Session, turn: Turn, collided: Sequence[str]) -> A
         if not blank(session.user_text):
             turn.audit(session, INTENT_AGENT_SKIPPED, reason=reason)
         return AgentResult(session, AgentOutcome.UNAVAILABLE)
-    result = _ask_agent(_clear_earlier_answer(session, collided), turn)
+    result = _ask_agent(_clear_earlier_answer(session, collided), turn, may_stay=may_stay)
     return AgentResult(result.session.with_params({"agentResolver": False}), result.outcome)
 
 
@@ -100,7 +105,7 @@ def _clear_earlier_answer(session: Session, collided: Sequence[str]) -> Session:
     )
 
 
-def _ask_agent(session: Session, turn: Turn) -> AgentResult:
+def _ask_agent(session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
     try:
         question = _build_agent_question(session, turn)
     except ConvEngineError as error:
@@ -110,7 +115,7 @@ def _ask_agent(session: Session, turn: Turn) -> AgentResult:
         output = reply.text if reply.value is None else reply.value
         session = session.evolve(last_llm_output=output, last_llm_stage=_STAGE)
     if isinstance(reply.value, dict):
-        return evaluate_agent_answer(session, turn, read_answer(reply.value, turn.snapshot))
+        return evaluate_agent_answer(session, turn, read_answer(reply.value, turn.snapshot), may_stay=may_stay)
     if reply.error is None or not blank(reply.text):
         return reject_answer(session, turn, "invalid json")
     return _report_unavailable(
@@ -168,7 +173,7 @@ class _AnswerReading:
     close: tuple[Score, ...] = ()
 
 
-def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer) -> AgentResult:
+def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer, *, may_stay: bool = True) -> AgentResult:
     """Evaluate a readable answer."""
     session = _store_scores(session, turn, answer)
     reading = _AnswerReading(answer, answer.intent, answer.state, answer.needs_clarification, answer.question)
@@ -181,7 +186,9 @@ def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer) -> 
         reading = replace(reading, needs=False, question="", state=state)
     else:
         reading = _ensure_question(reading, session, turn.snapshot)
-    return _ask_user(reading, session, turn) if reading.needs else _accept_or_reject(reading, session, turn)
+    if reading.needs:
+        return _ask_user(reading, session, turn)
+    return _accept_or_reject(reading, session, turn, may_stay=may_stay)
 
 
 def reject_answer(session: Session, turn: Turn, reason: str, **details: Any) -> AgentResult:
@@ -296,7 +303,7 @@ def _ask_user(reading: _AnswerReading, session: Session, turn: Turn) -> AgentRes
     return AgentResult(session, AgentOutcome.ASKED)
 
 
-def _accept_or_reject(reading: _AnswerReading, session: Session, turn: Turn) -> AgentResult:
+def _accept_or_reject(reading: _AnswerReading, session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
     """Accept one allowed intent with enough confidence, or reject."""
     answer, allowed = reading.answer, map_spellings(turn.snapshot)
     scores = [score.to_json() for score in answer.scores]
@@ -307,6 +314,8 @@ def _accept_or_reject(reading: _AnswerReading, session: Session, turn: Turn) -> 
         return reject_answer(session, turn, "Intent not in allowed intents", **details)
     if answer.confidence < turn.config(session, MIN_CONFIDENCE):
         return reject_answer(session, turn, "low confidence", **details, confidence=answer.confidence)
+    if may_stay and (staying := stay_at_question(session, turn, reading.intent)):
+        return AgentResult(staying, AgentOutcome.STAYED)
     return accept_intent(session, turn, reading.intent, reading.state, answer.confidence, answer.scores)
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -186,6 +186,7 @@ def _list_candidates(snapshot: Snapshot, interrupting: bool) -> tuple[rows.Class
     )
 
 
+@cache
 def list_groups(order: tuple[str, ...]) -> tuple[tuple[ClassifierType, ...], ...]:
     """The match types in the order of trying them; each group is tried together. Types that are left out follow."""
     chosen = [[ClassifierType(word) for word in group.split("+")] for group in order]
@@ -240,6 +241,11 @@ def _find_pattern_hits(
     )
 
 
+def list_matching_patterns(snapshot: Snapshot, text: str | None) -> tuple[rows.Classifier, ...]:
+    """The rows whose pattern matches, of any type, in order."""
+    return _find_pattern_hits(snapshot, text, tuple(ClassifierType), interrupting=False)
+
+
 def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[rows.Classifier, ...]:
     positions = _index_by_id(snapshot)
     return tuple(sorted(hits, key=lambda row: positions[row.classifier_id]))
@@ -253,7 +259,8 @@ def _compare(
     if not compared_rows or text is None or blank(text):
         return None
     if match_type is ClassifierType.PHRASE:
-        return _compare_phrases(turn.snapshot, match_phrases(turn.snapshot, text, interrupting=interrupting))
+        own = turn.snapshot.list_questions_beside(session.intent)
+        return _compare_phrases(turn.snapshot, match_phrases(turn.snapshot, text, interrupting=interrupting, own=own))
     comparison = compare_examples(session, turn, text, compared_rows)
     if comparison.problem:
         for row in compared_rows:
@@ -343,8 +350,8 @@ def _count_excluded(snapshot: Snapshot, result: Classification) -> dict[str, int
     enabled, in_use = len(snapshot.enabled_rows(rows.Classifier)), len(order_classifiers(snapshot))
     candidates = _list_candidates(snapshot, result.interrupting)
     ordered, off = len(candidates), count_switched_off(snapshot, rows.Classifier)
-    faults = _find_invalid(snapshot)
-    invalid = sum(row in faults for row in candidates) if result.interrupting else len(faults)
+    allowed = snapshot.interrupting_classifiers if result.interrupting else None
+    invalid = sum(allowed is None or row.classifier_id in allowed for row in _find_invalid(snapshot))
     listed = {row.classifier_id for row in result.hits}
     by_reason: Counter[str] = Counter()
     compared_rows = 0

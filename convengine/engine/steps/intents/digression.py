@@ -3,22 +3,25 @@
 from dataclasses import replace
 
 from convengine.engine.clarification import collision
-from convengine.engine.forms.asking import find_questions, is_question
-from convengine.engine.forms.form import get_form
+from convengine.engine.forms.asking import asks_for_options, find_questions, is_question, tells_about_user
+from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.read_message import describe_situation
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
-from convengine.engine.steps.intents.classifiers import Classification, classify
+from convengine.engine.phrases.words import detect_languages, read_telling_words
+from convengine.engine.steps.intents.classifiers import Classification, classify, order_classifiers
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, Lifecycle, PolicyDecision, RoutingDecision
-from convengine.engine.turn.scope import ANY, HAND_OVER, UNKNOWN
+from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE, UNKNOWN
 from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, read_value
 
+#: Fewest telling words of a statement that answers a free-text field.
+_FEWEST_WORDS = 3
 #: What answers the open question is no digression.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
 _DECISIONS = (PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION)
@@ -39,7 +42,18 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     if row is None and turn.snapshot.returning_intents.issuperset(classification.intents):
         # Any of the answers leads back, so the best one is better than none.
         row = classification.find_best(classification.intents)
-    return None if row is None or code(row.intent_code) == code(session.intent) else row
+    if row is None or code(row.intent_code) == code(session.intent):
+        return None
+    if not leaves_form(row) and _says_more(session, turn, row):
+        return None
+    own = turn.snapshot.list_questions_beside(session.intent)
+    return None if code(row.intent_code) not in own and asks_for_field_options(session, turn) else row
+
+
+def asks_for_field_options(session: Session, turn: Turn) -> bool:
+    """True when the message asks what there is to choose from for the asked field."""
+    field = _find_asked_field(session, turn)
+    return field is not None and asks_for_options(session.user_text, field)
 
 
 def leaves_form(row: rows.Classifier) -> bool:
@@ -69,13 +83,33 @@ def find_returning_row(session: Session, turn: Turn, classification: Classificat
 
 def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | None:
     """The session that answers this intent and stays where it is; null if there is no answer to give."""
-    intent, state = code(row.intent_code), code(row.state_code) or UNKNOWN
+    digression = Digression(code(row.intent_code), code(row.state_code) or UNKNOWN, row.classifier_id)
+    session_after = _note_digression(session, turn, digression)
+    if session_after is not None:
+        turn.record_deciding_row(row, DecisionKind.CLASSIFIER)
+    return session_after
+
+
+def digress_by_agent(session: Session, turn: Turn, intent: str) -> Session | None:
+    """The session that answers the intent that a model recognised while a question is open; null for other intents."""
+    if intent not in turn.snapshot.returning_intents or intent in {code(session.intent)} | _list_options(session):
+        return None
+    if not _has_open_question(session, turn) or not _may_interrupt(session, turn):
+        return None
+    row = next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == intent), None)
+    if row is not None and leaves_form(row):
+        return None
+    state = IDLE if row is None else code(row.state_code) or UNKNOWN
+    return _note_digression(session, turn, Digression(intent, state, row.classifier_id if row else None))
+
+
+def _note_digression(session: Session, turn: Turn, digression: Digression) -> Session | None:
+    intent, state = digression.intent, digression.state
     scopes = ((intent, state), (ANY, state), (intent, ANY), (ANY, ANY))
     if not any(turn.snapshot.has_scope(rows.Response, *scope) for scope in scopes):
         return None
-    turn.record_deciding_row(row, DecisionKind.CLASSIFIER)
     corrects = session.input_params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION
-    session = session.evolve(digression=Digression(intent, state, row.classifier_id, has_values=corrects))
+    session = session.evolve(digression=replace(digression, has_values=corrects))
     if _repeats_question(session) and session.clarification:
         # The question which action is meant follows the answer, and was not asked in vain.
         asked_before = replace(session.clarification, asks=session.clarification.asks - 1)
@@ -98,6 +132,27 @@ def _may_interrupt(session: Session, turn: Turn) -> bool:
     )
 
 
+def _says_more(session: Session, turn: Turn, row: rows.Classifier) -> bool:
+    """True for a statement that answers a free-text field: it has few words of the phrase."""
+    field = _find_asked_field(session, turn)
+    if field is None or field.spec.kind is not Kind.TEXT or is_question(session):
+        return False
+    if any(char.isdigit() for char in session.user_text or ""):
+        return True  # "6 vegetarians"
+    if not field.required and tells_about_user(session.user_text):
+        return True  # "We need the baby seat"
+    language = detect_languages(f"{row.pattern} {session.user_text}")[0]
+    known = {word.term for word in read_telling_words(row.pattern, language)}
+    terms = [word.term for word in read_telling_words(session.user_text, language)]
+    return len(terms) >= _FEWEST_WORDS and sum(term in known for term in terms) * 2 < len(terms)
+
+
+def _find_asked_field(session: Session, turn: Turn) -> Field | None:
+    asked_field = DialogueState.of(session).asked_field
+    schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
+    return get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None
+
+
 def _repeats_question(session: Session) -> bool:
     """True when the message did not answer which action is meant, so that this turn asks again."""
     override, question = session.reply_override, session.clarification
@@ -109,14 +164,13 @@ def _answers_asked_field(session: Session, turn: Turn) -> bool:
 
     A name or another short text may be a phrase, too.
     """
-    asked_field = DialogueState.of(session).asked_field
-    schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
-    form = get_form(turn.snapshot, schema) if schema else None
-    field = form.field(asked_field) if form and asked_field else None
-    if form is None or field is None:
+    field = _find_asked_field(session, turn)
+    schema = find_schema(turn.snapshot, session.intent, session.state)
+    if field is None or schema is None:
         return False
     if field.spec.kind is Kind.TEXT:
         return field.spec.long
+    form = get_form(turn.snapshot, schema)
     return read_value(field.spec, session.user_text or "", describe_situation(session, turn, form)).has_value
 
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 from convengine.engine.clarification import collision
-from convengine.engine.forms.asking import asks_for_another
+from convengine.engine.clarification.agent_answer import map_spellings
+from convengine.engine.forms.asking import asks_for_another, asks_for_more
+from convengine.engine.forms.extract import extract
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import (
     LeaveDecision,
@@ -13,14 +15,14 @@ from convengine.engine.forms.leaving import (
     decide_on_leave,
     find_left_schema,
     leave,
-    notices_other_subjects,
     stay,
 )
 from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read_on_no
+from convengine.engine.forms.read_message import describe_situation
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
-from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, resolve_by_agent
+from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
 from convengine.engine.steps.intents.classifiers import (
     Classification,
     begins_again,
@@ -29,6 +31,7 @@ from convengine.engine.steps.intents.classifiers import (
     order_classifiers,
 )
 from convengine.engine.steps.intents.digression import (
+    asks_for_field_options,
     digress,
     find_interruption,
     find_returning_row,
@@ -55,7 +58,7 @@ from convengine.engine.steps.intents.stages import (
     INTENT_UNRESOLVED,
     STATE_MISSING,
 )
-from convengine.engine.steps.intents.subject import find_new_subject, is_other_subject
+from convengine.engine.steps.intents.subject import asks_before_leaving, asks_to_undo_done_form, find_new_subject
 from convengine.engine.text.compare import blank, code, norm, truthy
 from convengine.engine.threads.message_intent import settle_message_intent
 from convengine.engine.threads.new_task import NEW_TASK_FIELDS
@@ -64,7 +67,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
 from convengine.engine.turn.reset import RESET_FIELDS, reset_session
-from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
+from convengine.engine.turn.scope import ANY, IDLE, INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -164,9 +167,12 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
     if decision is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn), turn, "FORM_LEAVE_ASKED")
     row = next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == following), None)
-    if row is None:
-        return _audit_no_change(leave(session, turn), turn, "FORM_LEFT")
-    return _move_by_classifier(leave(session, turn, following), turn, row)
+    if row is not None:
+        return _move_by_classifier(leave(session, turn, following), turn, row)
+    if following in map_spellings(turn.snapshot):
+        after = accept_intent(leave(session, turn, following), turn, following, IDLE, 1.0, (), by="OPTION").session
+        return _audit_resolution(after, turn, INTENT_RESOLVED_BY_AGENT, agent=after.intent)
+    return _audit_no_change(leave(session, turn), turn, "FORM_LEFT")
 
 
 def _find_forcing_signal(session: Session, turn: Turn) -> str | None:
@@ -183,7 +189,8 @@ def _keep_intent(session: Session, turn: Turn) -> Session | None:
     if row is not None and leaves_form(row):
         return _drop_old_question(_move_by_classifier(_unlock(session), turn, row))
     session = (digress(session, turn, row) if row is not None else None) or session
-    if stage is not INTENT_RESOLVE_SKIPPED_POLICY and (subject := find_new_subject(session, turn)):
+    may_change = stage is not INTENT_RESOLVE_SKIPPED_POLICY and not asks_for_field_options(session, turn)
+    if may_change and (subject := find_new_subject(session, turn)):
         return _change_subject(session, turn, subject)
     where: dict[str, Any] = {"intent": session.intent, "state": session.state}
     if stage is INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION:
@@ -214,14 +221,6 @@ def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Sessi
     return _move_by_classifier(leave(_unlock(session), turn, intent), turn, row)
 
 
-def _asks_before_leaving(session: Session, turn: Turn, row: rows.Classifier) -> bool:
-    """True for another subject at the confirmation of a form that asks before it is left."""
-    schema = find_left_schema(session, turn)
-    if schema is None or not notices_other_subjects(session, turn, schema):
-        return False
-    return is_other_subject(session, turn, row) and decide_on_leave(session, turn, schema) is LeaveDecision.ASK
-
-
 def _find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
     """The stage of the first reason to keep the intent, or null."""
     if session.intent_locked:
@@ -244,11 +243,17 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
     row = classification.winner or (_find_unnamed_row(session, turn) if not classification.collided else None)
-    if row is not None and not forced and _asks_before_leaving(session, turn, row):
+    if row is not None and not forced and asks_to_undo_done_form(session, turn, row):
+        return _audit_no_change(session, turn, "FORM_DONE")
+    if row is not None and not forced and asks_before_leaving(session, turn, code(row.intent_code)):
         return _change_subject(session, turn, row)
     if row is not None:
         return _move_by_classifier(session, turn, row)
-    agent_result = resolve_by_agent(session, turn, classification.intents if classification.collided else ())
+    collided = classification.intents if classification.collided else ()
+    agent_result = resolve_by_agent(session, turn, collided, may_stay=not forced)
+    if agent_result.outcome is AgentOutcome.STAYED:
+        reason = "DIGRESSION" if agent_result.session.digression else "FORM_LEAVE_ASKED"
+        return _audit_no_change(agent_result.session, turn, reason)
     if agent_result.outcome is AgentOutcome.ACCEPTED:
         return _audit_resolution(
             agent_result.session, turn, INTENT_RESOLVED_BY_AGENT, agent=agent_result.session.intent
@@ -260,14 +265,40 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
 
 def _find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
     """The row for a choice of the intent collision, or for one more of the form that was done last."""
-    if chosen := collision.find_chosen_row(session, turn.snapshot):
+    if chosen := collision.find_chosen_row(session, turn.snapshot) or _find_row_by_values(session, turn):
         return chosen
     done = DialogueState.of(session).done_schema
     schema = turn.snapshot.row(rows.OutputSchema, done) if done is not None else None
-    if schema is None or not clears_on(schema, ClearCause.RESTART) or not asks_for_another(session.user_text):
+    if schema is None or not clears_on(schema, ClearCause.RESTART):
+        return None
+    if not (asks_for_another(session.user_text) or _adds_values(session, turn, schema)):
         return None
     begins = ((row, code(row.state_code)) for row in order_classifiers(turn.snapshot))
     return next((row for row, state in begins if _begins_form(row, state, schema)), None)
+
+
+def _adds_values(session: Session, turn: Turn, schema: rows.OutputSchema) -> bool:
+    """True for a message that says "too" beside values of the form: "can you do my mum's lawn too?"."""
+    form = get_form(turn.snapshot, schema)
+    if form.problem or not asks_for_more(session.user_text):
+        return False
+    missing = [field.path for field in form.leaves]
+    return bool(
+        extract(form, session.user_text, situation=describe_situation(session, turn, form), missing=missing).extracted
+    )
+
+
+def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
+    """The offered row with the form that the reply fills best: "tomorrow at 3" is most of a viewing."""
+    shares: list[tuple[float, rows.Classifier]] = []
+    for row in collision.list_offered_rows(session, turn.snapshot):
+        schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
+        form = get_form(turn.snapshot, schema) if schema else None
+        if form is not None and form.leaves and not form.problem:
+            reading = extract(form, session.user_text, situation=describe_situation(session, turn, form))
+            shares.append((len(reading.extracted) / len(form.leaves), row))
+    best = max(shares, key=lambda counted: counted[0], default=None)
+    return best[1] if best and best[0] else None
 
 
 def _begins_form(row: rows.Classifier, state: str, schema: rows.OutputSchema) -> bool:

@@ -1,13 +1,26 @@
 """A change of subject while a form is open (R113)."""
 
+from collections.abc import Iterable
+
+from convengine.engine.forms.asking import asks_to_undo, says_only
 from convengine.engine.forms.extract.language import NAMED
 from convengine.engine.forms.form import Field, get_form
-from convengine.engine.forms.leaving import find_left_schema, notices_other_subjects
+from convengine.engine.forms.leaving import (
+    LeaveDecision,
+    ask_to_leave,
+    decide_on_leave,
+    find_left_schema,
+    notices_other_subjects,
+)
+from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.read_message import extract_fields, find_asked_fields
+from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import classify
+from convengine.engine.steps.intents.digression import digress_by_agent
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, RoutingDecision
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind
@@ -40,16 +53,31 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     if fields and classification.details.get("score", 0) < _SURE:
         return None
-    return row if is_other_subject(session, turn, row) or all(_takes_names(field) for field in fields) else None
+    is_other = _is_other_subject(session, turn, code(row.intent_code))
+    return row if is_other or all(_takes_names(field) for field in fields) else None
 
 
 def _takes_names(field: Field) -> bool:
     return any(not NAMED.isdisjoint(label) for label in field.labels)
 
 
-def is_other_subject(session: Session, turn: Turn, row: rows.Classifier) -> bool:
-    """True for a phrase of another intent that does not only answer and return."""
-    intent = code(row.intent_code)
+def stay_at_question(session: Session, turn: Turn, intent: str) -> Session | None:
+    """The session that keeps its open question when a model recognised this intent; null to go on with the intent."""
+    if digressing := digress_by_agent(session, turn, intent):
+        return digressing
+    return ask_to_leave(session, turn, intent) if asks_before_leaving(session, turn, intent) else None
+
+
+def asks_before_leaving(session: Session, turn: Turn, intent: str) -> bool:
+    """True for another subject at the confirmation of a form that asks before it is left."""
+    schema = find_left_schema(session, turn)
+    if schema is None or not notices_other_subjects(session, turn, schema):
+        return False
+    return _is_other_subject(session, turn, intent) and decide_on_leave(session, turn, schema) is LeaveDecision.ASK
+
+
+def _is_other_subject(session: Session, turn: Turn, intent: str) -> bool:
+    """True for another intent that does not only answer and return."""
     return intent != code(session.intent) and intent not in turn.snapshot.returning_intents
 
 
@@ -59,3 +87,37 @@ def _may_change(session: Session) -> bool:
         return False
     corrects = params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION
     return not corrects and params.get("dialogue_act") not in _ANSWERS
+
+
+def asks_to_undo_done_form(session: Session, turn: Turn, row: rows.Classifier) -> bool:
+    """True for "cancel my appointment" after the form was done, if its intent has no phrases for that.
+
+    `row` is the phrase that would take the message: of the same intent, which would begin again, or of another one that
+    does not know what should be cancelled.
+    """
+    text = session.user_text
+    if not asks_to_undo(text) or code(session.state) == UNKNOWN or find_ended_schema(session, turn) is None:
+        return False
+    own = _list_texts(turn, code(session.intent))
+    if any(map(asks_to_undo, own)):
+        return False
+    named = _list_terms([text or ""])
+    if code(row.intent_code) == code(session.intent) or not named:
+        return True
+    unknown = named - _list_terms(_list_texts(turn, code(row.intent_code)))
+    return row.is_phrase and bool(unknown) and (says_only(text, "cancel_this") or bool(unknown & _list_terms(own)))
+
+
+def _list_texts(turn: Turn, intent: str) -> list[str]:
+    """The phrases of an intent, and its name."""
+    known = turn.snapshot.row(rows.Intent, intent)
+    listed = turn.snapshot.enabled_rows(rows.Classifier)
+    return [*([known.name] if known else []), *(row.pattern or "" for row in listed if code(row.intent_code) == intent)]
+
+
+def _list_terms(texts: Iterable[str]) -> set[str]:
+    """The telling words, without those that cancel or change something."""
+    words = (
+        word for text in texts for language in detect_languages(text) for word in read_telling_words(text, language)
+    )
+    return {word.term for word in words if not asks_to_undo(word.text)}

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from convengine.engine.forms.asking import find_form_language, get_texts, write_change_question
+from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields, write_change_question
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.session_form import find_known_schema
@@ -92,7 +92,7 @@ def _find_question(session: Session, turn: Turn, row: Response | None, before: D
     known = find_known_schema(session, turn)
     if known and before.asked_field is None and before.listed_options:
         form = get_form(turn.snapshot, known)
-        return write_change_question(form, session.context, find_form_language(session, turn, form))
+        return write_change_question(list_filled_fields(form, session.context), find_form_language(session, turn, form))
     is_text = row is not None and code(row.response_type) == ResponseType.EXACT
     template = (row.exact_text or "") if row and is_text and code(row.output_format) == OutputFormat.TEXT else ""
     if session.form_question and (not template or "question" in _list_roots(template)):

@@ -1,7 +1,6 @@
 """What a form asks for in this answer, and when it is given up (R109, R110)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from convengine.engine.forms.asking import (
@@ -9,6 +8,7 @@ from convengine.engine.forms.asking import (
     ASK_AGAIN,
     DONE,
     INVALID,
+    asks_for_options,
     find_form_locale,
     find_language,
     find_open_fields,
@@ -29,7 +29,7 @@ from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
-from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -37,6 +37,10 @@ from convengine.engine.values import Kind, Reason, say_value
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
+#: Reasons that refuse a value which was surely meant for its field.
+_SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH)
+#: The parts of a stored moment.
+_DAY, _TIME, _MOMENT = slice(0, 10), slice(11, 16), 16
 _SLOTS = ("pending_slot", "pendingSlot")
 Json = Any
 
@@ -102,18 +106,24 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields)
     field = field or (fields[0] if fields else None)
     if form is None or field is None:
-        return replace(before, asked_field=None, misses=0, listed_options=(), known_part="").store(session)
-    options = tuple(option.value for option in field.spec.options)
-    is_same = before.asked_field == field.path
-    state = replace(
-        before,
+        return update_dialogue(session, asked_field=None, misses=0, listed_options=(), known_part="")
+    options = tuple(option.value for option in field.spec.options) or _find_offered(session, field, before)
+    session = update_dialogue(
+        session,
         asked_field=field.path,
-        misses=before.misses if is_same else 0,
+        misses=before.misses if before.asked_field == field.path else 0,
         listed_options=options,
-        known_part=_find_known_part(session, field) or (before.known_part if is_same else ""),
+        known_part=_find_known_part(session, field) or _keep_known_part(session, form, before, fields, field),
     )
-    session = state.store(session)
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
+
+
+def _find_offered(session: Session, field: Field, before: DialogueState) -> tuple[Json, ...]:
+    """The values that a refusal of the asked field names, "16 or 23 October?"; they stay offered until it is read."""
+    refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
+    if refusal is not None:
+        return tuple(refusal.data.get("candidates") or ())
+    return before.listed_options if before.asked_field == field.path else ()
 
 
 def _note_removed_fields(session: Session, turn: Turn) -> Session:
@@ -138,11 +148,33 @@ def _read_ask_mode(session: Session, turn: Turn, form: Form) -> str:
 
 
 def _find_known_part(session: Session, field: Field) -> str:
-    """The day without a time, or the time without a day, that this message gave."""
+    """The day without a time, or the time without a day, that this message gave; of two moments, what both share."""
     refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
+    candidates = [str(candidate) for candidate in refusal.data.get("candidates") or ()] if refusal else []
+    if candidates and field.spec.kind is Kind.TIME:
+        return candidates[0]  # "07:00 or 19:00?"
+    if candidates and field.spec.kind is Kind.DATE_TIME:
+        days, times = ({text[part] for text in candidates} for part in (_DAY, _TIME))
+        if len(days) == 1:
+            return candidates[0][:_MOMENT]  # "Friday 03:00 or 15:00?"
+        return times.pop() if len(times) == 1 else ""
     if refusal is None or refusal.reason not in (Reason.TIME_MISSING, Reason.DATE_MISSING):
         return ""
     return str(refusal.data.get("date") or refusal.data.get("time") or "")
+
+
+def _keep_known_part(
+    session: Session, form: Form, before: DialogueState, fields: Sequence[Field], asked_field: Field
+) -> str:
+    """The half of a moment that was said before it is asked for: "is a boat free tomorrow", then "10am"."""
+    waiting = [field for field in fields if field.spec.kind is Kind.DATE_TIME and field is not asked_field]
+    if known := next((known for field in waiting if (known := _find_known_part(session, field))), ""):
+        return known
+    last = form.field(before.asked_field) if before.asked_field else None
+    was_moment = last is not None and last.spec.kind in (Kind.DATE_TIME, Kind.TIME)
+    is_same = before.asked_field == asked_field.path
+    waits = any(field.spec.kind is Kind.DATE_TIME for field in fields)
+    return before.known_part if is_same or (waits and not was_moment) else ""
 
 
 def _summarize(session: Session, turn: Turn, form: Form) -> str:
@@ -194,12 +226,16 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
     ask = _render(field, ASK, session, turn, names)
     if _read_ask_mode(session, turn, form) == "ALL" and len(fields) > 1 and not refusal:
         ask = write_question_for_all(fields, language)
-    ask = ask or write_question(field, language)
+    is_missed = bool(misses) and _is_missed(session)
+    if not ask or ((refusal or is_missed or asks_for_options(session.user_text, field)) and _hides_options(ask, field)):
+        ask = write_question(field, language)
     if refusal:
         question = _render(field, INVALID, session, turn, names) or texts["invalid"].format(
             reason=names["reason"], question=ask
         )
-    elif misses and _is_missed(session):
+    elif offered := _offer_again(session, field, locale):
+        question = texts["invalid"].format(reason=offered, question=ask)
+    elif is_missed and not asks_for_options(session.user_text, field):
         question = _render(field, ASK_AGAIN, session, turn, names) or texts["ask_again"].format(question=ask)
     else:
         question = ask
@@ -208,7 +244,30 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         for path in (read.read if read else ())
         if (field_read := form.field(path)) and field_read.texts(DONE)
     ]
-    return " ".join(part for part in (*(done or [_repeat_changes(session, form, locale)]), question) if part)
+    others = _tell_other_refusals(session, form, field, locale)
+    return " ".join(part for part in (*(done or [_repeat_changes(session, form, locale)]), *others, question) if part)
+
+
+def _offer_again(session: Session, field: Field, locale: str) -> str:
+    """Which of the offered values is meant, once more; blank for none."""
+    offered = () if field.spec.options else DialogueState.of(session).listed_options
+    return write_refusal(field, "", Reason.AMBIGUOUS, {"candidates": offered}, locale) if offered else ""
+
+
+def _hides_options(question: str, field: Field) -> bool:
+    """True when the own question of a choice names none of its options."""
+    return bool(field.spec.options) and not any(option.label in question for option in field.spec.options)
+
+
+def _tell_other_refusals(session: Session, form: Form, asked_field: Field, locale: str) -> list[str]:
+    """Why values of fields that are still empty, and not asked for now, were refused."""
+    refusals = session.fields_read.refused if session.fields_read else ()
+    listed = [(form.field(refusal.field), refusal) for refusal in refusals if refusal.reason in _SURE_REFUSALS]
+    return [
+        write_refusal(field, refusal.text, refusal.reason, refusal.data, locale)
+        for field, refusal in listed
+        if field is not None and field.path != asked_field.path and session.context.get(field.path) is None
+    ]
 
 
 def _repeat_changes(session: Session, form: Form, locale: str) -> str:

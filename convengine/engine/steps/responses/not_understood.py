@@ -1,18 +1,21 @@
 """Whether nobody understood the message (R111)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from convengine.engine.forms.asking import is_small_talk
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.text.compare import blank, code
-from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import PolicyDecision, ResponseType, RoutingDecision
 from convengine.engine.turn.rows import Response
+from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 
+#: The context field that tells the deployment that a person takes over, as the rule of a hand-over flow sets it.
+HANDED_OVER = "handover"
 #: Params of this turn that say that an action, a tool or a planner dealt with the message.
 _ANSWERED_BY = ("pending_action_result", "mcp_action", "form_leave")
 #: Routes and decisions that leave the message to be understood.
@@ -51,13 +54,34 @@ def _has_new_tool_result(session: Session) -> bool:
 
 def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> Session:
     """The session with the number of such messages in a row, and with the facts; writes NOT_UNDERSTOOD."""
-    state = DialogueState.of(session)
     if not not_understood:
-        return replace(state, not_understood_count=0).store(session)
+        return update_dialogue(session, not_understood_count=0)
+    state = DialogueState.of(session)
     count = state.not_understood_count + 1
     turn.audit(session, NOT_UNDERSTOOD, count=count, asked_field=state.asked_field)
-    session = replace(state, not_understood_count=count).store(session)
+    session = update_dialogue(session, not_understood_count=count)
     return session.with_params({"not_understood": True, "not_understood_count": count})
+
+
+def find_hand_over_intent(snapshot: Snapshot) -> str | None:
+    """The only intent whose phrases ask for a person and that has an answer; null if there are several."""
+    intents = [
+        intent
+        for intent in snapshot.hand_over_intents
+        if any(snapshot.has_scope(Response, intent, state) for state in (HAND_OVER, ANY))
+    ]
+    return intents[0] if len(intents) == 1 else None
+
+
+def find_hand_over_answer(snapshot: Snapshot) -> str | None:
+    """An intent with an answer for HAND_OVER, if all of them say the same: whom to call is the same for all."""
+    answers = [row for row in snapshot.enabled_rows(Response) if code(row.state_code) == HAND_OVER]
+    return code(answers[0].intent_code) if len({row.exact_text for row in answers}) == 1 else None
+
+
+def move_to_hand_over(session: Session, intent: str) -> Session:
+    """The session in the intent that hands over, marked for the deployment."""
+    return session.with_context({HANDED_OVER: True}).move_to(intent=intent, state=HAND_OVER, cause="HAND_OVER")
 
 
 def offers_hand_over(session: Session, turn: Turn) -> bool:
@@ -67,6 +91,5 @@ def offers_hand_over(session: Session, turn: Turn) -> bool:
 
 def offer_hand_over(session: Session, turn: Turn) -> Session:
     """The session after the offer, which begins to count again; writes HAND_OVER_OFFERED."""
-    state = DialogueState.of(session)
-    turn.audit(session, HAND_OVER_OFFERED, count=state.not_understood_count)
-    return replace(state, not_understood_count=0).store(session)
+    turn.audit(session, HAND_OVER_OFFERED, count=DialogueState.of(session).not_understood_count)
+    return update_dialogue(session, not_understood_count=0)

@@ -4,8 +4,12 @@ The last answer of a form must not come again, because its fields have left the 
 answers and returns, which nobody asked again.
 """
 
+from collections.abc import Mapping
+
 from convengine.engine.forms.asking import (
+    asks_to_undo,
     find_form_language,
+    find_language,
     find_phrase_language,
     get_texts,
     is_phrase,
@@ -13,27 +17,31 @@ from convengine.engine.forms.asking import (
     says_only,
 )
 from convengine.engine.forms.form import Form, get_form
-from convengine.engine.forms.life import find_ended_schema, follows_ended_form
+from convengine.engine.forms.life import begins_something, find_ended_schema
 from convengine.engine.forms.yes_or_no import read_yes_or_no
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import split_words
 from convengine.engine.turn.enums import DialogueAct
-from convengine.engine.turn.scope import is_resolved
+from convengine.engine.turn.local_time import LOCALE
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 
 #: Longest thanks, in words: "perfect, thank you very much for that".
 _LONGEST_THANKS = 8
-_UNDO = ("cancel", "abort", "abbrech", "abbruch", "storn")
+#: How many intents are named to users who need help.
+_MOST_OFFERS = 5
 
 
 def follows_an_end(session: Session, turn: Turn) -> bool:
-    """True when the form of the intent, or its answer to a question, ended earlier and this message began nothing."""
-    if session.digression or blank(session.user_text):
+    """True when a form, an answer or a hand-over of this intent ended earlier, and this message began nothing."""
+    if session.digression or blank(session.user_text) or begins_something(session):
         return False
-    began = session.intent_source or session.transitions or session.clarification or session.reset_reason
-    answers = code(session.intent) in turn.snapshot.returning_intents and not began
-    return answers or follows_ended_form(session, turn)
+    if code(session.state) == HAND_OVER:
+        return True
+    return code(session.intent) in turn.snapshot.returning_intents or find_ended_schema(session, turn) is not None
 
 
 def write_small_talk(session: Session, turn: Turn) -> str | None:
@@ -44,7 +52,7 @@ def write_small_talk(session: Session, turn: Turn) -> str | None:
         key = "reply_thanks"
     elif act == DialogueAct.GREETING or is_phrase(text, "greetings"):
         key = "reply_greeting"
-    elif says_only(text, "cancel_this") or _asks_to_undo(text):
+    elif says_only(text, "cancel_this") or asks_to_undo(text):
         return None
     elif says_only(text, "cancel", "goodbye") or answer is False or act == DialogueAct.NEGATE:
         key = "reply_no"
@@ -70,6 +78,33 @@ def note_small_talk(session: Session, turn: Turn) -> Session:
     return session.with_params({"small_talk": str(reply)})
 
 
+def write_help(session: Session, turn: Turn) -> str:
+    """The answer to "help", or to a message that nobody understood: what can be asked for, tasks before questions."""
+    language = find_phrase_language(session.user_text, "help") or _find_common_language(session, turn)
+    texts, names = get_texts(language), _list_offers(turn.snapshot)
+    offers = ", ".join(names[:_MOST_OFFERS]) + (f" {texts['more']}" if len(names) > _MOST_OFFERS else "")
+    if is_phrase(session.user_text, "help"):
+        return str(texts["help_with"].replace("{intents}", offers) if offers else texts["reply_greeting"])
+    listed = [texts["offers"].replace("{intents}", offers)] if offers else []
+    return " ".join([texts["not_understood"], texts["other_words"], *listed])
+
+
+def _find_common_language(session: Session, turn: Turn) -> str:
+    """The language of the conversation; where it names none, the one of all forms."""
+    schemas = (row.json_schema for row in turn.snapshot.enabled_rows(OutputSchema))
+    locales = (schema.get("x-locale") for schema in schemas if isinstance(schema, Mapping))
+    languages = {find_language(locale) for locale in locales if isinstance(locale, str) and locale}
+    if find_ended_schema(session, turn) or turn.config(session, LOCALE) or len(languages) != 1:
+        return _find_language(session, turn)
+    return languages.pop()
+
+
+def _list_offers(snapshot: Snapshot) -> list[str]:
+    """The names of the intents with a display name, tasks first; small talk has none. Without any, all names."""
+    intents = sorted(snapshot.allowed_intents, key=lambda intent: intent.returns)
+    return [intent.name for intent in intents if not blank(intent.display_name)] or [each.name for each in intents]
+
+
 def write_not_understood(session: Session, turn: Turn) -> str:
     """The answer to a message after an end that nobody understood, where no row answers."""
     return str(get_texts(_find_language(session, turn))["not_understood"])
@@ -82,11 +117,6 @@ def _find_language(session: Session, turn: Turn) -> str:
 def _find_ended_form(session: Session, turn: Turn) -> Form | None:
     row = find_ended_schema(session, turn)
     return get_form(turn.snapshot, row) if row else None
-
-
-def _asks_to_undo(text: str | None) -> bool:
-    """True for "cancel" and "abbrechen": after the end, they ask for more than to stop talking."""
-    return any(word.startswith(_UNDO) for word in split_words(text))
 
 
 def _says_thanks(text: str | None) -> bool:

@@ -15,16 +15,18 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
-from convengine.engine.forms.asking import find_form_language, get_texts
+from convengine.engine.forms.asking import asks_for_person, asks_to_undo, find_form_language, get_texts
 from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.life import find_ended_schema, is_final_state
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
-from convengine.engine.prompts.select import decide_template
-from convengine.engine.prompts.variables import build_variables, list_history
+from convengine.engine.prompts.select import choose_template, decide_template
+from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
+from convengine.engine.prompts.variables import OPTIONAL_NAMES, build_variables, list_history
 from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.state_graph.moves import apply_override
@@ -46,7 +48,10 @@ from convengine.engine.steps.responses.form_question import (
 )
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
+    find_hand_over_answer,
+    find_hand_over_intent,
     is_not_understood,
+    move_to_hand_over,
     offer_hand_over,
     offers_hand_over,
 )
@@ -54,6 +59,7 @@ from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TU
 from convengine.engine.steps.responses.small_talk import (
     follows_an_end,
     note_small_talk,
+    write_help,
     write_not_understood,
     write_small_talk,
 )
@@ -69,6 +75,7 @@ from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
 from convengine.engine.turn import rows
+from convengine.engine.turn.changed_facts import audit_transformed
 from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseType
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
@@ -87,6 +94,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Candidate, Turn
+from convengine.engine.values import Kind
 
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
@@ -143,15 +151,20 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     if ended and (text := write_small_talk(session, turn)):
         session = ask_next_field(count_not_understood(session, turn, False), turn)
         return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=SMALL_TALK)
-    language = find_form_language(session, turn, _get_asking_form(session, turn))
+    asking_form = _get_asking_form(session, turn)
     session, special_state = _find_special_state(session, turn, choice.winner)
     special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
+    if special_state == HAND_OVER and special is None and (intent := find_hand_over_intent(turn.snapshot)):
+        session = move_to_hand_over(session, intent)
+        special = choose_response(turn.snapshot, intent, HAND_OVER)
+    elif special_state == HAND_OVER and special is None and not turn.config(session, HAND_OVER_TEXT):
+        special = choose_exact_response(turn.snapshot, find_hand_over_answer(turn.snapshot), HAND_OVER)
     session = ask_next_field(session, turn)
     if special_state == NOT_UNDERSTOOD and special:
         session = ask_again(session, turn, choice.winner)
     if special_state == HAND_OVER and special is None:
         return _set_answer(
-            session, turn, TextPayload(_write_hand_over(session, turn, language)), "OVERRIDE", source=HAND_OVER
+            session, turn, TextPayload(_write_hand_over(session, turn, asking_form)), "OVERRIDE", source=HAND_OVER
         )
     if ended and special is None and special_state == NOT_UNDERSTOOD:
         choice = choose_response(turn.snapshot, UNKNOWN, UNKNOWN)
@@ -175,7 +188,7 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
     if stage != RESPONSE_EXACT and isinstance(payload, JsonPayload):
         session = apply_override(session, turn, payload.value)
-    payload = transform_payload(payload, session, turn, LLM)
+    payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
 
 
@@ -209,7 +222,7 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
     turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=view.intent, state=view.state)
     payload, stage = _make_payload(row, view, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
-    payload = transform_payload(payload, session, turn, LLM)
+    payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     session = note_answer(session, turn, digression, payload)
     if not session.only_digresses:
         return session
@@ -222,26 +235,63 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     """The state whose answer replaces `answer` because nobody understood, or because a form is given up."""
     if is_given_up(session, turn):
         return give_up(session, turn), HAND_OVER
-    not_understood = is_not_understood(session, answer)
+    not_understood = is_not_understood(session, answer) or _only_wants_person(session, turn)
     session = count_not_understood(session, turn, not_understood)
-    if not not_understood:
+    if not not_understood or _repeats_hand_over(session, turn):
         return session, None
+    if asks_for_person(session.user_text):
+        if session.resolved_schema and not is_final_state(turn.snapshot, session.intent, session.state):
+            return give_up(session, turn), HAND_OVER
+        if _can_hand_over(session, turn):
+            return offer_hand_over(session, turn), HAND_OVER
+    # Only a person can undo what a form has done.
+    undoes = asks_to_undo(session.user_text) and find_ended_schema(session, turn) is not None
+    if undoes and choose_exact_response(turn.snapshot, session.intent, HAND_OVER):
+        return offer_hand_over(session, turn), HAND_OVER
     if offers_hand_over(session, turn) and not is_asking(session):
         # Without such answers, everything stays as it is.
         states = (HAND_OVER, NOT_UNDERSTOOD)
-        if any(choose_exact_response(turn.snapshot, session.intent, state) for state in states):
+        is_answered = any(choose_exact_response(turn.snapshot, session.intent, state) for state in states)
+        if is_answered or find_hand_over_intent(turn.snapshot) is not None:
             return offer_hand_over(session, turn), HAND_OVER
     return session, NOT_UNDERSTOOD
+
+
+def _only_wants_person(session: Session, turn: Turn) -> bool:
+    """True for a wish to speak to a person whose words were refused as a value, or taken for an option: "Anruf".
+
+    An option of the asked field is its answer: "call me please, someone is always in".
+    """
+    read = session.fields_read
+    if read is None or read.asked_field in read.read or session.intent_source or session.digression:
+        return False
+    if not asks_for_person(session.user_text, must_speak=True):
+        return False
+    form = _get_asking_form(session, turn)
+    fields = [form.field(path) if form else None for path in read.read]
+    return bool(read.read or read.refused) and all(field and field.spec.kind is Kind.CHOICE for field in fields)
+
+
+def _can_hand_over(session: Session, turn: Turn) -> bool:
+    is_own = choose_exact_response(turn.snapshot, session.intent, HAND_OVER) is not None
+    finders = (find_hand_over_intent, find_hand_over_answer)
+    return is_own or any(find(turn.snapshot) is not None for find in finders)
+
+
+def _repeats_hand_over(session: Session, turn: Turn) -> bool:
+    """True after a hand-over whose intent has no answer of its own for messages that nobody understood."""
+    scope = (code(session.intent), NOT_UNDERSTOOD)
+    return code(session.state) == HAND_OVER and not turn.snapshot.has_scope(rows.Response, *scope)
 
 
 def _get_asking_form(session: Session, turn: Turn) -> Form | None:
     return get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema else None
 
 
-def _write_hand_over(session: Session, turn: Turn, language: str) -> str:
+def _write_hand_over(session: Session, turn: Turn, form: Form | None) -> str:
     template = turn.config(session, HAND_OVER_TEXT)
     text = render_lenient(template, build_variables(session, turn)).text if template else ""
-    return text or str(get_texts(language)["hand_over"])
+    return text or str(get_texts(find_form_language(session, turn, form))["hand_over"])
 
 
 def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:
@@ -282,13 +332,24 @@ def _prepend_stale_text(payload: Payload, session: Session, turn: Turn) -> Paylo
     return payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")
 
 
+def _join_answers(payload: Payload, session: Session, turn: Turn, row_id: Json) -> Payload:
+    """The answer with that to the question in between; the row is that of the state, or of the question alone."""
+    joined, digression = join_answers(payload, session, turn), session.digression
+    own = digression.answer if digression and session.only_digresses else payload
+    audit_transformed(session, turn, own, joined, by="DIGRESSION", kind="DIGRESSION", responseId=row_id)
+    return joined
+
+
 def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: str, **details: Any) -> Session:
+    row_id = details.get("responseId")
     if session.digression:
         asks = isinstance(payload, TextPayload) and is_question_open(session, turn)
         question = str(payload.value) if asks else ""
         session = session.evolve(digression=replace(session.digression, question=question))
-        payload = join_answers(payload, session, turn)
-    payload = transform_payload(_prepend_stale_text(payload, session, turn), session, turn, FINAL)
+        payload = _join_answers(payload, session, turn, row_id)
+    shown = _prepend_stale_text(payload, session, turn)
+    audit_transformed(session, turn, payload, shown, by="STALE_TEXT", kind="STALE", responseId=row_id)
+    payload = transform_payload(shown, session, turn, FINAL, row_id=row_id)
     session = session.evolve(payload=payload, last_assistant=to_document(payload))
     turn.audit(
         session,
@@ -305,7 +366,7 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
     return session
 
 
-def transform_payload(payload: Payload, session: Session, turn: Turn, *stages: str) -> Payload:
+def transform_payload(payload: Payload, session: Session, turn: Turn, *stages: str, row_id: Json = None) -> Payload:
     """The answer after the transformers of the stages, in order.
 
     If one fails, the answer stays and RESPONSE_TRANSFORM_FAILED is recorded.
@@ -322,12 +383,23 @@ def transform_payload(payload: Payload, session: Session, turn: Turn, *stages: s
                 errorMessage=answer.error_message,
             )
         elif answer.payload is not None:
+            audit_transformed(
+                session,
+                turn,
+                payload,
+                answer.payload,
+                by=str(answer.transformer),
+                kind="TRANSFORMER",
+                stage=stage,
+                responseId=row_id,
+            )
             payload = answer.payload
     return payload
 
 
 def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | None:
-    """The model's answer to the prompts of the scope's template. Null if it failed and the row has a text instead.
+    """The model's answer to the prompts of the scope's template. Null if it failed, or no template applies, and the row
+    has a text instead.
 
     Otherwise raises LlmNotConfigured, the model's fault, PromptContextMissing, or errors of the prompt.
     """
@@ -339,6 +411,8 @@ def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | Non
             "model, or add a fallback text to the answer."
         )
     form = code(row.output_format)
+    if not blank(row.exact_text) and choose_template(turn.snapshot, form, session.intent, session.state).winner is None:
+        return None
     template = decide_template(session, turn, form)
     turn.audit(
         session,
@@ -366,6 +440,9 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
         user=template.user_prompt,
         hint=row.derivation_hint or "",
         selected={"templateId": template.template_id},
+        responseType=row.response_type,
+        outputFormat=row.output_format,
+        promptTemplateId=template.template_id,
         conversation_history=list_history(session, turn.config(session, HISTORY_TURNS)),
     )
     prompts = replace(prompts, hint=_join_hints(prompts.hint, session))
@@ -405,15 +482,36 @@ def _build_model_context(session: Session) -> Mapping[str, Json]:
     return {**session.context, "jsonSchema": schema.json_schema, "schemaJson": collect_schema_values(session)}
 
 
+def _describe_response(row: Response) -> Mapping[str, Json]:
+    """The names of a fixed answer itself."""
+    return {
+        "responseType": row.response_type,
+        "outputFormat": row.output_format,
+        "derivation_hint": row.derivation_hint or "",
+        "promptTemplateId": "",
+    }
+
+
 def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
     """The rendered text of an EXACT row; a blank or failed text is replaced by a fallback and recorded."""
     template = row.exact_text or ""
     text = template
     if has_expressions(template):
         wanted = {name.partition(".")[0] for name in list_names(template)}
-        spoken = say_fields(session, turn) if row.output_format != "JSON" else {}
-        rendered = render_lenient(template, build_variables(session, turn, wanted, **spoken))
+        names = say_fields(session, turn) if row.output_format != "JSON" else {}
+        if "help_text" in wanted:
+            names = {**names, "help_text": write_help(session, turn)}
+        rendered = render_lenient(template, build_variables(session, turn, wanted, **_describe_response(row), **names))
         text = rendered.text
+        if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
+            turn.audit(
+                session,
+                TEMPLATE_VALUE_EMPTY,
+                names=empty,
+                table=row.table,
+                row=row.response_id,
+                field="exact_text",
+            )
         if rendered.error or blank(text):
             text, used = _choose_fallback(session, turn)
             error = rendered.error
@@ -473,7 +571,11 @@ def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -
     by_scope = snapshot.index(rows.Response, scope_key, _order_key)
     intent_code, state_code = code(intent), code(state)
     ranked: list[rows.Response] = []
-    for bucket in dict.fromkeys(((intent_code, state_code), (ANY, state_code), (intent_code, ANY), (ANY, ANY))):
+    general = [(ANY, state_code), (intent_code, ANY)]
+    if state_code == HAND_OVER:
+        # There, answers of every intent are for forms that are given up: an intent that hands over has its own.
+        general.reverse()
+    for bucket in dict.fromkeys(((intent_code, state_code), *general, (ANY, ANY))):
         if snapshot.is_active(bucket[0]):
             ranked.extend(by_scope.get(bucket, ()))
     return ResponseChoice(

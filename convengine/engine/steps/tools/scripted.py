@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.steps.tools.request import resolve_group
 from convengine.engine.text.json_diff import contains_json
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
@@ -28,6 +29,8 @@ class Stub:
     error: str | None = None
     #: How many requests it answers; null for any number.
     times: int | None = None
+    #: The code of the failure.
+    code: str = "ScriptedFailure"
 
     def fits(self, tool_code: str, tool_group: str, args: Mapping[str, Json]) -> bool:
         """True when this stub may answer the request."""
@@ -40,7 +43,7 @@ class Stub:
     def answer(self) -> ToolAnswer:
         """The answer to the request."""
         if self.error is not None:
-            return ToolAnswer(error_type="ScriptedFailure", error_message=self.error)
+            return ToolAnswer(error_type=self.code, error_message=self.error)
         return ToolAnswer(self.result)
 
 
@@ -64,6 +67,13 @@ class ScriptedTools:
     unscripted: list[str] = field(default_factory=list)
     _used: Counter[int] = field(default_factory=Counter)
 
+    def has_answer(self, tool_code: str, tool_group: str, args: Mapping[str, Json]) -> bool:
+        """True when a stub that is not used up fits the request."""
+        return any(
+            stub.fits(tool_code, tool_group, args) and (stub.times is None or self._used[number] < stub.times)
+            for number, stub in enumerate(self.stubs)
+        )
+
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session) -> ToolAnswer:
         for number, stub in enumerate(self.stubs):
             if stub.times is not None and self._used[number] >= stub.times:
@@ -73,7 +83,7 @@ class ScriptedTools:
                 self.calls.append(Call(tool_code, tool_group, args))
                 return stub.answer()
         self.unscripted.append(f"a call of tool {tool_code or f'of group {tool_group}'} with {dict(args)}")
-        return ToolAnswer(error_type="UNSCRIPTED", error_message="The script has no answer to this request.")
+        return ToolAnswer(error_type="UNSCRIPTED", error_message=NO_ANSWER)
 
 
 @dataclass
