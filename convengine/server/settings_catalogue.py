@@ -5,6 +5,7 @@ from importlib import import_module
 
 for _package in (
     "engine.turn.audit_settings",
+    "engine.turn.release_settings",
     "engine.llm.settings",
     "engine.rules.settings",
     "engine.dialogue.settings",
@@ -68,4 +69,5 @@ TITLES: Mapping[str, str] = {
     "Verbose": "Progress texts",
     "LLM": "Models",
     "AUDIT": "Audit trail",
+    "Releases": "Releases and drafts",
 }

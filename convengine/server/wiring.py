@@ -1,8 +1,8 @@
 """The composition root: one Engine and its ports, built from the settings."""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -32,6 +32,7 @@ from convengine.server.model_clients.connections import ECHO, Connections, read_
 from convengine.server.model_clients.offline import EchoModel, NoModel
 from convengine.server.model_clients.openai_model import OpenAiModel
 from convengine.server.model_clients.vectors import WordVectors
+from convengine.server.resilience.waiting import Overloaded, for_models, for_tools
 
 log = structlog.get_logger(__name__)
 
@@ -51,16 +52,16 @@ def model() -> ModelPort:
     return EchoModel() if connections.all[0].provider == ECHO else make_model_client(connections)
 
 
+def load_model() -> None:
+    """Load the model's library before the first turn needs it."""
+    current = model()
+    if isinstance(current, OpenAiModel):
+        current.load()
+
+
 def make_model_client(connections: Connections) -> OpenAiModel:
-    """The models behind these connections. A waiting turn holds no database connection."""
-    return OpenAiModel(connections, _release_connections, lambda conversation: turn_reader().sum_cost(conversation))
-
-
-def _release_connections() -> None:
-    """Return every database connection that is not inside a transaction."""
-    for connection in connections.all(initialized_only=True):
-        if not connection.in_atomic_block:
-            connection.close()
+    """The models behind these connections. A waiting turn holds neither a running slot nor a database connection."""
+    return OpenAiModel(connections, for_models.hold, lambda conversation: turn_reader().sum_cost(conversation))
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class OutsideWorld:
     #: Null for the servers that the deployment allows.
     servers: ServerPort | None = None
     likeness: LikenessPort = field(default_factory=WordVectors)
+    #: Put around the tools of each turn: in tests of a bot, stubs that answer before them.
+    around_tools: Callable[[ToolPort], ToolPort] = lambda tools: tools
 
 
 _replacement: ContextVar[OutsideWorld | None] = ContextVar("outside", default=None)
@@ -127,26 +130,29 @@ def ports(
     return Ports(
         clock=clock,
         conversations=conversations,
-        tasks=Tasks(outside.registry, tape, connections.close_all, _release_connections),
+        tasks=Tasks(outside.registry, tape, connections.close_all, for_tools.hold),
         executions=Executions(tape),
-        containers=Containers(outside.registry, tape, connections.close_all, _release_connections),
+        containers=Containers(outside.registry, tape, connections.close_all, for_tools.hold),
         model=TapedModel(outside.model, tape),
         likeness=TapedLikeness(outside.likeness, tape),
         tools=TapedTools(
             TimedTools(
-                outside.tools or _tools(outside.registry, snapshot, workspace),
+                outside.around_tools(outside.tools or _tools(outside.registry, snapshot, workspace)),
                 connections.close_all,
-                _release_connections,
+                for_tools.hold,
+                # Metrics count calls of real tools only.
+                is_measured=outside.tools is None,
             ),
             tape,
         ),
         servers=TapedServers(
-            outside.servers or McpServers(read_policy(), waiting=_release_connections),
+            outside.servers or McpServers(read_policy(), wait=for_tools.hold),
             tape,
         ),
         pace=TapedPace(clock, tape, _pause),
-        memory=Memories(outside.registry, tape),
-        transformers=ResponseTransformers(outside.registry, tape),
+        memory=Memories(outside.registry, tape, for_tools.hold),
+        # Most only compute. A slow tool must not leave an answer as it was.
+        transformers=ResponseTransformers(outside.registry, tape, partial(for_tools.hold, is_required=False)),
     )
 
 
@@ -168,8 +174,9 @@ def _call_listener(listener: VerboseListener, line: VerboseLine) -> None:
 
 
 def _pause(seconds: float) -> None:
-    _release_connections()
-    time.sleep(seconds)
+    """Pause before another attempt; not at all if too many wait already."""
+    with suppress(Overloaded), for_tools.hold():
+        time.sleep(seconds)
 
 
 def _tools(registry: Registry, snapshot: Snapshot, workspace: str) -> ToolPort:

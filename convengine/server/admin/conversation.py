@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -12,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.threads import new_task
 from convengine.engine.turn.enums import MessageIntent
 from convengine.engine.turn.labels import lifecycle_label
@@ -32,10 +34,10 @@ from convengine.server.admin_site.record_columns import (
 )
 from convengine.server.app_interfaces import DecidingRow, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
+from convengine.server.sessions.participants import find_participants
 
 #: Turns per page.
 SIZE = 50
-_LARGE = ("recording", "trace_graph", "facts", "request_meta")
 #: Maximum named deciding rows.
 _NAMED = 6
 
@@ -81,7 +83,7 @@ def list_turns(row: CeConversation, before: str | None) -> Turns:
     if is_older:
         wanted = wanted.filter(turn_no__lt=int(before or 0))
     meant = KeyTextTransform("message_intent", "facts")
-    fetched = list(wanted.defer(*_LARGE).annotate(meant=meant)[: SIZE + 1])
+    fetched = list(wanted.defer("facts").annotate(meant=meant)[: SIZE + 1])
     shown = fetched[:SIZE]
     deciders = turn_reader().list_deciding_rows([turn.turn_id for turn in shown])
     lines = [_build_line(turn, deciders.get(turn.turn_id, [])) for turn in shown]
@@ -122,7 +124,8 @@ class State(NamedTuple):
 class ConversationAdmin(ByConversation):
     """Conversations, most recently changed first."""
 
-    list_display = ("conversation", "stands", "intent", "state", "last_turn", "channel", "last_change")
+    list_display = ("conversation", "participant", "stands", "intent", "state", "last_turn", "channel", "last_change")
+    search_help_text = "Conversation ID, or part of a participant's name or number"
     list_filter = (("status", ChoicesDropdownFilter),)
     ordering = ("-updated_at", "-conversation_id")
     conversation = value_column("conversation_id", "conversation")
@@ -130,6 +133,20 @@ class ConversationAdmin(ByConversation):
     state = code_column("state_code", "state")
     last_turn = value_column("last_turn_no", "last turn")
     last_change = value_column("updated_at", "last change")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """The conversation of this id; else those of the participants with these parts in their names."""
+        by_id, distinct = super().get_search_results(request, queryset, search_term)
+        if not search_term.strip() or by_id.exists():
+            return by_id, distinct
+        return queryset.exclude(channel=_PLAIN).filter(remote_jid__in=find_participants(search_term)), False
+
+    @admin.display(description="participant")
+    def participant(self, row: CeConversation) -> str:
+        """Who writes on the channel; nobody is known on the plain turn API."""
+        return "-" if row.channel == _PLAIN else reveal_invisible(row.remote_jid)
 
     @badge_column(STATUS_BADGES, "status")
     def stands(self, row: CeConversation) -> tuple[str, str]:

@@ -17,9 +17,7 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-admin.site.index_title = "Home"
-# The library's own key model is not used (R53).
-admin.site.unregister([User, Group, APIKey])
+from convengine.server.deployment import conf
 
 
 class RightsChoices(ModelChoiceIterator):
@@ -53,7 +51,6 @@ class RightsWidget(forms.CheckboxSelectMultiple):
         return render_to_string(self.template_name, self.get_context(name, value, attrs))
 
 
-@admin.register(User)
 class UserAdmin(BaseUserAdmin, ModelAdmin):
     """Users. Groups alone decide what a user may do (R18)."""
 
@@ -77,7 +74,6 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
         return super().formfield_for_manytomany(db_field, request, **options)
 
 
-@admin.register(Group)
 class GroupAdmin(BaseGroupAdmin, ModelAdmin):
     """Groups and their rights."""
 
@@ -88,3 +84,11 @@ class GroupAdmin(BaseGroupAdmin, ModelAdmin):
         pages = ContentType.objects.get_for_models(*admin.site._registry).values()
         of_pages = Permission.objects.filter(content_type__in=pages)
         return RightsField(of_pages, widget=RightsWidget, required=False, label="Permissions")
+
+
+if conf.get("PEOPLE_ADMIN"):
+    admin.site.index_title = "Home"
+    # The library's own key model is not used (R53).
+    admin.site.unregister([User, Group, APIKey])
+    admin.site.register(User, UserAdmin)
+    admin.site.register(Group, GroupAdmin)

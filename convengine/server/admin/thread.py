@@ -10,11 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.admin import session_memory
 from convengine.server.admin_site.read_only import BEFORE, ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.sessions.models import CeConversation, CeThread
+from convengine.server.sessions.participants import find_threads
 from convengine.server.threads.session_lists import list_sessions
 
 #: Sessions per page.
@@ -23,18 +25,18 @@ SIZE = 50
 
 @admin.register(CeThread)
 class ThreadAdmin(ReadOnlyAdmin):
-    """Threads, newest first. The search takes a participant exactly as the channel names them."""
+    """Threads, newest first. The search takes parts of a participant's name or number."""
 
     list_display = ("participant", "channel", "workspace", "since")
     ordering = ("-id",)
     is_of_people = True
     search_fields = ("remote_jid",)
-    search_help_text = "Participant"
+    search_help_text = "Part of a name or number"
 
     @admin.display(description="participant")
     def participant(self, thread: CeThread) -> str:
         """The participant's name on the channel."""
-        return thread.remote_jid
+        return reveal_invisible(thread.remote_jid)
 
     @admin.display(description="workspace")
     def workspace(self, thread: CeThread) -> str:
@@ -47,9 +49,11 @@ class ThreadAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """The threads of exactly this participant, found by an index."""
+        """The threads of participants with these parts in their names, found by an index."""
         wanted = search_term.strip()
-        return (queryset.filter(remote_jid=wanted) if wanted else queryset), False
+        if not wanted:
+            return queryset, False
+        return queryset.filter(pk__in=[thread.pk for thread in find_threads(wanted)]), False
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The page of a thread: its sessions, newest first."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -63,11 +62,6 @@ class TurnAdmin(ByConversation):
     answer_json = json_column("assistant_output", "answer as sent")
     turn_facts = json_column("facts", "facts of this turn")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Without large columns for replays."""
-        turns: QuerySet[Any] = super().get_queryset(request).defer("recording", "trace_graph", "request_meta")
-        return turns
-
     def render_change_form(self, request: HttpRequest, *args: Any, obj: Any = None, **kwargs: Any) -> HttpResponse:
         """The record of a turn, below its conversation."""
         set_conversation_breadcrumbs(request, obj.conversation_id, obj.turn_no, "Record")
@@ -106,7 +100,7 @@ class TurnAdmin(ByConversation):
             "{} · {} · {} · {}",
             link("audit_ceaudit_turn", "Details of the turn", row.conversation_id, row.turn_no),
             link("audit_ceaudit_changelist", "Audit events", query=of_turn),
-            link("audit_ceturnrow_changelist", "Used rows", query=f"?turn_id={row.turn_id}"),
+            link("audit_ceturnindex_changelist", "Used rows", query=f"?turn_id={row.turn_id}"),
             link("audit_cellmcalllog_changelist", "Model calls", query=of_turn),
         )
 

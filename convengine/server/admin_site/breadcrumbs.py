@@ -76,8 +76,9 @@ def _page(context: Context, section: dict[str, Any] | None) -> Iterator[Crumb]:
     row = context.get("original") or context.get("object")
     if row and not isinstance(row, str):
         opts = row._meta
-        yield Crumb(str(row), _url(f"{opts.app_label}_{opts.model_name}_change", row.pk))
-        if "adminform" in context:
+        own = Crumb(str(row), _url(f"{opts.app_label}_{opts.model_name}_change", row.pk))
+        yield own
+        if own.url == context["request"].path:
             return
     yield Crumb(str(context.get("title") or ""))
 

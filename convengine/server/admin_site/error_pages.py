@@ -1,5 +1,6 @@
 """Pages for requests that fail: what is missing, which right, and whom to ask; and the front page."""
 
+import sys
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 import structlog
 from django.contrib import admin
 from django.core.exceptions import BadRequest
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template import loader
 from django.template.response import TemplateResponse
+from django.templatetags.static import static
 from django.urls import reverse
 
 from convengine.server.admin_site import layout
@@ -33,6 +36,11 @@ def show_front_page(request: HttpRequest) -> HttpResponse:
         lines.append(f"You are signed in as {name}, who may not use the admin. Ask an administrator for access.")
     context = {"title": "ConvEngine", "lines": lines, "links": _list_public_links()}
     return HttpResponse(loader.render_to_string("convengine/plain_error.html", context))
+
+
+def show_favicon(request: HttpRequest) -> HttpResponse:
+    """The icon, for browsers that ask for it without reading the page."""
+    return HttpResponseRedirect(static("convengine/icon.svg"))
 
 
 def show_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -62,6 +70,8 @@ def show_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def show_failure(request: HttpRequest) -> HttpResponse:
     """Something broke. The log has the details under the number on the page."""
+    if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
+        return _show_database_failure(request)
     incident = str(uuid.uuid4())
     log.error("page failed", incident_id=incident, path=request.path, exc_info=True)
     lines = [
@@ -71,6 +81,18 @@ def show_failure(request: HttpRequest) -> HttpResponse:
     # Without the admin's frame, which reads the database: that may be what broke.
     context = {"title": "The server has a problem", "lines": lines, "links": _list_public_links()}
     return HttpResponse(loader.render_to_string("convengine/plain_error.html", context), status=500)
+
+
+def _show_database_failure(request: HttpRequest) -> HttpResponse:
+    """The database is stopped, out of reach or overloaded."""
+    log.error("the database failed", path=request.path, exc_info=True)
+    lines = [
+        "The server cannot reach its database at the moment. If you were saving, check first whether it was saved.",
+        "Try again in a few seconds. If it lasts, tell an administrator.",
+    ]
+    context = {"title": "The database does not answer", "lines": lines, "links": ()}
+    page = loader.render_to_string("convengine/plain_error.html", context)
+    return HttpResponse(page, status=503, headers={"Retry-After": "5"})
 
 
 def _show(request: HttpRequest, status: int, title: str, lines: Sequence[str]) -> HttpResponse:

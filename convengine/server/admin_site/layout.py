@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.apps import apps
 from django.contrib.admin import site
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,30 @@ SECTIONS: Sequence[Section] = (
             Entry(
                 "audit.CeAudit",
                 "Try a conversation",
-                "Send messages and see how each answer was chosen.",
-                "talk",
+                "Send messages and see how each answer was chosen. Nothing is stored.",
+                "simulate",
                 "ce_sessions.try_conversation",
+            ),
+            Entry(
+                "audit.CeAudit",
+                "What if",
+                "Run stored conversations on a draft or a release, and see what changes.",
+                "what_if",
+                "audit.view_ceaudit",
+            ),
+        ),
+    ),
+    Section(
+        "Tests",
+        "science",
+        (
+            Entry("config_admin.CeTestCase", "Tests", "Conversations with expected results."),
+            Entry("config_admin.CeTestRun", "Test runs", "Which tests passed, on which configuration."),
+            Entry(
+                "config_admin.CeTestCase",
+                "Coverage of tests",
+                "What no test reaches.",
+                "coverage",
             ),
         ),
     ),
@@ -111,6 +133,12 @@ SECTIONS: Sequence[Section] = (
         "history",
         (
             Entry("config_admin.CeRelease", "Releases", "All versions of the configuration."),
+            Entry("config_admin.CeDraft", "Drafts", "Changes that are tried before they are live."),
+            Entry(
+                "config_admin.CeGradualRelease",
+                "Gradual releases",
+                "Releases that a part of the conversations gets first.",
+            ),
             Entry("config_admin.CeRelease", "Compare releases", "The differences between two releases.", "compare"),
             Entry(
                 "config_admin.CeRelease",
@@ -138,6 +166,40 @@ SECTIONS: Sequence[Section] = (
         ),
     ),
     Section(
+        "Inbox",
+        "inbox",
+        (
+            Entry(
+                "audit.CeAudit",
+                "Inbox",
+                "Messages that nobody understood, and what to teach next.",
+                "inbox",
+                "ce_sessions.view_ceconversationhistory",
+            ),
+        ),
+    ),
+    Section(
+        "Reports",
+        "bar_chart",
+        (
+            Entry(
+                "audit.CeAudit",
+                "Reports",
+                "How many turns, how many not understood, and where.",
+                "reports",
+                "ce_sessions.view_ceconversationhistory",
+            ),
+        ),
+    ),
+    Section(
+        "Alerts",
+        "notifications",
+        (
+            Entry("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was told."),
+            Entry("audit.CeAlertRule", "Alert rules", "Which numbers are watched, and who is told."),
+        ),
+    ),
+    Section(
         "Engine room",
         "settings_suggest",
         (
@@ -146,7 +208,7 @@ SECTIONS: Sequence[Section] = (
             ),
             Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
             Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
-            Entry("audit.CeTurnRow", "Used rows", "The rows that decided each turn."),
+            Entry("audit.CeTurnIndex", "Used rows", "The rows that decided each turn."),
             Entry("audit.CeLlmCallLog", "Model calls", "Prompts and responses of models."),
             Entry("ce_sessions.CePendingActionExecution", "Action runs", "Executions of actions."),
             Entry("ce_executors.CeNotification", "Sent messages", "E-mails and webhooks sent by tools."),
@@ -177,6 +239,7 @@ SECTIONS: Sequence[Section] = (
             Entry("ce_api.CeApiKey", "API keys", "Access for other systems."),
             Entry("audit.CeAccessLog", "Access log", "Who opened which conversations."),
             Entry("audit.CeErasure", "Erasures", "Erased data, with author and reason."),
+            Entry("audit.CeLedger", "Ledger", "Daily hashes of the whole record, and what was removed by rule."),
         ),
     ),
 )
@@ -211,6 +274,12 @@ def find_entry_right(path: str) -> str:
     return next((entry.right for entry in entries if _address(entry) == path), "")
 
 
+def find_entry_help(path: str) -> str:
+    """What the sidebar entry of a page says about it; blank for other pages."""
+    entries = (entry for section in SECTIONS for entry in section.entries)
+    return next((entry.help for entry in entries if _address(entry) == path), "")
+
+
 def find_nearest_page(request: HttpRequest) -> tuple[str, str] | None:
     """The page of the sidebar that the request's address lies below, as (address, title), if the user may open it."""
     pages = [page for group in sidebar(request) for section in group["items"] for page in section["items"]]
@@ -232,5 +301,11 @@ def _section_item(section: Section, entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _address(entry: Entry) -> str:
-    opts = apps.get_model(entry.model)._meta
-    return reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}")
+    return _reverse_page(entry.model, entry.page, get_script_prefix())
+
+
+@cache
+def _reverse_page(model: str, page: str, prefix: str) -> str:
+    """The address of a model's page below the deployment's `prefix`. Each page of the admin needs some forty."""
+    opts = apps.get_model(model)._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_{page}")

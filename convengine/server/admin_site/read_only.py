@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.admin import ShowFacets, display
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
+from django.db import OperationalError, connection
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
@@ -13,6 +14,7 @@ from unfold.views import ChangeList
 
 from convengine.server.admin_site.record_columns import conversation_link
 from convengine.server.app_interfaces import access_log
+from convengine.server.database.unreadable import mark_unreadable, read_row, read_rows
 
 #: The right to open conversations.
 CONVERSATIONS = "ce_sessions.view_ceconversation"
@@ -44,7 +46,8 @@ class NewestFirst(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         """Read the page; `paginator` knows its neighbours."""
         size = self.list_per_page
-        rows = list(self._behind(request.GET.get(BEFORE))[: size + 1])
+        wanted = self._behind(request.GET.get(BEFORE))[: size + 1]
+        rows = read_rows(wanted) if isinstance(wanted, QuerySet) else list(wanted)
         self.result_list = rows[:size]
         self.paginator = PageByKey(self.result_list, size)
         if len(rows) > size:
@@ -93,10 +96,20 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """A row, with access logging."""
-        row = super().get_object(request, object_id, from_field)
+        row = self.find_row(request, object_id, from_field)
         if row is not None and self.is_of_people and self.has_view_permission(request, row):
             access_log().log_row_access(request, row)
         return row
+
+    def find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:
+        """A row by its key, or null."""
+        try:
+            row = super().get_object(request, object_id, from_field)
+        except (TypeError, AttributeError, OperationalError):
+            row = None
+        if connection.vendor != "sqlite":
+            return row
+        return read_row(self.model, object_id) if row is None else mark_unreadable(row)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """The list without counting."""

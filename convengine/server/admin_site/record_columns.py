@@ -16,8 +16,9 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.timezone import localtime
 
-from convengine.engine.rules.row_names import name_row
+from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -74,6 +75,26 @@ def turns_url(user: Any, **filters: Any) -> str:
         return ""
 
 
+def effect_url(user: Any, release: int) -> str:
+    """The address of a release's effect; blank for users who may not read turns."""
+    if not user.has_perm("ce_sessions.view_ceconversationhistory"):
+        return ""
+    try:
+        return reverse("admin:audit_ceaudit_effect", args=[release])
+    except NoReverseMatch:
+        return ""
+
+
+def what_if_url(user: Any, configuration: str) -> str:
+    """The address of What if for a configuration; blank for users who may not read conversations."""
+    if not user.has_perm("audit.view_ceaudit"):
+        return ""
+    try:
+        return f"{reverse('admin:audit_ceaudit_what_if')}?{urlencode({'configuration': configuration})}"
+    except NoReverseMatch:
+        return ""
+
+
 def conversation_link(conversation_id: Any) -> SafeString:
     """The page of a conversation."""
     return link("ce_sessions_ceconversation_change", conversation_id, conversation_id)
@@ -88,20 +109,29 @@ def release_link(config_version: int | None) -> SafeString:
 
 def row_link(table: str, pk: Any, label: str = "") -> SafeString:
     """The page of a configuration row, named like `Rule 41 “too late to cancel”`."""
-    opts = _get_options(table)
+    opts = get_options(table)
     if not label:
         title = shorten_line(find_row_name(table, pk), 60)
-        label = f"{capfirst(opts.verbose_name) if opts else table} {pk}" + (f" “{title}”" if title else "")
+        label = f"{capfirst(opts.verbose_name) if opts else table} {pk}" + (f" {quote_name(title)}" if title else "")
     return link(f"{opts.app_label}_{opts.model_name}_change" if opts else table, label, pk)
+
+
+def row_url(table: str, pk: Any) -> str:
+    """The address of the page of a configuration row; blank if its app is not installed."""
+    opts = get_options(table)
+    try:
+        return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[pk]) if opts else ""
+    except NoReverseMatch:
+        return ""
 
 
 def row_links(rows: Iterable[tuple[str, Any]]) -> list[SafeString]:
     """Links to rows by table and key in a running text, named like `rule “too late to cancel”`."""
     links = []
     for table, pk in rows:
-        opts, title = _get_options(table), shorten_line(find_row_name(table, pk), 36)
+        opts, title = get_options(table), shorten_line(find_row_name(table, pk), 36)
         noun = str(opts.verbose_name) if opts else table
-        links.append(row_link(table, pk, f"{noun} “{title}”" if title else f"{noun} {pk}"))
+        links.append(row_link(table, pk, f"{noun} {quote_name(title)}" if title else f"{noun} {pk}"))
     return links
 
 
@@ -116,7 +146,8 @@ def find_row_name(table: str, pk: Any) -> str:
 
 
 @cache
-def _get_options(table: str) -> Any:
+def get_options(table: str) -> Any:
+    """The model options of a table, such as its names; null if its app is not installed."""
     return next((model._meta for model in apps.get_models() if model._meta.db_table == table), None)
 
 
@@ -131,9 +162,8 @@ def render_json(value: Any) -> SafeString:
     """A JSON value, indented, in a code font."""
     if value is None:
         return format_html("{}", "-")
-    return format_html(
-        '<pre class="ce-json" tabindex="0">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    )
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    return format_html('<pre class="ce-json" tabindex="0">{}</pre>', reveal_invisible(text))
 
 
 Column = Callable[[Any, Any], Any]
@@ -166,7 +196,7 @@ def text_column(name: str, label: str) -> Column:
 
     @display(description=label)
     def show(admin: Any, row: Any) -> SafeString:
-        return format_html('<div class="ce-said">{}</div>', getattr(row, name) or "-")
+        return format_html('<div class="ce-said">{}</div>', reveal_invisible(str(getattr(row, name) or "-")))
 
     return show
 
@@ -197,7 +227,7 @@ def excerpt_column(name: str, label: str, limit: int = 60) -> Column:
 
     @display(description=label)
     def show(admin: Any, row: Any) -> str:
-        return shorten_line(getattr(row, name), limit)
+        return shorten_line(reveal_invisible(str(getattr(row, name) or "")), limit)
 
     return show
 

@@ -33,7 +33,7 @@ GROUPS = (
     Group(
         QA,
         "Quality assurance",
-        "Read conversations and the reasons for each answer, and give feedback. No changes.",
+        "Read conversations and the reasons for each answer, give feedback, and write tests. No other changes.",
     ),
     Group(INTEGRATOR, "Integrators", "Connect other systems: own API keys and the API documentation."),
     Group(OPERATOR, "Operators", "Operate the installation: jobs, waiting turns and open actions."),
@@ -46,7 +46,7 @@ _ROWS = (
 )
 _RUNNING = ("ceturnticket", "ceidempotency", "cependingactionexecution")
 _SESSIONS = ("ceconversation", "cethread", "ceconversationhistory", "cememory", "cesessionunit", *_RUNNING)
-_AUDIT = ("ceaudit", "ceturnrow", "cellmcalllog")
+_AUDIT = ("ceaudit", "ceturnindex", "cellmcalllog")
 _DOCUMENTS = ("cedocument", "cedocumentcollection")
 _EDIT = ("add", "change", "delete")
 
@@ -65,11 +65,42 @@ TASKS = (
         (ANALYST, CONFIG_ADMIN, QA),
         _see("config_admin", (*_ROWS, "cemcpserver")),
     ),
-    Task("Read the releases", (ANALYST, CONFIG_ADMIN, QA, OPERATOR), _see("config_admin", ["cerelease"])),
+    Task("Read the drafts", (ANALYST, CONFIG_ADMIN, QA), _see("config_admin", ["cedraft"])),
+    Task(
+        "Read the releases",
+        (ANALYST, CONFIG_ADMIN, QA, OPERATOR),
+        _see("config_admin", ["cerelease", "cegradualrelease"]),
+    ),
     Task(
         "Change the configuration and settings, enable and disable rows, restore versions, undo releases, test",
         (ANALYST, CONFIG_ADMIN),
         _rights("config_admin", _EDIT, _ROWS),
+    ),
+    Task(
+        "Make, edit and discard drafts, and publish what they may change",
+        (ANALYST, CONFIG_ADMIN),
+        _rights("config_admin", ["add", "change"], ["cedraft"]) | {"config_admin.publish_draft"},
+    ),
+    Task(
+        "Comment on drafts, approve and return them",
+        (ANALYST, CONFIG_ADMIN, QA),
+        frozenset({"config_admin.review_draft"}),
+    ),
+    Task(
+        "Change how changes become live: mode, approvals and gate",
+        (CONFIG_ADMIN,),
+        frozenset({"config_admin.change_release_settings"}),
+    ),
+    Task(
+        "Make and change tests, and run them",
+        (ANALYST, CONFIG_ADMIN, QA),
+        _rights("config_admin", ["view", *_EDIT], ["cetestcase"])
+        | {"config_admin.run_test_case", "config_admin.view_cetestrun"},
+    ),
+    Task(
+        "Publish a draft although tests of the gate fail",
+        (CONFIG_ADMIN,),
+        frozenset({"config_admin.override_gate"}),
     ),
     Task(
         "Change reserved settings and MCP servers",
@@ -82,6 +113,11 @@ TASKS = (
         frozenset({"ce_sessions.try_conversation"}),
     ),
     Task(
+        "Take real turns in the admin, and really call from the simulator",
+        (ANALYST, CONFIG_ADMIN),
+        frozenset({"ce_sessions.take_real_turns"}),
+    ),
+    Task(
         "Roll back to a release, and undo releases of imports, scripts, upgrades and roll-backs",
         (CONFIG_ADMIN,),
         frozenset({"config_admin.roll_back_release"}),
@@ -92,13 +128,23 @@ TASKS = (
         (ANALYST, CONFIG_ADMIN, QA),
         _see("ce_sessions", _SESSIONS) | _see("audit", _AUDIT),
     ),
+    Task(
+        "Read alerts and their rules",
+        (ANALYST, CONFIG_ADMIN, QA, OPERATOR),
+        _see("audit", ["cealert", "cealertrule"]),
+    ),
+    Task(
+        "Make and change alert rules, and silence alerts",
+        (ANALYST, CONFIG_ADMIN, OPERATOR),
+        _rights("audit", _EDIT, ["cealertrule"]) | {"audit.silence_alert"},
+    ),
     Task("Read feedback", (ANALYST, CONFIG_ADMIN, QA), _see("audit", ["cemcpuserfeedback"])),
     Task(
         "Give feedback on answers",
         (ANALYST, CONFIG_ADMIN, QA),
         frozenset({"audit.add_cemcpuserfeedback"}),
     ),
-    Task("See the access log", (CONFIG_ADMIN,), _see("audit", ["ceaccesslog"])),
+    Task("See the access log and the ledger", (CONFIG_ADMIN,), _see("audit", ["ceaccesslog", "celedger"])),
     Task(
         "Erase a person's data, and see erasures",
         (CONFIG_ADMIN,),
@@ -114,6 +160,11 @@ TASKS = (
         (OPERATOR,),
         frozenset({"ce_sessions.settle_execution"}),
     ),
+    Task(
+        "See tracebacks of extensions on the page of a turn",
+        (CONFIG_ADMIN, INTEGRATOR, OPERATOR),
+        frozenset({"ce_sessions.view_ceextensionfault"}),
+    ),
     Task("Read documents", (ANALYST, CONFIG_ADMIN, QA), _see("ce_executors", _DOCUMENTS)),
     Task("Change documents", (ANALYST, CONFIG_ADMIN), _rights("ce_executors", _EDIT, _DOCUMENTS)),
     Task("Read sent messages", (QA, OPERATOR), _see("ce_executors", ["cenotification"])),
@@ -125,6 +176,21 @@ TASKS = (
         _rights("ce_api", ["view", "add", "change"], ["ceapikey"]),
     ),
 )
+
+
+#: What makes a scope of an API key its maker's own: all of these rights (R53).
+_READ_RIGHTS = frozenset(
+    right for task in TASKS if task.title.startswith("Read conversations, turns, events") for right in task.rights
+)
+_KEY_RIGHTS = frozenset({"ce_api.add_ceapikey"})
+SCOPE_RIGHTS: Mapping[str, frozenset[str]] = {
+    "turns": _KEY_RIGHTS,
+    "sessions": _KEY_RIGHTS,
+    "own_audit": _KEY_RIGHTS,
+    "approve": _KEY_RIGHTS,
+    "audit": _KEY_RIGHTS | _READ_RIGHTS,
+    "config": _KEY_RIGHTS | {right for task in TASKS for right in task.rights if right.startswith("config_admin.")},
+}
 
 
 def rights_of(group: str) -> frozenset[str]:

@@ -13,11 +13,9 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
 from convengine.server.admin_site.record_columns import badge_column
+from convengine.server.admin_site.rights import SCOPE_RIGHTS
 from convengine.server.api.models import SCOPES, CeApiKey, every_scope_but_config
 
-#: Scopes that a user may give only with this right: `config` reads and writes all of the configuration, `audit` reads
-#: every conversation of a workspace with its prompts (R18, R53).
-_RIGHTS = {"config": "config_admin.import_configuration", "audit": "audit.view_ceaudit"}
 _OWN = "own_audit"
 
 
@@ -71,7 +69,7 @@ class ApiKeyAdmin(ModelAdmin):
         if "scopes" in form.base_fields:
             # The field belongs to the class; this request gets a copy.
             narrowed = form.base_fields["scopes"] = deepcopy(form.base_fields["scopes"])
-            refused = {name for name, right in _RIGHTS.items() if not request.user.has_perm(right)}
+            refused = {name for name, rights in SCOPE_RIGHTS.items() if not request.user.has_perms(rights)}
             # A key keeps the scopes that it has.
             current = set(obj.scopes) if obj else set()
             narrowed.choices = [(name, label) for name, label in SCOPES if name not in refused - current]

@@ -5,6 +5,7 @@ from django.apps import AppConfig
 
 class ApiConfig(AppConfig):
     name = "convengine.server.api"
+    default_auto_field = "django.db.models.BigAutoField"
     label = "ce_api"
     verbose_name = "API"
 

@@ -1,41 +1,83 @@
 """API key authentication: the key, its workspace, and its scopes (R53)."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection
+import structlog
+from django.contrib.auth import get_user_model
+from django.db import DatabaseError, connection
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.throttling import BaseThrottle
 
+from convengine.engine.errors import DuplicateCredentials
 from convengine.engine.turn.codec import loads
+from convengine.server.admin_site.rights import SCOPE_RIGHTS
 from convengine.server.api.models import CeApiKey
+from convengine.server.database import throttle
 from convengine.server.database.sql import dialect
+from convengine.server.database.throttle import Delay
 from convengine.server.deployment import conf
+from convengine.server.deployment.client_address import find_client_address
 
+log = structlog.get_logger(__name__)
 _SCHEME = "Api-Key"
+_SCHEMES = frozenset({"api-key", "bearer"})
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+#: Wrong keys from one address.
+_WRONG_KEYS = Delay(20, 300)
 
 
 class ApiKeyAuthentication(BaseAuthentication):
-    """`Authorization: Api-Key …`. The key is `request.auth`; there is no user."""
+    """`Authorization: Api-Key …` or `Bearer …`. The key is `request.auth`; there is no user."""
 
     def authenticate(self, request: Request) -> tuple[None, CeApiKey] | None:
-        """Raises AuthenticationFailed for a key that is unknown, revoked or expired."""
+        """Raises AuthenticationFailed for a key that is unknown, revoked or expired, and DuplicateCredentials."""
         header = request.META.get("HTTP_AUTHORIZATION", "")
+        # Servers join headers of the same name. A proxy may have checked another one than we would read.
+        if "," in header:
+            raise DuplicateCredentials
         scheme, _, secret = header.partition(" ")
-        if scheme.lower() != _SCHEME.lower() or not secret.strip():
+        if scheme.lower() not in _SCHEMES or not secret.strip():
             return None
-        return None, key_of(secret.strip())
+        return None, authenticate_key(secret.strip(), find_client_address(request.META))
 
     def authenticate_header(self, request: Request) -> str:
         """The header of a 401 answer."""
         return _SCHEME
 
 
+def authenticate_key(secret: str, address: str) -> CeApiKey:
+    """The key with that secret, for a caller at that address.
+
+    Raises AuthenticationFailed like `key_of`, and Throttled after many wrong keys of the address.
+    """
+    try:
+        return key_of(secret)
+    except exceptions.AuthenticationFailed:
+        _count_wrong_key(address)
+        raise
+
+
+def _count_wrong_key(address: str) -> None:
+    """Raises Throttled after many wrong keys of an address. Right keys of the address are served."""
+    try:
+        wait = throttle.count_attempt(f"wrong key from:{address}", _WRONG_KEYS)
+    except DatabaseError as error:
+        log.warning("wrong keys cannot be counted", exc_info=error)
+        return
+    if wait:
+        raise exceptions.Throttled(wait, "Too many calls with wrong API keys.")
+
+
 def key_of(secret: str) -> CeApiKey:
-    """The key with that secret. Raises AuthenticationFailed for an unknown, revoked or expired one."""
+    """The key with that secret, with the scopes that its maker may give now.
+
+    Raises AuthenticationFailed for an unknown, revoked or expired one, and for one whose maker was deactivated.
+    """
     key, expired = _find_key(secret.partition(".")[0])
     if key is None or not key.is_valid(secret):
         raise exceptions.AuthenticationFailed("Unknown API key.")
@@ -43,20 +85,41 @@ def key_of(secret: str) -> CeApiKey:
         raise exceptions.AuthenticationFailed("This API key was revoked.")
     if expired:
         raise exceptions.AuthenticationFailed("This API key has expired.")
+    _limit_to_maker(key)
     return key
+
+
+def _limit_to_maker(key: CeApiKey) -> None:
+    """Remove the scopes that the maker of a key has no rights for now.
+
+    A key without a maker was made on the command line: it has its scopes, and `audit` reads all conversations.
+    """
+    openers = (key.prefix,)
+    reads_all = "audit" in key.scopes
+    if key.made_by_id is not None:
+        maker = get_user_model()._default_manager.filter(pk=key.made_by_id).first()
+        # A project's own user may have `is_active` without a column.
+        if maker is None or not maker.is_active:
+            raise exceptions.AuthenticationFailed("The user who created this API key is not active.")
+        key.scopes = [scope for scope in key.scopes if maker.has_perms(SCOPE_RIGHTS[scope])]
+        reads_all = maker.has_perms(SCOPE_RIGHTS["audit"])
+        if not reads_all:
+            openers = tuple(CeApiKey.objects.filter(made_by=maker.pk).values_list("prefix", flat=True))
+    key.openers = None if reads_all else openers
 
 
 def _find_key(prefix: str) -> tuple[CeApiKey | None, bool]:
     """The key of a prefix, and whether it has expired. Plain SQL, because the ORM takes five times as long."""
-    columns = ("id", "prefix", "hashed_key", "revoked", "workspace_id", "scopes")
-    read = ", ".join((*columns[:-1], "CAST(scopes AS text)"))
+    columns = ("id", "prefix", "hashed_key", "revoked", "workspace_id", "scopes", "made_by_id")
+    read = ", ".join("CAST(scopes AS text)" if name == "scopes" else name for name in columns)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT expiry_date <= {dialect().now()}, {read} FROM ce_api_key WHERE prefix = %s", [prefix])
         row = cursor.fetchone()
     if row is None:
         return None, False
-    expired, *values, scopes = row
-    return CeApiKey.from_db(None, columns, [*values, loads(scopes)]), bool(expired)
+    expired, *values, scopes, made_by = row
+    # In the order of the model's fields.
+    return CeApiKey.from_db(None, columns, [*values, loads(scopes), made_by]), bool(expired)
 
 
 class HasScope(BasePermission):
@@ -74,19 +137,42 @@ class HasScope(BasePermission):
 def need_scope(key: CeApiKey, wanted: Sequence[str]) -> None:
     """Raises PermissionDenied for a key without these scopes."""
     if not set(wanted).intersection(key.scopes):
-        raise exceptions.PermissionDenied(f"This API key does not have the scope {' or '.join(wanted)}.")
+        raise exceptions.PermissionDenied(
+            f"This API key does not have the scope {' or '.join(wanted)}, or its maker no longer has the right to it."
+            if key.made_by_id
+            else f"This API key does not have the scope {' or '.join(wanted)}."
+        )
 
 
-class KeyThrottle(SimpleRateThrottle):
-    """Limits the calls of each key; off unless the deployment sets a rate."""
+class KeyThrottle(BaseThrottle):
+    """Limits the calls of each key in all processes together; off unless the deployment sets a rate."""
 
-    scope = "key"
-    THROTTLE_RATES: dict[str, str | None] = {}
+    def __init__(self) -> None:
+        self._reset = 0.0
 
-    def get_rate(self) -> str | None:
-        """The deployment's rate, such as 600/min, or null."""
-        return conf.get("THROTTLE_RATE") or None
+    def allow_request(self, request: Request, view: Any) -> bool:
+        """Whether the key has calls left. The answer's headers say how many."""
+        rate = conf.get("THROTTLE_RATE")
+        if not rate or not isinstance(request.auth, CeApiKey):
+            return True
+        limit, seconds = read_rate(rate)
+        try:
+            count, self._reset = throttle.count_call(f"key:{request.auth.pk}", seconds)
+        except DatabaseError as error:
+            log.warning("calls of keys cannot be counted", exc_info=error)
+            return True
+        limits = {"Limit": limit, "Remaining": max(limit - count, 0), "Reset": math.ceil(self._reset)}
+        request._request.rate_limit = {  # type: ignore[attr-defined]
+            f"RateLimit-{name}": str(value) for name, value in limits.items()
+        }
+        return count <= limit
 
-    def get_cache_key(self, request: Request, view: Any) -> str | None:
-        """One bucket per key."""
-        return f"throttle:{request.auth.pk}" if isinstance(request.auth, CeApiKey) else None
+    def wait(self) -> float:
+        """The seconds until the next window."""
+        return self._reset
+
+
+def read_rate(rate: str) -> tuple[int, int]:
+    """The calls and the seconds of a rate such as 600/min."""
+    calls, _, unit = rate.partition("/")
+    return int(calls), _SECONDS[unit[:1]]

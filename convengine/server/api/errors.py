@@ -53,6 +53,8 @@ def handle(exc: Exception, context: dict[str, Any]) -> Response:
     """The exception handler of the API: no details of an unexpected exception reach the caller."""
     request, view = context.get("request"), context.get("view")
     response = _build_known_error(exc, request) or _build_incident(exc)
+    # Whatever the caller accepts, as lines or a table.
+    response.content_type = "application/json"
     if response.data["conversationId"] is None:
         response.data["conversationId"] = _find_conversation_id(request, context.get("kwargs") or {})
     if getattr(view, "scope", "") == "turns" and request and request.headers.get("X-ConvEngine-Compat") == "1":
@@ -93,7 +95,7 @@ def _find_header_fields(exc: exceptions.APIException, request: Any) -> dict[str,
 
 def _build_known_error(exc: Exception, request: Any) -> Response | None:
     if isinstance(exc, ConvEngineError):
-        headers = {"Retry-After": "1"} if exc.status == 409 and exc.recoverable else {}
+        headers = {"Retry-After": "1"} if exc.status in (409, 503) and exc.recoverable else {}
         return Response(error_body(exc), status=exc.status, headers=headers)
     if isinstance(exc, exceptions.ValidationError):
         return Response(error_body(RequestInvalid(fields=_flatten_messages(exc.detail))), status=400)

@@ -11,23 +11,43 @@ SCOPES = (
     ("audit", "Read audit trails"),
     ("own_audit", "Read audit trails of one's own conversations, without prompts"),
     ("config", "Read and write configuration"),
+    ("approve", "Approve sensitive actions (`approval_granted`)"),
 )
 
 
 def every_scope_but_config() -> list[str]:
-    """The default scopes of a new key."""
+    """The default scopes of a new key; without `config` and `approve`, which are given knowingly."""
     return ["turns", "sessions", "audit"]
+
+
+class CeThrottle(models.Model):
+    """A counter of calls or attempts (`convengine.server.database.throttle`)."""
+
+    key = models.CharField(max_length=64, primary_key=True, help_text="The hash of what is counted.")
+    count = models.IntegerField(help_text="Calls in its time window, or attempts that were not forgotten.")
+    next_at = models.FloatField(help_text="When the next attempt is possible: seconds since 1970.")
+    expires_at = models.FloatField(help_text="When the row may be removed.")
+
+    class Meta:
+        db_table = "ce_throttle"
+        indexes = [models.Index(fields=["expires_at"], name="ce_throttle_expires")]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class CeApiKey(AbstractAPIKey):
     """An integrator's key. The workspace is the boundary: another workspace's conversations do not exist for it."""
 
     workspace_id = models.TextField(default="default", help_text="Conversations of another workspace answer 404.")
-    scopes = models.JSONField(default=every_scope_but_config, help_text="turns, sessions, audit, own_audit, config")
+    scopes = models.JSONField(
+        default=every_scope_but_config, help_text="turns, sessions, audit, own_audit, config, approve"
+    )
 
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        models.SET_NULL,
+        # A key without a maker belongs to the installation and has no limits of a person.
+        models.CASCADE,
         null=True,
         blank=True,
         editable=False,
@@ -36,6 +56,9 @@ class CeApiKey(AbstractAPIKey):
         help_text="Integrators can only see and revoke their own keys.",
     )
 
+    #: The keys whose conversations this key of a call may use; null for all of its workspace.
+    openers: tuple[str, ...] | None = ()
+
     class Meta(AbstractAPIKey.Meta):
         db_table = "ce_api_key"
         verbose_name = "API key"
@@ -43,3 +66,7 @@ class CeApiKey(AbstractAPIKey):
 
     def __str__(self) -> str:
         return str(self.name)
+
+    def may_use(self, opened_by: str | None) -> bool:
+        """Whether this key may use a conversation that this key prefix began; null: a user of the admin began it."""
+        return self.openers is None or opened_by in self.openers

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
+from django.http import Http404
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -32,6 +33,7 @@ class OrjsonParser(BaseParser):
         body = stream.read(limit + 1)
         if len(body) > limit:
             raise RequestTooLarge.of("body", _read_content_length(parser_context, limit), limit, "JSON")
+        self.check_body(body)
         try:
             value = orjson.loads(body) if body else {}
         except orjson.JSONDecodeError as error:
@@ -39,6 +41,9 @@ class OrjsonParser(BaseParser):
         if is_too_deep(value):
             raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
         return value
+
+    def check_body(self, body: bytes) -> None:
+        """For limits of the unread text."""
 
 
 def _read_content_length(parser_context: Any, limit: int) -> int | None:
@@ -67,12 +72,17 @@ class OnlyRenderer(DefaultContentNegotiation):
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        """Raises NotAcceptable."""
+        """Raises NotAcceptable, and RequestInvalid for an unknown `?format=`."""
         renderers, meta = list(renderers), request.META
         anything = not meta.get("QUERY_STRING") and meta.get("HTTP_ACCEPT", "*/*") in ("*/*", renderers[0].media_type)
         if anything and len(renderers) == 1:
             return renderers[0], renderers[0].media_type
-        return super().select_renderer(request, renderers, format_suffix)  # type: ignore[no-any-return]
+        try:
+            return super().select_renderer(request, renderers, format_suffix)  # type: ignore[no-any-return]
+        except Http404:
+            known = ", ".join(str(renderer.format) for renderer in renderers)
+            requested = str(request.query_params.get("format", ""))[:60]
+            raise RequestInvalid(fields={"format": [f"There is no format {requested!r}. Known: {known}."]}) from None
 
 
 class OrjsonRenderer(BaseRenderer):

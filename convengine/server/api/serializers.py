@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
@@ -13,12 +14,16 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.server.api import wire
+from convengine.server.api.failures import list_error_codes
 from convengine.server.deployment import conf
 from convengine.server.turns.take_turn import TurnAnswer
 
 #: Other spellings of request fields.
 ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
 _MAX_QUOTED = 100
+PAYLOAD_TYPES = ["TEXT", "JSON", "ERROR"]
+VERBOSE_LEVELS = ["INFO", "ERROR"]
+ERROR_CODES = list_error_codes()
 
 
 class StrictTextField(serializers.CharField):
@@ -104,6 +109,7 @@ class ComputedField(serializers.SerializerMethodField):
         self.read_only, self.required = False, True
 
 
+@extend_schema_serializer(component_name="Turn")
 class TurnRequestSerializer(serializers.Serializer[Any]):
     """One user message, or facts without one."""
 
@@ -187,7 +193,7 @@ def describe_unknown_field(name: str, value: Any, fields: Iterable[str], aliases
 class PayloadSerializer(serializers.Serializer[Any]):
     """What the user gets."""
 
-    type = serializers.ChoiceField(choices=["TEXT", "JSON", "ERROR"])
+    type = serializers.ChoiceField(choices=PAYLOAD_TYPES)
     value = serializers.JSONField(help_text="A text, a document, or {errorCode, message, recoverable}.")
 
 
@@ -226,7 +232,7 @@ class VerboseLineSerializer(serializers.Serializer[Any]):
     state = serializers.CharField(allow_null=True)
     ruleId = serializers.JSONField()
     toolCode = serializers.CharField(allow_null=True)
-    level = serializers.ChoiceField(choices=["INFO", "ERROR"])
+    level = serializers.ChoiceField(choices=VERBOSE_LEVELS)
     text = serializers.CharField()
     message = serializers.CharField(allow_null=True)
     errorMessage = serializers.CharField(allow_null=True)
@@ -242,7 +248,7 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
     payload = PayloadSerializer(allow_null=True)
     context = serializers.DictField(allow_null=True)  # type: ignore[assignment]
-    errorCode = serializers.CharField(allow_null=True)
+    errorCode = serializers.ChoiceField(choices=ERROR_CODES, allow_null=True)
     recoverable = serializers.BooleanField(allow_null=True)
     message = serializers.CharField(allow_null=True)
     turnId = serializers.UUIDField(required=False)
@@ -263,9 +269,27 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
 
 
 class FailureSerializer(serializers.Serializer[Any]):
-    """Why there is no answer."""
+    """Why a call failed. Every call fails in this shape; calls may add fields of their own."""
 
-    success = serializers.BooleanField()
-    errorCode = serializers.CharField()
-    message = serializers.CharField()
-    recoverable = serializers.BooleanField()
+    success = serializers.BooleanField(help_text="False.")
+    conversationId = serializers.UUIDField(allow_null=True)
+    intent = serializers.CharField(help_text="ERROR.")
+    state = serializers.CharField(help_text="ERROR.")
+    payload = PayloadSerializer(allow_null=True)
+    context = serializers.DictField(allow_null=True)  # type: ignore[assignment]
+    errorCode = serializers.ChoiceField(choices=ERROR_CODES)
+    recoverable = serializers.BooleanField(help_text="True: the same call may succeed later without any change.")
+    message = serializers.CharField(help_text="The reason, for people.")
+    fields = serializers.DictField(  # type: ignore[assignment]
+        child=serializers.ListField(child=serializers.CharField()),
+        required=False,
+        help_text="The wrong fields, parameters or headers, each with its errors.",
+    )
+    incidentId = serializers.UUIDField(required=False, help_text="The server log has the details under this ID.")
+    turnId = serializers.UUIDField(required=False, help_text="The failed turn, if there is one.")
+    turnNo = serializers.IntegerField(required=False)
+    configVersion = serializers.IntegerField(required=False)
+    ignoredInputParams = serializers.ListField(child=serializers.CharField(), required=False)
+    verbose = VerboseLineSerializer(many=True, required=False, help_text="Only with `?include=verbose`.")
+    trace = serializers.DictField(required=False, allow_null=True, help_text="Only with `?include=trace`.")
+    ok = serializers.BooleanField(required=False, help_text="False. Only of calls of the sessions API.")

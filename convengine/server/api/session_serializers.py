@@ -34,6 +34,7 @@ from convengine.server.turns.take_turn import TurnAnswer
 _NAME = 200
 #: The channel of conversations that are named by their id.
 PLAIN_CHANNEL = "api"
+SESSION_STATUSES, DECISIONS = ["active", "closed"], ["new", "continue"]
 
 
 class Strict(serializers.Serializer[Any]):
@@ -80,7 +81,7 @@ class ThreadSerializer(Strict):
         return value
 
 
-class ResolveSerializer(ThreadSerializer):
+class ResolveSessionSerializer(ThreadSerializer):
     """A message whose session is wanted."""
 
     user_message = StrictTextField(help_text="The message of the user. May be null or empty.")
@@ -93,7 +94,7 @@ class ResolveSerializer(ThreadSerializer):
         return value
 
 
-class MessageSerializer(ResolveSerializer):
+class SendMessageSerializer(ResolveSessionSerializer):
     """A message that is to be answered."""
 
     input_params = StrictObjectField(
@@ -117,10 +118,10 @@ class ExternalTurnSerializer(Strict):
         required=False, allow_null=True, help_text="What was done. Stored in the facts of the turn."
     )
 
-    validate_user_message = ResolveSerializer.validate_user_message
+    validate_user_message = ResolveSessionSerializer.validate_user_message
 
 
-class CloseSerializer(Strict):
+class CloseSessionSerializer(Strict):
     """Why a session is closed."""
 
     workspace_id = NameField(required=False)
@@ -149,7 +150,7 @@ class SessionSerializer(serializers.Serializer[CeConversation]):
     expires_at = ComputedField()
     previous_session_id = serializers.UUIDField(allow_null=True)
 
-    @extend_schema_field(serializers.ChoiceField(choices=["active", "closed"]))
+    @extend_schema_field(serializers.ChoiceField(choices=SESSION_STATUSES))
     def get_status(self, row: CeConversation) -> str:
         return "closed" if row.lifecycle in CLOSED else "active"
 
@@ -173,14 +174,14 @@ def _last_message_at(row: CeConversation) -> datetime:
     return row.last_message_at or row.created_at
 
 
-class ExternalAnswerSerializer(serializers.Serializer[Any]):
+class SessionAnswerSerializer(serializers.Serializer[Any]):
     """A session, and how the call went."""
 
     ok = serializers.BooleanField()
     session = SessionSerializer()
 
 
-class MessageRowSerializer(serializers.Serializer[CeConversationHistory]):
+class SpokenTurnSerializer(serializers.Serializer[CeConversationHistory]):
     """One turn as its texts."""
 
     turn_no = serializers.IntegerField()
@@ -196,7 +197,7 @@ class MessageRowSerializer(serializers.Serializer[CeConversationHistory]):
         return to_spoken_text(turn.assistant_output)
 
 
-class UnitSerializer(serializers.Serializer[CeSessionUnit]):
+class SessionUnitSerializer(serializers.Serializer[CeSessionUnit]):
     """One committed session unit."""
 
     unit_id = serializers.IntegerField()
@@ -210,7 +211,7 @@ class UnitSerializer(serializers.Serializer[CeSessionUnit]):
     committed_at = IsoDateTimeField()
 
 
-class ExplainedTurnSerializer(serializers.Serializer[ExplainedTurn]):
+class TurnExplanationSerializer(serializers.Serializer[ExplainedTurn]):
     """What happened in one turn, failed or not."""
 
     turn_no = serializers.IntegerField(source="turn.turn_no")
@@ -227,30 +228,30 @@ class ExplainedTurnSerializer(serializers.Serializer[ExplainedTurn]):
     trace = StoredObjectField(help_text="`nodes`: steps with timings and outcome; `edges`: order, and rules.")
 
 
-class ExplainabilitySerializer(serializers.Serializer[Any]):
+class TurnExplanationListSerializer(serializers.Serializer[Any]):
     """The last turns of a session, newest first."""
 
     ok = serializers.BooleanField()
-    turns = ExplainedTurnSerializer(many=True)
+    turns = TurnExplanationSerializer(many=True)
 
 
-class OneSessionSerializer(ExternalAnswerSerializer):
+class SessionDetailsSerializer(SessionAnswerSerializer):
     """A session, with the lists that were asked for."""
 
-    messages = MessageRowSerializer(many=True, required=False)
-    units = UnitSerializer(many=True, required=False)
-    explainability = ExplainedTurnSerializer(many=True, required=False)
+    messages = SpokenTurnSerializer(many=True, required=False)
+    units = SessionUnitSerializer(many=True, required=False)
+    explainability = TurnExplanationSerializer(many=True, required=False)
     links = serializers.DictField(required=False, help_text="Where the rest of a list is.")
 
 
-class UnitsSerializer(serializers.Serializer[Any]):
+class SessionUnitListSerializer(serializers.Serializer[Any]):
     """The committed units of a session, oldest first."""
 
     ok = serializers.BooleanField()
-    units = UnitSerializer(many=True)
+    units = SessionUnitSerializer(many=True)
 
 
-class SessionsSerializer(serializers.Serializer[Any]):
+class SessionPageSerializer(serializers.Serializer[Any]):
     """Sessions, newest first."""
 
     ok = serializers.BooleanField()
@@ -258,17 +259,17 @@ class SessionsSerializer(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True, help_text="The `cursor` of the next page; null on the last.")
 
 
-class ResolvedSerializer(serializers.Serializer[Any]):
+class ResolvedSessionSerializer(serializers.Serializer[Any]):
     """The session of a message, and the reason."""
 
     ok = serializers.BooleanField()
     session_id = serializers.UUIDField(source="session.pk")
-    decision = serializers.ChoiceField(source="resolved.decision", choices=["new", "continue"])
+    decision = serializers.ChoiceField(source="resolved.decision", choices=DECISIONS)
     reason = serializers.CharField(source="resolved.reason.value")
     session = SessionSerializer()
 
 
-class AnsweredSerializer(ResolvedSerializer):
+class MessageAnswerSerializer(ResolvedSessionSerializer):
     """The same, and the turn."""
 
     message_intent = serializers.CharField(source="turn.session.input_params.message_intent", allow_null=True)
@@ -279,12 +280,3 @@ class AnsweredSerializer(ResolvedSerializer):
     def get_reply(self, answer: Mapping[str, Any]) -> str | None:
         turn: TurnAnswer = answer["turn"]
         return to_spoken_text(turn.session.last_assistant) if turn.error is None else None
-
-
-class SessionFailureSerializer(serializers.Serializer[Any]):
-    """Why there is no answer."""
-
-    ok = serializers.BooleanField()
-    errorCode = serializers.CharField()
-    message = serializers.CharField()
-    recoverable = serializers.BooleanField()

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,8 +11,10 @@ from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.api import session_serializers as serializers
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import quote_value
-from convengine.server.api.workspace_view import FAILURES, WorkspaceView
+from convengine.server.api.workspace_view import WorkspaceView
 from convengine.server.threads import external_changes, session_lists
 
 _ID = OpenApiParameter("session_id", {"type": "string", "format": "uuid"}, OpenApiParameter.PATH)
@@ -24,7 +26,7 @@ class SessionsView(WorkspaceView):
     """`GET /api/v1/sessions`."""
 
     @extend_schema(
-        operation_id="list_sessions",
+        operation_id="listSessions",
         parameters=[
             OpenApiParameter("workspace_id", {"type": "string", "minLength": 1}, required=True),
             OpenApiParameter("channel", str),
@@ -37,10 +39,10 @@ class SessionsView(WorkspaceView):
                 description=f"Default {session_lists.PAGE}.",
             ),
         ],
-        responses={200: serializers.SessionsSerializer, **FAILURES},
+        responses={200: serializers.SessionPageSerializer},
     )
     def get(self, request: Request) -> Response:
-        """Sessions of the workspace, newest first."""
+        """Sessions of the workspace, newest first; those that the key may read."""
         given = request.query_params
         if not given.get("workspace_id"):
             raise RequestInvalid(fields={"workspace_id": ["This field is required."]})
@@ -50,17 +52,21 @@ class SessionsView(WorkspaceView):
             known = ", ".join(Lifecycle.__members__)
             raise RequestInvalid(fields={"lifecycle": [f"There is no {filters['lifecycle']!r}. Known: {known}."]})
         workspace = self.workspace(request, given["workspace_id"])
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
         rows, following = session_lists.list_sessions(
-            {"workspace_id": workspace, **filters}, given.get("cursor"), _read_limit(given.get("limit"))
+            {"workspace_id": workspace, **filters},
+            given.get("cursor"),
+            _read_limit(given.get("limit")),
+            request.auth.openers,
         )
-        return Response(serializers.SessionsSerializer({"ok": True, "sessions": rows, "next": following}).data)
+        return Response(serializers.SessionPageSerializer({"ok": True, "sessions": rows, "next": following}).data)
 
 
 class SessionView(WorkspaceView):
     """`/api/v1/sessions/{session_id}`."""
 
     @extend_schema(
-        operation_id="read_session",
+        operation_id="getSession",
         parameters=[
             _ID,
             OpenApiParameter(
@@ -72,7 +78,7 @@ class SessionView(WorkspaceView):
                 description="Lists to add, the newest 50 of each; `links` leads to the rest.",
             ),
         ],
-        responses={200: serializers.OneSessionSerializer, **FAILURES},
+        responses={200: serializers.SessionDetailsSerializer},
     )
     def get(self, request: Request, session_id: str) -> Response:
         """One session."""
@@ -86,13 +92,13 @@ class SessionView(WorkspaceView):
             answer["explainability"] = session_lists.explain_turns(row, session_lists.PAGE)
         if parts:
             answer["links"] = session_lists.list_links(f"/api/v1/sessions/{row.pk}", parts)
-        return Response(serializers.OneSessionSerializer(answer).data)
+        return Response(serializers.SessionDetailsSerializer(answer).data)
 
     @extend_schema(
-        operation_id="record_external_turn",
+        operation_id="recordExternalTurn",
         parameters=[_ID],
         request=serializers.ExternalTurnSerializer,
-        responses={200: serializers.ExternalAnswerSerializer, **FAILURES},
+        responses={200: serializers.SessionAnswerSerializer},
     )
     def patch(self, request: Request, session_id: str) -> Response:
         """Record a turn that was handled elsewhere."""
@@ -103,51 +109,51 @@ class SessionView(WorkspaceView):
         row = external_changes.record_external_turn(
             key, workspace, given["user_message"], given["assistant_response"], given.get("action_type")
         )
-        return Response(serializers.ExternalAnswerSerializer({"ok": True, "session": row}).data)
+        return Response(serializers.SessionAnswerSerializer({"ok": True, "session": row}).data)
 
 
 class CloseView(WorkspaceView):
     """`POST /api/v1/sessions/{session_id}/close`."""
 
     @extend_schema(
-        operation_id="close_session",
+        operation_id="closeSession",
         parameters=[_ID],
-        request=serializers.CloseSerializer,
-        responses={200: serializers.ExternalAnswerSerializer, **FAILURES},
+        request=serializers.CloseSessionSerializer,
+        responses={200: serializers.SessionAnswerSerializer},
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Close a session now; a closed one stays as it is."""
-        given = self.read(serializers.CloseSerializer, request)
+        given = self.read(serializers.CloseSessionSerializer, request)
         workspace = self.workspace(request, given.get("workspace_id"))
         key = str(self.session(request, session_id).pk)
         row = external_changes.close_session(key, workspace, given.get("reason") or "closed")
-        return Response(serializers.ExternalAnswerSerializer({"ok": True, "session": row}).data)
+        return Response(serializers.SessionAnswerSerializer({"ok": True, "session": row}).data)
 
 
 class UnitsView(WorkspaceView):
     """`GET /api/v1/sessions/{session_id}/units`."""
 
     @extend_schema(
-        operation_id="read_session_units", parameters=[_ID], responses={200: serializers.UnitsSerializer, **FAILURES}
+        operation_id="listSessionUnits", parameters=[_ID], responses={200: serializers.SessionUnitListSerializer}
     )
     def get(self, request: Request, session_id: str) -> Response:
         """The committed session units, oldest first."""
         units = session_lists.list_units(self.session(request, session_id))
-        return Response(serializers.UnitsSerializer({"ok": True, "units": units}).data)
+        return Response(serializers.SessionUnitListSerializer({"ok": True, "units": units}).data)
 
 
 class ExplainabilityView(WorkspaceView):
     """`GET /api/v1/sessions/{session_id}/explainability`."""
 
     @extend_schema(
-        operation_id="read_session_explainability",
+        operation_id="listTurnExplanations",
         parameters=[_ID],
-        responses={200: serializers.ExplainabilitySerializer, **FAILURES},
+        responses={200: serializers.TurnExplanationListSerializer},
     )
     def get(self, request: Request, session_id: str) -> Response:
         """What happened in the last turns, failed ones too, newest first."""
         turns = session_lists.explain_turns(self.session(request, session_id))
-        return Response(serializers.ExplainabilitySerializer({"ok": True, "turns": turns}).data)
+        return Response(serializers.TurnExplanationListSerializer({"ok": True, "turns": turns}).data)
 
 
 def _read_included_parts(request: Request) -> list[str]:

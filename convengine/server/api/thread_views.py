@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,9 +11,12 @@ from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import session_serializers as serializers
+from convengine.server.api import wire
+from convengine.server.api.errors import error_body
 from convengine.server.api.models import CeApiKey
-from convengine.server.api.views import idempotency_key
-from convengine.server.api.workspace_view import FAILURES, WorkspaceView
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.views import CONTEXT, idempotency_key, read_context_part
+from convengine.server.api.workspace_view import WorkspaceView
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
@@ -22,23 +25,25 @@ from convengine.server.threads.take_message import ThreadAnswer, take_message
 from convengine.server.turns.take_turn import Replayed
 
 #: Has no request state, so one serves all; making a serializer copies its fields.
-_ANSWERS = serializers.AnsweredSerializer()
+_ANSWERS = serializers.MessageAnswerSerializer()
 
 
 class ResolveView(WorkspaceView):
     """`POST /api/v1/sessions/resolve`."""
 
     @extend_schema(
-        operation_id="resolve_session",
-        request=serializers.ResolveSerializer,
-        responses={200: serializers.ResolvedSerializer, **FAILURES},
+        operation_id="resolveSession",
+        request=serializers.ResolveSessionSerializer,
+        responses={200: serializers.ResolvedSessionSerializer},
     )
     def post(self, request: Request) -> Response:
         """Find or make the session that a message belongs to."""
-        given = self.read(serializers.ResolveSerializer, request)
+        given = self.read(serializers.ResolveSessionSerializer, request)
         resolved = find_or_begin_session(self._thread(request, given), given["user_message"])
         row = external_changes.get_session(resolved.session_id, given["workspace_id"])
-        return Response(serializers.ResolvedSerializer({"ok": True, "resolved": resolved, "session": row}).data)
+        body = serializers.ResolvedSessionSerializer({"ok": True, "resolved": resolved, "session": row}).data
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+        return Response(_hide_earlier_turns(request.auth, dict(body)))
 
     def _thread(self, request: Request, given: dict[str, Any]) -> Thread:
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
@@ -50,28 +55,25 @@ class MessageView(ResolveView):
     """`POST /api/v1/sessions/message`."""
 
     @extend_schema(
-        operation_id="send_session_message",
-        request=serializers.MessageSerializer,
+        operation_id="sendSessionMessage",
+        request=serializers.SendMessageSerializer,
         parameters=[
+            CONTEXT,
             OpenApiParameter(
                 "Idempotency-Key",
                 {"type": "string", "minLength": 1, "maxLength": 128},
                 OpenApiParameter.HEADER,
                 description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
-            )
+            ),
         ],
-        responses={
-            200: serializers.AnsweredSerializer,
-            **FAILURES,
-            **dict.fromkeys((422, 500, 502, 504), serializers.SessionFailureSerializer),
-        },
+        responses={200: serializers.MessageAnswerSerializer},
     )
     def post(self, request: Request) -> Response:
         """Find or make the session of a message, and get the engine's answer."""
-        given = self.read(serializers.MessageSerializer, request)
+        given = self.read(serializers.SendMessageSerializer, request)
         thread = self._thread(request, given)
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        params, ignored = remove_reserved(given.get("input_params") or {})
+        params, ignored = remove_reserved(given.get("input_params") or {}, may_approve="approve" in request.auth.scopes)
         turn = TurnRequest(
             "",
             given["user_message"],
@@ -82,15 +84,35 @@ class MessageView(ResolveView):
             preferences=check_preferences(given.get("preferences"), thread.workspace_id),
         )
         write = partial(_write_answer, thread)
+        finish = partial(_finish, request.auth, read_context_part(request))
         answer = take_message(thread, turn, idempotency_key(request, request.auth), write)
         if isinstance(answer, Replayed):
-            return Response(answer.body, headers={"X-Idempotent-Replay": "true"})
+            return Response(finish(answer.body), headers={"X-Idempotent-Replay": "true"})
         error = answer.turn.error
         headers = {"Retry-After": "1"} if error and error.recoverable else {}
-        body = write(answer)
+        body = finish(write(answer))
         if error:
-            body |= {"errorCode": error.code, "message": error.message, "recoverable": error.recoverable}
+            body = {**error_body(error, answer.turn.conversation_id), **body}
         return Response(body, status=error.status if error else 200, headers=headers)
+
+
+def _finish(key: CeApiKey, context: str, body: dict[str, Any]) -> dict[str, Any]:
+    return _hide_earlier_turns(key, {**body, "turn": wire.select_context(body["turn"], context)})
+
+
+def _hide_earlier_turns(key: CeApiKey, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer without what earlier turns left, if the key may not read the session.
+
+    Any key of the workspace may go on with a session (R53).
+    """
+    if key.openers is None:
+        return body
+    began = CeConversation.objects.filter(pk=body["session_id"]).values_list("opened_by", flat=True)
+    if key.may_use(began.first()):
+        return body
+    session = {**body["session"], "context_summary": "", "lifecycle_detail": {}, "preferences": {}}
+    turn = {"turn": wire.select_context(body["turn"], "none")} if "turn" in body else {}
+    return {**body, "session": session, **turn}
 
 
 def _write_answer(thread: Thread, answer: ThreadAnswer) -> dict[str, Any]:

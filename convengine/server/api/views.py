@@ -6,25 +6,34 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import wire
-from convengine.server.api.authentication import KeyThrottle, need_scope
+from convengine.server.api.authentication import need_scope
+from convengine.server.api.base_view import ApiView
 from convengine.server.api.errors import error_body
-from convengine.server.api.failures import describe_statuses
 from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import TurnRequestSerializer, TurnResponseSerializer
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import Replayed, TurnAnswer, take_turn
 
+CONTEXT = OpenApiParameter(
+    "context",
+    {"type": "string", "enum": list(wire.CONTEXT_PARTS)},
+    OpenApiParameter.QUERY,
+    description="The part of the context in the answer. `public`: what rules, tasks and forms wrote, without what the "
+    "engine keeps for itself. `none`: null. Default: `CE_ANSWER_CONTEXT` of the deployment, which is `all`.",
+)
 _PARAMETERS = [
     OpenApiParameter(
         "include",
@@ -35,6 +44,7 @@ _PARAMETERS = [
         description="What to add to the answer. `verbose`: the progress and error lines of the turn. `trace`: its "
         "steps with their stages, for keys with the scope `audit`.",
     ),
+    CONTEXT,
     OpenApiParameter(
         "Idempotency-Key",
         {"type": "string", "minLength": 1, "maxLength": 128},
@@ -48,25 +58,21 @@ _PARAMETERS = [
         description="1: status 200 always, and documents as JSON text, as the original answered.",
     ),
 ]
-_RESPONSES = {200: TurnResponseSerializer} | {
-    status: OpenApiResponse(TurnResponseSerializer, description) for status, description in describe_statuses().items()
-}
 
 #: Has no request state, so one serves all; making a serializer copies its fields.
 _REQUESTS = TurnRequestSerializer()
 
 
-class TurnView(APIView):
+class TurnView(ApiView):
     """`POST /api/v1/conversation/message`."""
 
     scope = "turns"
-    throttle_classes = [KeyThrottle]
 
     @extend_schema(
-        operation_id="take_turn",
+        operation_id="createTurn",
         request=TurnRequestSerializer,
         parameters=_PARAMETERS,
-        responses=_RESPONSES,
+        responses={200: TurnResponseSerializer},
     )
     def post(self, request: Request) -> HttpResponse:
         """Send one message of a conversation, and get the engine's answer."""
@@ -87,18 +93,19 @@ class TurnView(APIView):
         turn = _build_turn_request(given, key_owner, key)
         parts = _read_parts(request)
         build_body = partial(wire.build_body, parts=parts)
-        finish = wire.add_trace if "trace" in parts else _return_unchanged
+        finish = partial(_finish, key_owner, read_context_part(request), "trace" in parts)
         try:
             answer = take_turn(turn, key, build_body, opened_by=key_owner.prefix)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
         if isinstance(answer, Replayed):
-            return _build_response(request, finish(answer.body), 200, {"X-Idempotent-Replay": "true"})
-        return _build_response(request, finish(build_body(answer)), _get_status(answer), {})
+            return _build_response(request, finish(None, answer.body), 200, {"X-Idempotent-Replay": "true"})
+        channel = answer.before.channel if answer.before else None
+        return _build_response(request, finish(channel, build_body(answer)), _get_status(answer), {})
 
 
-class NothingView(APIView):
+class NothingView(ApiView):
     """All other addresses under `/api/v1/`: an error in the usual form."""
 
     schema = None
@@ -110,8 +117,29 @@ class NothingView(APIView):
         raise NotFound(f"{request.path} does not exist. See /api/docs/ for all addresses.")
 
 
-def _return_unchanged(body: dict[str, Any]) -> dict[str, Any]:
-    return body
+def _finish(key: CeApiKey, context: str, with_trace: bool, channel: str | None, body: dict[str, Any]) -> dict[str, Any]:
+    body = wire.select_context(body, context if _may_see_context(key, channel, body["conversationId"]) else "none")
+    return wire.add_trace(body) if with_trace else body
+
+
+def _may_see_context(key: CeApiKey, channel: str | None, conversation_id: str) -> bool:
+    """False for the session of a thread that the key may not read: the context has what earlier turns left.
+
+    Any key of the workspace may go on with it (R53), and learns its ID from the thread. `channel`: null if not known.
+    """
+    if key.openers is None or channel == "api":
+        return True
+    sessions = CeConversation.objects.filter(pk=conversation_id).exclude(channel="api")
+    began = sessions.values_list("opened_by").first()
+    return began is None or key.may_use(began[0])
+
+
+def read_context_part(request: Request) -> str:
+    """How much of the context the answer has. Raises RequestInvalid for an unknown part."""
+    part: str = request.query_params.get("context") or conf.get("ANSWER_CONTEXT")
+    if part not in wire.CONTEXT_PARTS:
+        raise RequestInvalid(fields={"context": [f"There is no {part!r}. Known: {', '.join(wire.CONTEXT_PARTS)}."]})
+    return part
 
 
 def _read_parts(request: Request) -> tuple[str, ...]:
@@ -135,7 +163,7 @@ def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
 
 
 def _build_turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
-    params, ignored = remove_reserved(given.get("inputParams") or {})
+    params, ignored = remove_reserved(given.get("inputParams") or {}, may_approve="approve" in owner.scopes)
     if given.get("reset"):
         params["reset"] = True
     sent_id = given.get("conversationId")

@@ -4,13 +4,20 @@ import uuid
 from collections.abc import Collection
 from typing import Any
 
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.dialogue_state import DIALOGUE
+from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.session import Session
 from convengine.server.app_interfaces import turn_reader
 from convengine.server.turns.take_turn import TurnAnswer
 
 #: What `?include=` may add to an answer.
 PARTS = ("verbose", "trace")
+#: What `?context=` may be.
+CONTEXT_PARTS = ("none", "public", "all")
+#: Branches of the context that steps keep for themselves.
+_INTERNAL = ENGINE_BRANCHES | {CLOCK, DIALOGUE, "pending_slot", "pendingSlot"}
 
 
 def build_body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
@@ -52,6 +59,15 @@ def build_body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any
         "message": None,
         "stateReport": build_state_report(session),
     }
+
+
+def select_context(body: dict[str, Any], part: str) -> dict[str, Any]:
+    """A body with the requested part of its context: all, what rules and forms wrote, or null."""
+    context = body.get("context")
+    if part == "all" or context is None:
+        return body
+    public = {key: value for key, value in context.items() if key not in _INTERNAL and not key.startswith("_")}
+    return {**body, "context": public if part == "public" else None}
 
 
 def add_trace(answer: dict[str, Any]) -> dict[str, Any]:

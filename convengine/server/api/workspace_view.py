@@ -5,24 +5,18 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
-from convengine.server.api.authentication import KeyThrottle
+from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
-from convengine.server.api.session_serializers import SessionFailureSerializer
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 
-#: Possible failures of each of them.
-FAILURES = dict.fromkeys((400, 401, 403, 404, 409, 413, 429, 503), SessionFailureSerializer)
 
-
-class WorkspaceView(APIView):
+class WorkspaceView(ApiView):
     """A view of the key's own workspace."""
 
     scope = "sessions"
-    throttle_classes = [KeyThrottle]
 
     def workspace(self, request: Request, given: str | None) -> str:
         """The workspace of the key. Raises ConversationNotFound for another one."""
@@ -39,7 +33,12 @@ class WorkspaceView(APIView):
             raise RequestInvalid(
                 fields={"session_id": [f"{session_id!r} is not a UUID. Use an ID from an answer."]}
             ) from None
-        return external_changes.get_session(session_id, self.workspace(request, None))
+        row = external_changes.get_session(session_id, self.workspace(request, None))
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+        if not request.auth.may_use(row.opened_by):
+            # Never 403, so that ids cannot be probed.
+            raise ConversationNotFound("This session does not exist.")
+        return row
 
     @staticmethod
     def read(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

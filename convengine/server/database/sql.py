@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -37,9 +38,8 @@ class Dialect:
     def time_param(self, value: datetime) -> Any:
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
-    def boolean_literal(self, value: bool) -> str:
-        """A boolean as a literal, because a parameter is not worth it for two values."""
-        return str(int(value))
+    def decimal_param(self, value: Decimal) -> Any:
+        return str(value)
 
     def read_time(self, value: Any) -> datetime:
         """A time from a cursor: a column comes parsed, an expression as text."""
@@ -88,8 +88,8 @@ class Postgres(Dialect):
     def time_param(self, value: datetime) -> Any:
         return value
 
-    def boolean_literal(self, value: bool) -> str:
-        return str(value).lower()
+    def decimal_param(self, value: Decimal) -> Any:
+        return value
 
     def read_time(self, value: Any) -> datetime:
         return value.astimezone(UTC)  # type: ignore[no-any-return]
@@ -121,6 +121,20 @@ def _dialect(vendor: str) -> Dialect:
 def dialect() -> Dialect:
     """The dialect of the default connection, which scenarios replace temporarily."""
     return _dialect(connection.vendor)
+
+
+def is_connection_broken() -> bool:
+    """True when the server, or what leads to it, ended the default connection."""
+    return connection.vendor == "postgresql" and connection.connection is not None and connection.connection.closed
+
+
+#: In the errors of PostgreSQL and PgBouncer; the first two are in "authentication" in the languages of the server.
+_SIGN_IN_WORDS = ("uthenti", "utenti", "pg_hba.conf", "no such user")
+
+
+def is_sign_in_refused(error: object) -> bool:
+    """True for the error of a database that answers, but does not accept the user and password of this server."""
+    return any(words in str(error) for words in _SIGN_IN_WORDS)
 
 
 def database_time() -> datetime:
@@ -200,3 +214,7 @@ def _execute_in_one_statement(statements: Sequence[Statement]) -> None:
     inside_another = transaction.atomic() if connection.in_atomic_block else nullcontext()
     with inside_another, connection.cursor() as cursor:
         cursor.execute(f"WITH {', '.join(parts)} SELECT {', '.join(counts)}", params)
+    # A project's own backend does not know.
+    refuse = getattr(connection, "refuse_unreplicated_commit", None)
+    if refuse is not None and not connection.in_atomic_block:
+        refuse()

@@ -12,11 +12,17 @@ from django.utils.module_loading import import_string
 DEFAULTS: Mapping[str, Any] = {
     # What the apps offer to one another, as the types of `server.app_interfaces`.
     "SNAPSHOT": "config_admin.interface.configuration",
+    "NAMED_CONFIGURATIONS": "config_admin.interface.named_configurations",
     "RELEASE_HISTORY": "config_admin.interface.release_history",
+    "CONFIGURATION_FILES": "config_admin.interface.configuration_files",
     "AUDIT_WRITER": "audit.interface.turn_log",
     "TURN_READER": "audit.interface.turn_reader",
     "ACCESS_LOG": "audit.interface.access_log",
     "LIVE_STREAMS": "audit.interface.live_streams",
+    "SIMULATOR": "audit.interface.simulator",
+    "WHAT_IF": "audit.interface.what_if",
+    # True: users and groups get admin pages in the design of the others. A project with pages of its own leaves it off.
+    "PEOPLE_ADMIN": False,
     # The bus that carries events of running turns to other processes; blank for none.
     "BUS_URL": "",
     # The address of the streams if another process serves them; blank for this one.
@@ -48,6 +54,8 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_RECIPIENTS": [],
     "NOTIFICATION_FROM": "",
     "NOTIFICATION_WEBHOOKS": [],
+    # The addresses that get the weekly page; none for no mail.
+    "WEEKLY_PAGE_RECIPIENTS": [],
     # True: rows may switch off the SQL check of a database tool.
     "UNSAFE_SQL_TOOLS": False,
     # Background jobs, and the work that can be sent to a worker by name.
@@ -57,17 +65,27 @@ DEFAULTS: Mapping[str, Any] = {
         "convengine.server.turns.open_executions.JOB",
         "convengine.server.sessions.old_turns.SHORT_LIVED",
         "convengine.server.sessions.old_turns.TURNS",
-        "audit.record.old_events.JOB",
-        "audit.record.partitions.JOB",
+        "audit.record.retention.JOB",
         "audit.erasure.erase.JOB",
+        "audit.integrity.ledger.JOB",
         "audit.integrity.nightly_job.JOB",
         "audit.search.text_index.JOB",
+        "audit.reports.counting.JOB",
+        "audit.alerts.job.JOB",
+        "audit.reports.weekly_mail.JOB",
+        "audit.inbox.job.JOB",
         "config_admin.health.job.JOB",
+        "config_admin.drafts.schedule.JOB",
+        "config_admin.gradual.guard.JOB",
         "convengine.server.jobs.old_runs.JOB",
     ],
     "HANDED_WORK": {"summaries": "convengine.server.memory.after_commit.write_summaries"},
+    # A replica of the database that is further behind is not read.
+    "REPLICA_MAX_LAG_SECONDS": 10,
     # The broker of worker and beat; blank for none. Without one, a server may run the jobs in a thread.
     "BROKER_URL": "",
+    # The name of the broker that Sentinels watch, if `BROKER_URL` or `BUS_URL` names Sentinels.
+    "SENTINEL_MASTER": "mymaster",
     "JOBS_IN_PROCESS": False,
     # How often a process looks for due jobs; how long a silent process keeps its job.
     "JOB_TICK_SECONDS": 10,
@@ -85,13 +103,41 @@ DEFAULTS: Mapping[str, Any] = {
     #: Maximum size of an imported configuration file.
     "MAX_IMPORT_BYTES": 32 * 1024 * 1024,
     "TURN_TIMEOUT_SECONDS": 110,
+    # Seconds in which running turns may end when the server stops or restarts.
+    "STOP_SECONDS": 120,
+    # Requests that a process of `serve` runs at once, and that wait for a thread.
+    "THREADS": 4,
+    "MAX_QUEUED": 500,
+    # Transfers of bodies and answers: seconds at the least, bytes per second beyond; unfinished ones of a process, of
+    # one address and of one key; and the bytes of bodies that a process holds.
+    "TRANSFER_SECONDS": 5,
+    "TRANSFER_BYTES_PER_SECOND": 8192,
+    "MAX_UNFINISHED": 1000,
+    "MAX_UNFINISHED_PER_ADDRESS": 100,
+    "MAX_UNFINISHED_PER_KEY": 100,
+    "MAX_HELD_BYTES": 256 * 1024 * 1024,
+    # Threads of one process that wait for models; for tools, tasks, containers and MCP servers; for other turns.
+    "MAX_WAITING_FOR_MODELS": 128,
+    "MAX_WAITING_FOR_TOOLS": 64,
+    "MAX_WAITING_FOR_LEASES": 32,
     "IDEMPOTENCY_HOURS": 24,
+    # The part of the context in answers whose caller does not choose one: all, public or none.
+    "ANSWER_CONTEXT": "all",
     # Maximum calls of one API key, such as "600/min"; blank for no limit.
     "THROTTLE_RATE": "",
+    # How many proxies in front of the server add their caller to X-Forwarded-For.
+    "TRUSTED_PROXIES": 0,
     # Null, or {max_events, window_ms, per_conversation, per_stage, max_tracked_buckets}.
     "AUDIT_RATE_LIMIT": None,
     # Null for the database's clock, or a fixed time in UTC; set by scenarios.
     "CLOCK_AT": None,
+    # Where the daily root of the ledger goes, too: a growing file, and a command that reads JSON; blank for none.
+    "ANCHOR_FILE": "",
+    "ANCHOR_COMMAND": "",
+    # The token of `GET /metrics`; blank for no such address.
+    "METRICS_TOKEN": "",
+    # True: the log has a line for each request.
+    "REQUEST_LOG": False,
     # Seconds added to the clock; set by tests.
     "CLOCK_OFFSET_SECONDS": 0.0,
 }

@@ -1,18 +1,102 @@
 """Read environment variables. An invalid value gives one line with the variable, the problem and the allowed values."""
 
+import difflib
 import json
 import os
+import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ImproperlyConfigured
+
+_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
+#: A value in quotes, and perhaps a comment behind it.
+_QUOTED = re.compile(r"""(["'])(.*?)\1(?:\s+#.*)?""")
+#: Prefixes of variables whose names the deployment chooses.
+_FREE = ("CE_CFG__", "CE_MCP_SECRET_", "CE_TEST_")
+#: All variables that something reads. A variable is also added when it is read: those of secrets have free names.
+_KNOWN = {
+    "CE_ACCESS_LOG",
+    "CE_DATABASE_POOLER", "CE_REPLICA_MAX_LAG_SECONDS", "CE_REPLICA_URL", "CE_SENTINEL_MASTER",
+    "CE_ALLOWED_HOSTS", "CE_ALLOW_UNSAFE_SQL_TOOLS", "CE_ANCHOR_COMMAND", "CE_ANCHOR_FILE", "CE_ANSWER_CONTEXT",
+    "CE_AUDIT_RATE_LIMIT_ENABLED", "CE_AUDIT_RATE_LIMIT_MAX_EVENTS", "CE_AUDIT_RATE_LIMIT_MAX_TRACKED_BUCKETS",
+    "CE_AUDIT_RATE_LIMIT_PER_CONVERSATION", "CE_AUDIT_RATE_LIMIT_PER_STAGE", "CE_AUDIT_RATE_LIMIT_WINDOW_MS",
+    "CE_BROKER_URL", "CE_BUS_URL", "CE_CHROMIUM", "CE_CORS_ALLOWED_ORIGINS", "CE_CSRF_TRUSTED_ORIGINS",
+    "CE_DATABASE_POOL_SIZE", "CE_DATABASE_PREPARE", "CE_DEBUG", "CE_EMAIL_HOST", "CE_EMAIL_PASSWORD",
+    "CE_EMAIL_PORT", "CE_EMAIL_TLS", "CE_EMAIL_USER", "CE_EXTENSIONS", "CE_FILES_ROOT", "CE_HSTS_PRELOAD",
+    "CE_HSTS_SECONDS", "CE_HSTS_SUBDOMAINS", "CE_HTTPS_REDIRECT", "CE_HTTP_CONNECTIONS",
+    "CE_IDEMPOTENCY_HOURS", "CE_JOBS_IN_PROCESS", "CE_JOB_LEASE_SECONDS", "CE_JOB_TICK_SECONDS",
+    "CE_LLM_ALLOWED_MODELS", "CE_LLM_ANSWERS",
+    "CE_LLM_API_KEY", "CE_LLM_BASE_URL", "CE_LLM_CONNECTIONS", "CE_LLM_MODEL", "CE_LLM_PRICES", "CE_LLM_PROVIDER",
+    "CE_LOG_FORMAT", "CE_LOG_LEVEL", "CE_MAX_IMPORT_BYTES", "CE_MAX_INPUT_PARAMS_BYTES", "CE_MAX_MESSAGE_BYTES",
+    "CE_MAX_REQUEST_BYTES", "CE_MAX_STREAMS", "CE_MAX_STREAMS_PER_PERSON", "CE_MCP_API_KEY", "CE_MCP_HTTP_HOSTS",
+    "CE_LLM_FALLBACK", "CE_MAX_HELD_BYTES", "CE_MAX_QUEUED", "CE_MAX_UNFINISHED", "CE_MAX_UNFINISHED_PER_ADDRESS",
+    "CE_MAX_UNFINISHED_PER_KEY", "CE_MAX_WAITING_FOR_LEASES", "CE_MAX_WAITING_FOR_MODELS", "CE_MAX_WAITING_FOR_TOOLS",
+    "CE_THREADS", "CE_TRANSFER_BYTES_PER_SECOND", "CE_TRANSFER_SECONDS",
+    "CE_MCP_STDIO_COMMANDS", "CE_METRICS_TOKEN", "CE_NOTIFICATION_FROM", "CE_NOTIFICATION_RECIPIENTS",
+    "CE_NOTIFICATION_WEBHOOKS", "CE_PROJECT_DIR", "CE_PROXY_SSL_HEADER", "CE_SECRET_KEY", "CE_SECURE_COOKIES",
+    "CE_STOP_SECONDS", "CE_STREAMS_URL", "CE_STREAM_POLL_MS", "CE_STREAM_SECONDS", "CE_THROTTLE_RATE", "CE_TIME_ZONE",
+    "CE_TOOL_DATABASE_URLS", "CE_TRUSTED_PROXIES", "CE_TURN_TIMEOUT_SECONDS", "CE_VAR_DIR", "CE_WEEKLY_PAGE_RECIPIENTS",
+    "CE_WRITE_MANUAL",
+}  # fmt: skip
+
+#: Names of the variables that a `.env` file set in this process.
+_FROM_FILE: set[str] = set()
 
 TRUE = {"true", "1", "yes", "on"}
 FALSE = {"false", "0", "no", "off", ""}
 
 
+def load_file(file: Path) -> None:
+    """Set the variables of a `.env` file, unless the environment has them already.
+
+    Raises ImproperlyConfigured for a line that is not `NAME=value`.
+    """
+    if not file.is_file():
+        return
+    for number, line in enumerate(file.read_text("utf-8-sig").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
+            raise ImproperlyConfigured(f"{file}, line {number}: write NAME=value.")
+        name, value = match.groups()
+        quoted = _QUOTED.fullmatch(value)
+        value = quoted[2] if quoted else value.partition(" #")[0].strip()
+        if name not in os.environ:
+            os.environ[name] = value
+            _FROM_FILE.add(name)
+
+
+def read_inherited_variables() -> dict[str, str]:
+    """The environment without what a `.env` file set: for processes that read the file themselves."""
+    return {name: value for name, value in os.environ.items() if name not in _FROM_FILE}
+
+
+def misspelt() -> dict[str, str]:
+    """The `CE_…` variables that nothing reads, each with the most similar known name, or a blank one."""
+    unknown = [
+        name for name in os.environ if name.startswith("CE_") and name not in _KNOWN and not name.startswith(_FREE)
+    ]
+    return {
+        name: next(iter(difflib.get_close_matches(name, _KNOWN - os.environ.keys(), 1, 0.75)), "")
+        for name in sorted(unknown)
+    }
+
+
+def describe_misspelt() -> list[str]:
+    """A sentence for each of them."""
+    return [
+        f"{name} is not a known variable." + (f" Did you mean {nearest}?" if nearest else "")
+        for name, nearest in misspelt().items()
+    ]
+
+
 def text(name: str, default: str = "") -> str:
     """A text variable."""
+    _KNOWN.add(name)
     return os.environ.get(name, default).strip()
 
 
@@ -37,6 +121,24 @@ def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+def rate(name: str) -> str:
+    """A number of calls per second, minute, hour or day, such as 600/min; blank for none."""
+    value = text(name)
+    if value and not re.fullmatch(r"[0-9]+/[smhd][a-z]*", value):
+        raise ImproperlyConfigured(f"{name} must be a number of calls per time, such as 600/min.")
+    return value
+
+
+def https_header(name: str) -> tuple[str, str] | None:
+    """The header in which the proxy writes `https`, as Django reads it; null for none."""
+    header = text(name)
+    if not header:
+        return None
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", header):
+        raise ImproperlyConfigured(f"{name} must be the name of a header, such as X-Forwarded-Proto.")
+    return f"HTTP_{header.upper().replace('-', '_')}", "https"
+
+
 def one_of(name: str, default: str, *allowed: str) -> str:
     """One of the allowed words, ignoring case."""
     value = text(name, default)
@@ -44,6 +146,19 @@ def one_of(name: str, default: str, *allowed: str) -> str:
         if word.lower() == value.lower():
             return word
     raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}.")
+
+
+def time_zone(name: str, default: str) -> str:
+    """The name of a time zone, such as Europe/Berlin."""
+    value = text(name, default) or default
+    try:
+        ZoneInfo(value)
+    except (ValueError, KeyError, OSError):
+        nearest = difflib.get_close_matches(value, available_timezones(), 1)
+    else:
+        return value
+    hint = f"Did you mean {nearest[0]}?" if nearest else "Use a name such as Europe/Berlin."
+    raise ImproperlyConfigured(f"{name}: there is no time zone {value!r}. {hint}")
 
 
 def document(name: str) -> dict[str, Any]:
@@ -71,9 +186,9 @@ def http_connections() -> dict[str, Any]:
                 f"CE_HTTP_CONNECTIONS: {name} must be an object, its secret in another variable."
             )
         if variable := declared.get("secret"):
-            if not os.environ.get(str(variable)):
+            if not text(str(variable)):
                 raise ImproperlyConfigured(f"CE_HTTP_CONNECTIONS: the variable {variable} of {name} is not set.")
-            declared["secret_value"] = os.environ[str(variable)]
+            declared["secret_value"] = text(str(variable))
     return connections
 
 
@@ -108,6 +223,7 @@ def models() -> dict[str, dict[str, Any]]:
         "models": list(dict.fromkeys([model, *words("CE_LLM_ALLOWED_MODELS")])),
         "prices": document("CE_LLM_PRICES"),
         "answers": one_of("CE_LLM_ANSWERS", "schema", "schema", "object", "text"),
+        "fallback": text("CE_LLM_FALLBACK"),
     }
     return {"openai" if url in ("", _OPENAI) else "default": default, **_with_keys(named)}
 
@@ -150,9 +266,12 @@ def live_setting_defaults() -> dict[tuple[str, str], str]:
 
 def broker(url: str) -> str:
     """The address of the job broker; blank for none, `embedded` for one that `serve` starts."""
-    if url and url != "embedded" and urlsplit(url).scheme not in ("redis", "rediss", "redis+socket"):
+    # The addresses of several Sentinels are separated by semicolons.
+    schemes = {urlsplit(part).scheme for part in url.split(";")}
+    if url and url != "embedded" and schemes != {"sentinel"} and schemes - {"redis", "rediss", "redis+socket"}:
         raise ImproperlyConfigured(
-            "CE_BROKER_URL and CE_BUS_URL must begin with redis://, rediss:// or redis+socket://, or be `embedded`."
+            "CE_BROKER_URL and CE_BUS_URL must begin with redis://, rediss://, redis+socket:// or sentinel://, or be "
+            "`embedded`."
         )
     return url
 
@@ -170,7 +289,7 @@ def database(url: str, default_file: str) -> dict[str, Any]:
         name = unquote(parts.path)
         name = name[1:] if url else default_file
         return {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": "convengine.server.database.sqlite3",
             "NAME": name,
             "OPTIONS": {
                 # IMMEDIATE makes read-modify-write safe: select_for_update does nothing on SQLite.
@@ -183,6 +302,12 @@ def database(url: str, default_file: str) -> dict[str, Any]:
         }
     if parts.scheme in ("postgres", "postgresql"):
         query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+        is_pooled = one_of("CE_DATABASE_POOLER", "none", "none", "transaction") == "transaction"
+        if is_pooled and "options" in query:
+            raise ImproperlyConfigured(
+                "The address of a database behind a pooler cannot have `options`: another client would get them. "
+                "Set them in PostgreSQL instead: ALTER ROLE … SET …"
+            )
         return {
             # Checks each connection before use, so that no call gets a dead one after a restart of the database.
             "ENGINE": "convengine.server.database.postgresql",
@@ -194,13 +319,32 @@ def database(url: str, default_file: str) -> dict[str, Any]:
             "PORT": str(query.pop("port", parts.port or "")),
             # A pool, because a waiting turn must return its connection, and persistent ones could not be returned.
             "OPTIONS": {
+                # A connection whose server is gone without a word ends after twenty seconds, also in jobs that wait.
+                "connect_timeout": "3",
+                "keepalives_idle": "10",
+                "keepalives_interval": "5",
+                "keepalives_count": "2",
+                "tcp_user_timeout": "20000",
                 **query,
-                # Statements are prepared once per connection.
+                # Statements are prepared once per connection. A pooler gives each transaction another connection.
                 "server_side_binding": True,
-                "prepare_threshold": 5 if boolean("CE_DATABASE_PREPARE", True) else None,
+                "prepare_threshold": 5 if boolean("CE_DATABASE_PREPARE", True) and not is_pooled else None,
                 "pool": {"min_size": 1, "max_size": integer("CE_DATABASE_POOL_SIZE", 2, 1), "timeout": 30},
             },
             "CONN_MAX_AGE": 0,
             "DISABLE_SERVER_SIDE_CURSORS": True,
         }
     raise ImproperlyConfigured("DATABASE_URL must begin with postgresql:// or sqlite:///.")
+
+
+def replica(url: str, primary: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Django's dictionary for the replica by its alias; empty for a blank address."""
+    if not url:
+        return {}
+    if not url.startswith(("postgresql://", "postgres://")) or primary["ENGINE"].endswith("sqlite3"):
+        raise ImproperlyConfigured("CE_REPLICA_URL must begin with postgresql://, and so must DATABASE_URL.")
+    values = database(url, "")
+    # Its pages go to the primary at once when it is out.
+    values["OPTIONS"]["pool"] = {**values["OPTIONS"]["pool"], "min_size": 0, "timeout": 2}
+    values["OPTIONS"].setdefault("connect_timeout", 2)
+    return {"replica": {**values, "TEST": {"MIRROR": "default"}}}

@@ -9,6 +9,7 @@ from django.db.models.signals import post_migrate
 
 class ExecutorsConfig(AppConfig):
     name = "convengine.server.executors"
+    default_auto_field = "django.db.models.BigAutoField"
     label = "ce_executors"
     verbose_name = "Tools"
 

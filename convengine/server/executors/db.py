@@ -19,6 +19,7 @@ from convengine.engine.turn.codec import dumps, to_strict
 from convengine.engine.turn.enums import SqlDialect
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.deployment import conf
+from convengine.server.deployment.secrets import mask_secrets
 from convengine.server.executors.job import Job
 from convengine.server.executors.settings import DB_CONNECTION, STATEMENT_TIMEOUT_MS
 from convengine.server.executors.sql_guard import (
@@ -29,6 +30,7 @@ from convengine.server.executors.sql_guard import (
     list_allowed_names,
     readable,
 )
+from convengine.server.resilience.time_left import clip_seconds
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -218,7 +220,7 @@ def _timeout(milliseconds: int) -> ToolFault:
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
+    return mask_secrets(str(error).strip().split("\n")[0])
 
 
 _STAGE = "MCP_DB_SQL_EXECUTION"
@@ -237,7 +239,7 @@ def run(job: Job) -> ToolAnswer:
     statement = check_statement(job, row)
     source = _source(job, row)
     limit, values = _limit_rows(row, job.args)
-    timeout = live_settings.read(job.snapshot, STATEMENT_TIMEOUT_MS).value
+    timeout = int(clip_seconds(live_settings.read(job.snapshot, STATEMENT_TIMEOUT_MS).value / 1000) * 1000)
     sent = {name: values.get(name) for name in statement.params}
     about = {"tool_code": job.tool_code, "tool_group": job.group, "sql": statement.sql, "params": to_strict(sent)}
     try:

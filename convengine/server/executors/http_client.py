@@ -15,10 +15,11 @@ from urllib.parse import urlencode
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
+from convengine.server.deployment.secrets import MASK, SHORTEST, mask_secrets
 from convengine.server.executors.addresses import resolve_host
-from convengine.server.executors.circuit import Circuits
 from convengine.server.executors.http_connections import HttpConnection, Target
 from convengine.server.executors.http_policy import Policy
+from convengine.server.resilience.circuit import CircuitOpen, Circuits
 
 if TYPE_CHECKING:
     import httpx2
@@ -69,8 +70,18 @@ def send(call: Call, pause: Callable[[float], None] = time.sleep) -> Answer:
     policy = call.policy
     if not policy.circuit_breaker_enabled:
         return _attempts(call, pause)
-    with circuits.of(call.name).call(policy.circuit_failure_threshold, policy.circuit_open_ms, _others_fault):
-        return _attempts(call, pause)
+    circuit = circuits.of(call.name)
+    try:
+        with circuit.call(policy.circuit_failure_threshold, policy.circuit_open_ms) as attempt:
+            try:
+                answer = _attempts(call, pause)
+            except _Failed as failed:
+                attempt.failed = failed.counts or None
+                raise
+            attempt.failed = False
+            return answer
+    except CircuitOpen as error:
+        raise ToolFault("CIRCUIT_OPEN", f"The system behind this tool is not called. {error}") from error
 
 
 class _Failed(ToolFault):
@@ -81,10 +92,6 @@ class _Failed(ToolFault):
         self.again = again
         self.counts = counts
         self.retry_after = retry_after
-
-
-def _others_fault(fault: ToolFault) -> bool:
-    return isinstance(fault, _Failed) and fault.counts
 
 
 def _attempts(call: Call, pause: Callable[[float], None]) -> Answer:
@@ -106,7 +113,12 @@ def _attempt(call: Call) -> tuple[int, bytes]:
 
     target, policy = call.target, call.policy
     private = target.connection.may_be_private(target.host, target.port)
-    request = _request(call, resolve_host(target.host, target.port, private))
+    address = resolve_host(target.host, target.port, private)
+    try:
+        request = _request(call, address)
+    except (httpx2.InvalidURL, ValueError, TypeError) as error:
+        # Such as a header whose value has letters beyond Latin, or half of a character in the query.
+        raise ToolFault("REQUEST_INVALID", f"The request cannot be made: {type(error).__name__}.") from error
     end = time.monotonic() + (policy.connect_timeout_ms + policy.read_timeout_ms) / 1000
     try:
         response = _transport(target.connection.name, target.host).handle_request(request)
@@ -121,10 +133,17 @@ def _attempt(call: Call) -> tuple[int, bytes]:
             again=policy.retry_on_io_exception,
             counts=True,
         ) from error
+    except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol) as error:
+        raise ToolFault("REQUEST_INVALID", f"The request cannot be made: {mask_secrets(str(error))}") from error
     except httpx2.TransportError as error:
         text = f"{target.authority} could not be reached: {type(error).__name__}: {error}"
         raise _Failed("HTTP_IO", text, again=policy.retry_on_io_exception, counts=True) from error
-    return _check_response(call, response, body)
+    return _check_response(call, response, _mask_secret(body, target.connection.secret))
+
+
+def _mask_secret(body: bytes, secret: str) -> bytes:
+    """The body without the secret, which some services repeat."""
+    return body.replace(secret.encode(), MASK.encode()) if len(secret) >= SHORTEST else body
 
 
 def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:

@@ -12,6 +12,7 @@ from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.codec import dumps, loads
 from convengine.server.deployment import conf
+from convengine.server.deployment.secrets import mask_secrets
 
 Json = Any
 _PORTS = {"http": 80, "https": 443}
@@ -155,7 +156,9 @@ def _split(address: str) -> SplitResult:
     except ValueError:
         usable = False
     if not usable:
-        raise ToolFault("HOST_REFUSED", f"{address[:200]} is not an http or https address without a user name.")
+        raise ToolFault(
+            "HOST_REFUSED", f"{mask_secrets(address[:200])} is not an http or https address without a user name."
+        )
     return parts
 
 

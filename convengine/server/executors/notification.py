@@ -80,12 +80,17 @@ def _email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
     return _message(job, _EMAIL, ", ".join(recipients), subject, text[:_LONGEST_TEXT]), send
 
 
-def _check_recipient(address: str) -> None:
-    """Raises ToolFault RECIPIENT_REFUSED unless the deployment allows the address or its domain."""
+def may_write_to(address: str) -> bool:
+    """Whether the deployment allows the address or its domain (`CE_NOTIFICATION_RECIPIENTS`)."""
     allowed = {entry.strip().lower() for entry in conf.get("NOTIFICATION_RECIPIENTS")}
     name, _, domain = address.lower().rpartition("@")
     odd = any(sign in address for sign in "\r\n,;<>\"' \t")
-    if odd or not name or not ({address.lower(), f"@{domain}"} & allowed):
+    return not odd and bool(name) and bool({address.lower(), f"@{domain}"} & allowed)
+
+
+def _check_recipient(address: str) -> None:
+    """Raises ToolFault RECIPIENT_REFUSED unless the deployment allows the address or its domain."""
+    if not may_write_to(address):
         raise ToolFault("RECIPIENT_REFUSED", f"Tools may not write to {address[:200]}. See CE_NOTIFICATION_RECIPIENTS.")
 
 

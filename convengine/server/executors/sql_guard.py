@@ -45,6 +45,13 @@ SYNTAX = frozenset(
 )  # fmt: skip
 #: System tables by prefix, and schemas of such tables.
 SYSTEM_PREFIXES = ("pg_", "sqlite_", "pragma_", "dba_", "v$", "user$", "sys_")
+#: Functions that are called without brackets, also in the place of a table.
+_CALLED_WITHOUT_BRACKETS = frozenset(
+    {
+        "current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp",
+        "current_user", "localtime", "localtimestamp", "session_user", "system_user", "user",
+    }
+)  # fmt: skip
 SYSTEM_SCHEMAS = frozenset({"pg_catalog", "information_schema", "pg_toast", "sys", "system"})
 _DIALECTS = {SqlDialect.POSTGRES: "postgres", SqlDialect.SQLITE: "sqlite", SqlDialect.ORACLE: "oracle"}
 
@@ -115,9 +122,50 @@ def judge(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
             raise SqlRefused("A SELECT has no columns. Name the columns.")
         if isinstance(node, (exp.CTE, exp.Subquery)) and not isinstance(node.this, (exp.Query, exp.Table, exp.Join)):
             raise SqlRefused(f"Brackets and WITH may contain only queries; {node.this.key.upper()} is not a query.")
+        if isinstance(node, exp.Dot) and not isinstance(node.expression, (exp.Star, exp.Func)):
+            raise SqlRefused(
+                f"{node.sql()} is not allowed: PostgreSQL reads it as a call of the function {node.expression.name}. "
+                "Name the column without brackets, or make a view."
+            )
         if isinstance(node, exp.Table):
             _judge_table(node, rules.tables)
+    _judge_qualified_columns(tree)
     _judge_words(tree, dialect, rules)
+
+
+def _judge_qualified_columns(tree: "exp.Expr") -> None:
+    """`t.name` is a column of a table, a query or VALUES. Of anything else it may be the function `name` of `t`."""
+    from sqlglot import exp
+
+    relations: set[str] = set()
+    #: The columns of functions that stand in the place of tables: those of the alias, else one with its name.
+    columns_of: dict[str, set[str]] = {}
+    for source in tree.find_all(exp.Table, exp.Subquery, exp.Values, exp.Unnest, exp.Lateral):
+        alias, queried = source.alias.lower(), source.this
+        is_relation = isinstance(source, exp.Values) or (
+            not isinstance(source, exp.Unnest)
+            and (isinstance(queried, (exp.Query, exp.Subquery, exp.Values)) or _is_table_name(source))
+        )
+        if is_relation:
+            relations.add(alias or source.name.lower())
+        elif alias:
+            columns_of[alias] = {name.lower() for name in source.alias_column_names} or {alias}
+    relations -= columns_of.keys()
+    for column in tree.find_all(exp.Column):
+        of, name = column.table.lower(), column.name.lower()
+        if not of or isinstance(column.this, exp.Star) or of in relations or name in columns_of.get(of, ()):
+            continue
+        known = ", ".join(sorted(f"{of}.{each}" for each in columns_of.get(of, ())))
+        raise SqlRefused(
+            f"{of}.{name} is not allowed: {of} is not a table of the statement, so {name} may be a function. "
+            + (f"Its columns are {known}; name more as AS {of}(…)." if known else "Name a table or its alias.")
+        )
+
+
+def _is_table_name(source: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
 
 
 def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
@@ -126,6 +174,8 @@ def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
     if not isinstance(table.this, exp.Identifier):
         return  # A function instead of a table; functions are checked elsewhere.
     name, schema, catalog = table.name.lower(), table.db.lower(), table.catalog.lower()
+    if name in _CALLED_WITHOUT_BRACKETS and not schema and not table.this.quoted:
+        raise SqlRefused(f"{name.upper()} in FROM is a function. Select it as a value.")
     if not schema and name in _visible(table):
         return
     full = ".".join(part for part in (catalog, schema, name) if part)
@@ -286,6 +336,10 @@ def parameters(sql: str, dialect: str) -> frozenset[str]:
     return frozenset(node.name for node in tree.find_all(exp.Placeholder))
 
 
+#: How the parser shows a token in its messages.
+_TOKEN = re.compile(r"<Token .*?text: (?P<text>.+?), line: .*?>")
+
+
 def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
     import logging
 
@@ -299,6 +353,7 @@ def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
         parsed = sqlglot.parse(sql, dialect=parser_name(dialect))
     except SqlglotError as error:
         text = re.sub(r"\x1b\[\d*m", "", str(error)).split("\n")[0]
+        text = _TOKEN.sub(r"\g<text>", text)
         raise SqlRefused(f"The statement is not valid SQL: {text}") from None
     statements = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
     if not statements:

@@ -14,7 +14,7 @@ from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import to_plain, to_strict
-from convengine.engine.turn.facts import collect_session_facts
+from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors.http_client import idempotency_key
 from convengine.server.executors.job import Job
@@ -41,7 +41,7 @@ def run(job: Job) -> ToolAnswer:
     """The task's result. Raises ToolFault NO_TASK, TASK_FAILED or the task's own code; TimeoutError."""
     method = _method(job)
     call = ToolTaskCall(
-        to_plain(collect_session_facts(job.session)),
+        to_plain(collect_extension_facts(job.session)),
         copy.deepcopy(dict(job.session.context)),
         copy.deepcopy(dict(job.session.input_params)),
         idempotency_key=idempotency_key(job.session.conversation_id, job.session.turn_no, job.tool_code, job.args),

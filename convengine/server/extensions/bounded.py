@@ -6,15 +6,21 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from convengine.server.database.release import release_connections
+from convengine.server.resilience.time_left import clip_seconds
+
 T = TypeVar("T")
 
 
 def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable[[], None] = lambda: None) -> T:
-    """The result or exception of `call`; TimeoutError when it takes longer.
+    """The result or exception of `call`; TimeoutError when it takes longer, or longer than the turn may.
+
+    The waiting thread holds no connection.
 
     It runs in a thread of its own, which ends with `afterwards` (to return database connections). A thread cannot be
     stopped: it may still finish, and its result is lost.
     """
+    milliseconds = clip_seconds(milliseconds / 1000) * 1000
     outcome: Future[T] = Future()
     context = contextvars.copy_context()
 
@@ -30,9 +36,10 @@ def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable
             afterwards()
 
     threading.Thread(target=run, name="registered code", daemon=True).start()
+    release_connections()
     try:
         return outcome.result(milliseconds / 1000)
     except TimeoutError:
         if outcome.done():
             raise
-        raise TimeoutError(f"The call took longer than {milliseconds:g} ms.") from None
+        raise TimeoutError(f"The call took longer than {milliseconds:.0f} ms.") from None

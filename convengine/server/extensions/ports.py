@@ -6,6 +6,7 @@ Each call is recorded; its faults are part of the answer (pipeline-2 1.1, 3.2, 9
 import copy
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -15,7 +16,7 @@ from convengine.engine.text.compare import blank
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.codec import dumps, loads, to_plain, to_strict
 from convengine.engine.turn.enums import ToolGroup
-from convengine.engine.turn.facts import collect_session_facts
+from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.ports import (
@@ -30,12 +31,19 @@ from convengine.engine.turn.ports import (
 from convengine.engine.turn.recording import Tape
 from convengine.engine.turn.session import Session
 from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.faults import report_fault
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry, ToolEntry, interceptors_for, transformer_for
+from convengine.server.observability.calls import record_tool_call, trace_call
+from convengine.server.resilience.waiting import Overloaded
+
+Wait = Callable[[], AbstractContextManager[None]]
+#: Nothing was called, because too many turns of this process wait already.
+OVERLOADED = "OVERLOADED"
 
 
 class Containers:
-    """The containers port. `before` is called in the turn's thread ahead of a fetch, `afterwards` in the fetch's
+    """The containers port. The turn's thread holds `wait` during a fetch; `afterwards` is called in the fetch's
     thread.
     """
 
@@ -44,12 +52,12 @@ class Containers:
         registry: Registry,
         tape: Tape,
         afterwards: Callable[[], None] = lambda: None,
-        before: Callable[[], None] = lambda: None,
+        wait: Wait = nullcontext,
     ) -> None:
         self._registry = registry
         self._tape = tape
         self._afterwards = afterwards
-        self._before = before
+        self._wait = wait
 
     def fetch(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
         """Call the provider of the request's address with its interceptors, and transform the result."""
@@ -64,18 +72,30 @@ class Containers:
         started = time.monotonic()
         sent = copy.deepcopy(request)
         value, error = self._within_limits(sent, session)
-        took = int((time.monotonic() - started) * 1000)
+        seconds = time.monotonic() - started
+        took = int(seconds * 1000)
+        answer = self._make_answer(request, sent, value, error, took)
+        trace_call("container", _name(request), seconds, answer.error_type)
+        return answer
+
+    def _make_answer(
+        self, request: ContainerRequest, sent: ContainerRequest, value: Any, error: Exception | None, took: int
+    ) -> ContainerAnswer:
         if error is None:
             return ContainerAnswer(value, duration_ms=took, sent=_find_changed_params(request, sent))
+        if isinstance(error, Overloaded):
+            return ContainerAnswer(None, OVERLOADED, str(error), took)
+        if not isinstance(error, _Refused):
+            report_fault("CONTAINER", _name(request), error)
         code = error.code if isinstance(error, _Refused) else type(error).__name__
         # After a timeout the code may still be changing the request.
         changed_params = None if isinstance(error, TimeoutError) else _find_changed_params(request, sent)
         return ContainerAnswer(None, code, str(error), took, changed_params)
 
     def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
-        self._before()
         try:
-            value = call_within(request.timeout_ms, lambda: self._call(request, session), self._afterwards)
+            with self._wait():
+                value = call_within(request.timeout_ms, lambda: self._call(request, session), self._afterwards)
             _check_size(value, request.max_bytes)
         except Exception as error:
             return None, error
@@ -83,7 +103,7 @@ class Containers:
 
     def _call(self, request: ContainerRequest, session: Session) -> Any:
         """The value as JSON. Raises the exceptions of registered code, and _Refused."""
-        facts = to_plain(collect_session_facts(session))
+        facts = to_plain(collect_extension_facts(session))
         around = interceptors_for(self._registry.interceptors, request.intent, request.state)
         for each in around:
             if each.before:
@@ -102,6 +122,10 @@ class Containers:
             return to_strict(value)
         except (TypeError, ValueError) as error:
             raise _Refused("NOT_JSON", f"The result is not a JSON value: {error}") from error
+
+
+def _name(request: ContainerRequest) -> str:
+    return f"{request.page_id}/{request.section_id}/{request.container_id}"
 
 
 class _Refused(Exception):
@@ -124,9 +148,17 @@ def _check_size(value: Any, limit: int) -> None:
 
 
 class Memories:
-    def __init__(self, registry: Registry, tape: Tape) -> None:
+    """The memory port. The turn's thread holds `wait` during the call of a store."""
+
+    def __init__(self, registry: Registry, tape: Tape, wait: Wait = nullcontext) -> None:
         self._stores = registry.memory_stores
         self._tape = tape
+        self._wait = wait
+
+    @property
+    def has_stores(self) -> bool:
+        """True when a store is registered."""
+        return bool(self._stores)
 
     def read(self, session: Session) -> MemoryAnswer:
         """The text of the first store that returns one; later stores are not asked."""
@@ -146,7 +178,8 @@ class Memories:
         faults: list[StoreFault] = []
         for name, store in self._stores.items():
             try:
-                text = store.read(to_plain(collect_session_facts(session)))
+                with self._wait():
+                    text = store.read(to_plain(collect_extension_facts(session)))
             except (Exception, SystemExit) as error:
                 faults.append(_fault(name, error))
                 continue
@@ -159,7 +192,8 @@ class Memories:
         written: list[str] = []
         for name, store in self._stores.items():
             try:
-                store.write(to_plain(collect_session_facts(session)), summary)
+                with self._wait():
+                    store.write(to_plain(collect_extension_facts(session)), summary)
                 written.append(name)
             except (Exception, SystemExit) as error:
                 faults.append(_fault(name, error))
@@ -167,13 +201,24 @@ class Memories:
 
 
 def _fault(store: str, error: BaseException) -> StoreFault:
+    if isinstance(error, Overloaded):
+        return StoreFault(store, OVERLOADED, str(error))
+    report_fault("MEMORY_STORE", store, error)
     return StoreFault(store, type(error).__name__, str(error))
 
 
 class ResponseTransformers:
-    def __init__(self, registry: Registry, tape: Tape) -> None:
+    """The transformers port. The turn's thread holds `wait` during a call."""
+
+    def __init__(self, registry: Registry, tape: Tape, wait: Wait = nullcontext) -> None:
         self._registry = registry
         self._tape = tape
+        self._wait = wait
+
+    def find_name(self, stage: str, session: Session) -> str | None:
+        """The name of the transformer that fits intent and state, if any."""
+        transformer = transformer_for(self._registry.response_transformers[stage], session.intent, session.state)
+        return transformer.name if transformer else None
 
     def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
         """Let the transformer of a stage that fits intent and state change the answer."""
@@ -194,12 +239,13 @@ class ResponseTransformers:
             return answer
         answer["transformer"] = transformer.name
         try:
-            changed = transformer.transform(
-                payload, to_plain(collect_session_facts(session)), to_plain(hide_internal(session.input_params))
-            )
+            facts, params = to_plain(collect_extension_facts(session)), to_plain(hide_internal(session.input_params))
+            with self._wait():
+                changed = transformer.transform(payload, facts, params)
             if changed is not None:
                 answer["payload"] = _to_recorded_payload(changed)
         except (Exception, SystemExit) as error:
+            report_fault("TRANSFORMER", transformer.name, error)
             answer["errorType"], answer["errorMessage"] = type(error).__name__, str(error)
         return answer
 
@@ -223,6 +269,8 @@ def _to_recorded_payload(changed: Any) -> dict[str, Any]:
 Json = Any
 #: The call took longer than the turn could wait; it is unknown whether the tool did its work.
 TOOL_TIMEOUT = "TOOL_TIMEOUT"
+#: Tools that wait for nobody.
+_LOCAL = frozenset({ToolGroup.CALCULATOR_TRANSFORM})
 #: Makes the call that a tool's code requests.
 MakeCall = Callable[[str, HttpRequest, Session], Json]
 #: Texts of these groups become an object, so that paths always find one (pipeline-2 4.7).
@@ -250,7 +298,7 @@ class RegisteredTools:
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session) -> ToolAnswer:
         """Run a tool of a group; NO_EXECUTOR when there is no executor."""
         group = resolve_group(tool_group)
-        given, facts = to_plain(dict(args)), to_plain(collect_session_facts(session))
+        given, facts = to_plain(dict(args)), to_plain(collect_extension_facts(session))
         entry = self._registry.tools.get(tool_code)
         if entry is not None and resolve_group(entry.group) == group:
             run = entry.run
@@ -280,6 +328,7 @@ class RegisteredTools:
         except ToolFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=fault.message, stage_payloads=fault.stage_payloads)
         except Exception as error:
+            report_fault("TOOL", tool_code or group, error)
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))
 
     def _call_http(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
@@ -300,18 +349,21 @@ def _result(value: Json, group: str) -> Json:
 class TimedTools:
     """Executors with a time limit for each call. `afterwards` ends the thread of such a call.
 
-    `before` is called in the waiting thread before each call.
+    The turn's thread holds `wait` during a call, unless the tool only computes.
     """
 
     def __init__(
         self,
         tools: ToolPort,
         afterwards: Callable[[], None] = lambda: None,
-        before: Callable[[], None] = lambda: None,
+        wait: Wait = nullcontext,
+        *,
+        is_measured: bool = True,
     ) -> None:
         self._tools = tools
         self._afterwards = afterwards
-        self._before = before
+        self._wait = wait
+        self._is_measured = is_measured
 
     def run(
         self,
@@ -321,8 +373,27 @@ class TimedTools:
         session: Session,
         within_ms: int | None = None,
     ) -> ToolAnswer:
-        """Run a tool; TOOL_TIMEOUT when it takes longer than `within_ms`."""
-        self._before()
+        """Run a tool; TOOL_TIMEOUT when it takes longer than `within_ms`, OVERLOADED when too many wait for tools."""
+        started = time.monotonic()
+        answer = self._run_in_slot(tool_code, tool_group, args, session, within_ms)
+        if self._is_measured:
+            record_tool_call(tool_code or "", resolve_group(tool_group), answer, time.monotonic() - started)
+        return answer
+
+    def _run_in_slot(
+        self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session, within_ms: int | None
+    ) -> ToolAnswer:
+        if resolve_group(tool_group) in _LOCAL:
+            return self._run_in_time(tool_code, tool_group, args, session, within_ms)
+        try:
+            with self._wait():
+                return self._run_in_time(tool_code, tool_group, args, session, within_ms)
+        except Overloaded as error:
+            return ToolAnswer(error_type=OVERLOADED, error_message=str(error))
+
+    def _run_in_time(
+        self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session, within_ms: int | None
+    ) -> ToolAnswer:
         if within_ms is None:
             return self._tools.run(tool_code, tool_group, args, session)
         try:

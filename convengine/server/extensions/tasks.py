@@ -1,18 +1,23 @@
 """Run registered tasks: recorded, with their effects as part of the answer."""
 
 import copy
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
-from convengine.engine.turn.facts import collect_session_facts
+from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.ports import ActionRun, TaskAnswer
 from convengine.engine.turn.recording import Tape
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.faults import report_fault
 from convengine.server.extensions.registry import Registry, TaskEntry
+from convengine.server.observability.calls import trace_call
+from convengine.server.resilience.waiting import Overloaded
 
 
 @dataclass
@@ -64,8 +69,8 @@ class TaskResult:
 class Tasks:
     """The tasks port.
 
-    For each method of a confirmed action: `before` is called in the turn's thread, which will wait for it, `afterwards`
-    in the method's thread when it ends.
+    The turn's thread holds `wait` during a method. Each method of a confirmed action has a thread of its own, where
+    `afterwards` is called when it ends.
     """
 
     def __init__(
@@ -73,12 +78,12 @@ class Tasks:
         registry: Registry,
         tape: Tape,
         afterwards: Callable[[], None] = lambda: None,
-        before: Callable[[], None] = lambda: None,
+        wait: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._registry = registry
         self._tape = tape
         self._afterwards = afterwards
-        self._before = before
+        self._wait = wait
 
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task, or null."""
@@ -113,7 +118,15 @@ class Tasks:
         request = {"task": task, "method": method, "ruleId": rule.rule_id if rule else None}
         if action:
             request["idempotencyKey"] = action.idempotency_key
-        return TaskAnswer(**self._tape.ask("task", request, lambda: self._call(task, method, session, rule, action)))
+        return TaskAnswer(**self._tape.ask("task", request, lambda: self._trace(task, method, session, rule, action)))
+
+    def _trace(
+        self, task: str, method: str, session: Session, rule: Rule | None, action: ActionRun | None
+    ) -> dict[str, Any]:
+        started = time.monotonic()
+        answer = self._call(task, method, session, rule, action)
+        trace_call("task", f"{task}:{method}", time.monotonic() - started, answer["error_type"])
+        return answer
 
     def _call(
         self, task: str, method: str, session: Session, rule: Rule | None, action: ActionRun | None
@@ -122,19 +135,22 @@ class Tasks:
         if entry is None or method not in entry.methods:
             return asdict(TaskAnswer(error_type="NOT_REGISTERED", error_message=f"There is no task {task}:{method}."))
         call = TaskCall(
-            to_plain(collect_session_facts(session)),
+            to_plain(collect_extension_facts(session)),
             copy.deepcopy(dict(session.context)),
             copy.deepcopy(dict(session.input_params)),
             rule,
             action.idempotency_key if action else None,
         )
         try:
-            if action is None:
-                value = entry.methods[method](call)
-            else:
-                self._before()
-                value = call_within(action.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
+            with self._wait():
+                if action is None:
+                    value = entry.methods[method](call)
+                else:
+                    value = call_within(action.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
+        except Overloaded as error:
+            return asdict(TaskAnswer(error_type="OVERLOADED", error_message=str(error)))
         except (Exception, SystemExit) as error:
+            report_fault("TASK", f"{task}:{method}", error)
             return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
         answer: dict[str, Any] = to_plain(asdict(_answer(value, call, entry)))
         return answer

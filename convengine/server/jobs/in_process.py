@@ -8,7 +8,7 @@ import threading
 import time
 
 import structlog
-from django.db import connections
+from django.db import connection, connections
 
 from convengine.server.deployment import conf
 from convengine.server.jobs.running import run_due
@@ -29,6 +29,10 @@ class Runner:
             self._thread.start()
 
     def _run(self) -> None:
+        if connection.vendor == "postgresql":
+            from convengine.server.database.postgresql.watch import be_patient
+
+            be_patient()
         while True:
             # A server that starts has other things to do; and processes that start together spread here.
             time.sleep(conf.get("JOB_TICK_SECONDS") * random.uniform(0.8, 1.2))  # noqa: S311

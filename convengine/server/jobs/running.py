@@ -23,6 +23,7 @@ from convengine.engine.turn.job import Job
 from convengine.server.database.sql import database_time, dialect
 from convengine.server.deployment import conf
 from convengine.server.jobs.models import CeJob, CeJobRun
+from convengine.server.observability import metrics
 
 log = structlog.get_logger(__name__)
 SCHEDULE = "schedule"
@@ -162,6 +163,7 @@ def _run_held_job(job: Job, holder: _Holder) -> CeJobRun:
             holder.ends(JobStatus.FAILED, f"{type(error).__name__}: {error}")
         record = holder.record
         seconds = round(time.monotonic() - began, 3)
+        metrics.JOB_SECONDS.observe(seconds, job.name, record.status.lower())
         tell = log.info if record.counts else log.debug
         tell("job ended", status=record.status, counts=record.counts, seconds=seconds, started_by=record.started_by)
     return record

@@ -29,6 +29,7 @@ app.conf.update(
     # The job's own lease refuses a message that comes again during its run.
     broker_transport_options={
         "visibility_timeout": conf.get("JOB_LEASE_SECONDS"),
+        "master_name": conf.get("SENTINEL_MASTER"),
         "socket_connect_timeout": 5,
         "socket_timeout": 30,
     },

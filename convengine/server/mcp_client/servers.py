@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -19,6 +20,8 @@ from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.connection import Connection
 from convengine.server.mcp_client.faults import ServerFault
 from convengine.server.mcp_client.policy import NotAllowed, Policy, Target
+from convengine.server.resilience.time_left import clip_seconds
+from convengine.server.resilience.waiting import Overloaded
 
 T = TypeVar("T")
 #: How long the end of the process waits for sessions to end, in seconds.
@@ -195,37 +198,41 @@ def read_policy() -> Policy:
 
 
 class McpServers:
-    """External servers. Faults are answers; nothing is raised. `waiting` is called before servers are asked for
-    tools.
-    """
+    """External servers. Faults are answers; nothing is raised. The thread holds `wait` while it asks for tools."""
 
     def __init__(
         self,
         policy: Policy,
         sessions: Pool | None = None,
         loop: Worker = worker,
-        waiting: Callable[[], None] = lambda: None,
+        wait: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._policy = policy
-        self._waiting = waiting
+        self._wait = wait
         self._sessions = sessions
         self._loop = loop
 
     def tools(self, server: McpServer) -> ServerTools:
-        async def ask(sessions: Pool, target: Target) -> list[Json]:
-            return await sessions.tools(target, server.timeout_ms / 1000)
+        seconds = clip_seconds(server.timeout_ms / 1000)
 
-        self._waiting()
+        async def ask(sessions: Pool, target: Target) -> list[Json]:
+            return await sessions.tools(target, seconds)
+
         try:
-            return ServerTools(tuple(self._ask(server, ask)))
+            with self._wait():
+                return ServerTools(tuple(self._ask(server, ask)))
+        except Overloaded as error:
+            return ServerTools(error_type=faults.UNAVAILABLE, error_message=str(error))
         except ServerFault as fault:
             return ServerTools(error_type=fault.code, error_message=fault.message)
 
     def call(self, server: McpServer, tool: str, args: Mapping[str, Json]) -> ToolAnswer:
         """The tool's result as JSON, within the row's time limit."""
 
+        seconds = clip_seconds(server.timeout_ms / 1000)
+
         async def ask(sessions: Pool, target: Target) -> Json:
-            return await sessions.call(target, tool, to_plain(dict(args)), server.timeout_ms / 1000)
+            return await sessions.call(target, tool, to_plain(dict(args)), seconds)
 
         try:
             return ToolAnswer(self._ask(server, ask))

@@ -1,6 +1,7 @@
 """The engine as an MCP server, over stdio and streamable HTTP, with an API key (pipeline-2 4.9 turned round)."""
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
@@ -9,11 +10,13 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import APIException, AuthenticationFailed, Throttled
 
 from convengine.engine.steps.tools.call import check_arguments
 from convengine.engine.turn.codec import dumps, loads
-from convengine.server.api.authentication import key_of
+from convengine.server.api.authentication import authenticate_key, key_of
+from convengine.server.api.errors import envelope
+from convengine.server.deployment.client_address import find_scope_address
 from convengine.server.mcp_server.tools import BY_NAME, TOOLS
 
 Json = Any
@@ -142,7 +145,7 @@ def _result(answer: Json, *, failed: bool) -> Any:
 
 
 def _build_refusal(reason: str) -> Any:
-    return _result({"errorCode": "VALIDATION_ERROR", "message": reason}, failed=True)
+    return _result(envelope("VALIDATION_ERROR", reason), failed=True)
 
 
 async def serve_stdio(secret: str) -> None:
@@ -173,28 +176,36 @@ def _behind_a_key(application: Any) -> Any:
     async def check_key(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
-            if not await asyncio.to_thread(_is_valid_in_thread, _secret(given)):
-                await _refuse_access(send)
+            try:
+                await asyncio.to_thread(_authenticate_in_thread, _secret(given), find_scope_address(scope))
+            except APIException as refused:
+                await _refuse_access(send, refused)
                 return
         await application(scope, receive, send)
 
     return check_key
 
 
-def _is_valid_in_thread(secret: str) -> bool:
+def _authenticate_in_thread(secret: str, address: str) -> None:
+    """Raises AuthenticationFailed, and Throttled after many wrong keys of an address."""
     from django.db import close_old_connections, connections
 
     close_old_connections()
     try:
-        return is_valid_key(secret)
+        if not secret:
+            raise AuthenticationFailed
+        authenticate_key(secret, address)
     finally:
         connections.close_all()
 
 
-async def _refuse_access(send: Any) -> None:
-    body = {"errorCode": "NOT_AUTHENTICATED", "message": "Send your API key as `Authorization: Bearer <key>`."}
+async def _refuse_access(send: Any, refused: APIException) -> None:
+    body = envelope("NOT_AUTHENTICATED", "Send your API key as `Authorization: Bearer <key>`.")
     headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    if isinstance(refused, Throttled):
+        body = envelope("THROTTLED", str(refused.detail))
+        headers.append((b"retry-after", str(math.ceil(getattr(refused, "wait", 1))).encode()))
+    await send({"type": "http.response.start", "status": refused.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": dumps(body).encode()})
 
 

@@ -65,21 +65,20 @@ def _run_in_background(turn: Turn, job: Callable[[], None]) -> None:
 
 def _write_summaries(turn: Turn, row: Conversation, session: Session) -> None:
     """`row` is the conversation after the turn."""
-    stored, turn.model_calls_stored = len(turn.trail.events), len(turn.model_calls)
+    stored = len(turn.trail.events)
     after = run_after_turn(turn, lambda shadow: rewrite_summaries(session, shadow))
-    writer = turn_log()
     try:
         if after is not session:
             try:
                 with transaction.atomic():
                     execute_all([_update_summaries_stmt(turn, row, after), *store_summary_stmts(turn, row, after)])
-                    writer.insert_later_events(turn, stored)
+                    turn_log().add_after_turn(turn, stored)
                 return
             except StatementRefused:
                 message = "A newer turn began before this was written; it is written after one of the next."
                 turn.audit(session, MEMORY_LLM_ERROR, errorCode=NEWER_TURN, message=message)
         with transaction.atomic():
-            writer.insert_later_events(turn, stored)
+            turn_log().add_after_turn(turn, stored)
     except (DatabaseError, StatementRefused) as error:
         log.warning("summary not stored", turn_id=turn.turn_id, error=str(error))
 

@@ -20,7 +20,6 @@ from convengine.engine.memory.summary import fold_summary
 from convengine.engine.pending_actions import record
 from convengine.engine.redaction import Redaction
 from convengine.engine.steps.actions.stages import PENDING_ACTION_LIFECYCLE
-from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.engine.turn.enums import ActionStatus
@@ -32,7 +31,7 @@ from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.sql import database_time, dialect
 from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
-from convengine.server.sessions.models import ENDED, CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
+from convengine.server.sessions.models import ENDED, CeConversation, CeMemory, CeSessionUnit
 
 log = structlog.get_logger(__name__)
 Json = Any
@@ -155,11 +154,10 @@ def _store_compaction(row: CeConversation, snapshot: Snapshot, summary: _ModelSu
         if not _mark_compacted(row, context, done=done):
             return False
         _store_memory(row, summary.text, now, Redaction.of(snapshot))
-        _trim_explainability(row, live_settings.read(snapshot, EXPLAINABILITY_TURNS).value)
         if summary.turn:
-            turn_log().insert_later_events(summary.turn, summary.stored)
+            turn_log().add_after_turn(summary.turn, summary.stored)
         if events := [(str(row.pk), PENDING_ACTION_LIFECYCLE, action) for action in expired]:
-            turn_log().outside(events, now, snapshot.config_version)
+            turn_log().add_outside(events, now, snapshot.config_version)
     return True
 
 
@@ -208,7 +206,7 @@ def _store_memory(row: CeConversation, summary: str | None, now: datetime, redac
         "source": "LLM" if summary else "TEMPLATE",
         "detail_json": {
             "outcome": row.lifecycle,
-            "reason": row.lifecycle_detail.get("reason"),
+            "reason": redaction.values(row.lifecycle_detail.get("reason")),
             "turns": row.turn_count,
             # Also masks notes from before there was a pattern.
             "units": redaction.values(_list_units(row)),
@@ -228,12 +226,6 @@ def _store_memory(row: CeConversation, summary: str | None, now: datetime, redac
 def _list_units(row: CeConversation) -> list[dict[str, Json]]:
     columns = ("kind", "topic", "claim", "source_turn", "utility", "phases")
     return [dict(unit) for unit in CeSessionUnit.objects.filter(conversation=row).order_by("unit_id").values(*columns)]
-
-
-def _trim_explainability(row: CeConversation, kept_turns: int) -> None:
-    """Keep only the newest turns of an ended session's explainability log."""
-    older = CeConversationHistory.objects.filter(conversation=row, turn_no__lte=row.last_turn_no - kept_turns)
-    older.exclude(request_meta=None, trace_graph=None).update(request_meta=None, trace_graph=None)
 
 
 JOB = Job(

@@ -56,9 +56,7 @@ def rebuild_turn(conversation_id: str, snapshot: Snapshot | None = None) -> Rebu
     It may call models and write events: those get the numbers after the turn's own events.
     """
     row = _read_row(conversation_id)
-    turns = CeConversationHistory.objects.filter(conversation_id=uuid.UUID(conversation_id), status="OK").defer(
-        "recording"
-    )
+    turns = CeConversationHistory.objects.filter(conversation_id=uuid.UUID(conversation_id), status="OK")
     record = turns.order_by("-turn_no").first() if row else None
     if row is None or record is None:
         return None
@@ -76,11 +74,15 @@ def rebuild_turn(conversation_id: str, snapshot: Snapshot | None = None) -> Rebu
 
 def run_after_turn(turn: Turn, work: Callable[[Turn], T]) -> T:
     """Work after a committed turn. Of its events, only stages that replays know are kept."""
-    shadow = replace(turn, trail=Trail(turn.ports.clock.elapsed_ms))
+    shadow = replace(turn, trail=Trail(turn.ports.clock.elapsed_ms), model_calls=[*turn.model_calls])
     done = work(shadow)
-    for event in shadow.trail.events:
-        if event.stage in AFTER_THE_ANSWER:
-            turn.trail.add(event.session, find_stage(event.stage), event.payload)
+    events = [event for event in shadow.trail.events if event.stage in AFTER_THE_ANSWER]
+    before = len(turn.trail.events)
+    for event in events:
+        turn.trail.add(event.session, find_stage(event.stage), event.payload)
+    for call in shadow.model_calls[len(turn.model_calls) :]:
+        earlier = sum(event.seq <= call.seq for event in events)
+        turn.model_calls.append(replace(call, seq=before + max(earlier, 1)))
     return done
 
 

@@ -10,7 +10,7 @@ from django.db import connection
 
 from convengine.engine.memory.summary import get_turn_of_summary
 from convengine.engine.memory.units import Unit, list_units
-from convengine.engine.redaction import Redaction
+from convengine.engine.redaction import MASK, Redaction
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.session import Session
@@ -106,8 +106,10 @@ ON CONFLICT (conversation_id, content_hash) DO {_SAID_AGAIN if session.reset_rea
 
 
 def _mask_unit(unit: Unit, redaction: Redaction) -> Unit:
-    topic, claim = redaction.text(unit.topic), redaction.text(unit.claim)
-    return unit if (topic, claim) == (unit.topic, unit.claim) else replace(unit, topic=topic, claim=claim)
+    claim = MASK if redaction.is_masked_name(unit.topic) else redaction.text(unit.claim)
+    words = (tuple(map(redaction.text, unit.utility)), tuple(map(redaction.text, unit.phases)))
+    masked = replace(unit, topic=redaction.text(unit.topic), claim=claim, utility=words[0], phases=words[1])
+    return unit if masked == unit else masked
 
 
 def delete_units_stmts(session: Session, but: Sequence[str] = ()) -> list[Statement]:

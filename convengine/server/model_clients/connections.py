@@ -13,7 +13,10 @@ ANSWERS = ("schema", "object", "text")
 #: The provider without a service: it answers with the prompt.
 ECHO = "stub"
 PROVIDERS = ("openai", "openai_compatible", ECHO)
-_KEYS = ("provider", "base_url", "api_key", "models", "prices", "answers", "temperature", "proxy", "headers", "body")
+_KEYS = (
+    *("provider", "base_url", "api_key", "models", "prices", "answers", "temperature", "proxy", "headers", "body"),
+    *("fallback", "circuit_failures", "circuit_seconds"),
+)
 
 
 class ConnectionInvalid(ValueError):
@@ -51,6 +54,11 @@ class Connection:
     #: More fields of the request's body, such as max_tokens.
     body: Mapping[str, Json] = field(default_factory=dict)
     provider: str = "openai_compatible"
+    #: The model that answers when this service fails, as `connection:model`; blank for none.
+    fallback: str = ""
+    #: After so many failed attempts in a row the service is not called for so many seconds; 0 failures: always called.
+    circuit_failures: int = 5
+    circuit_seconds: int = 30
 
     def cost(self, model: str, answer: LlmAnswer) -> float | None:
         """The cost of an answer; null without a price or a token count."""
@@ -85,7 +93,12 @@ class Connections:
 
 def read_connections(declared: Mapping[str, Mapping[str, Json]]) -> Connections:
     """The connections of `settings.CONVENGINE["MODELS"]`. Raises ConnectionInvalid."""
-    return Connections(tuple(_connection(name, value) for name, value in declared.items()))
+    connections = Connections(tuple(_connection(name, value) for name, value in declared.items()))
+    for connection in connections.all:
+        if connection.fallback and connection.fallback not in connections.names:
+            allowed = join_names(connections.names)
+            raise _invalid(connection.name, "fallback", connection.fallback, f"a model of a connection: {allowed}")
+    return connections
 
 
 def _connection(name: str, value: Json) -> Connection:
@@ -108,6 +121,9 @@ def _connection(name: str, value: Json) -> Connection:
         _url(name, "proxy", value["proxy"]) if value.get("proxy") else "",
         {key: str(text) for key, text in _object(name, "headers", value).items()},
         _object(name, "body", value),
+        fallback=str(value.get("fallback") or ""),
+        circuit_failures=_count(name, "circuit_failures", value, 5),
+        circuit_seconds=_count(name, "circuit_seconds", value, 30),
     )
     if made.answers not in ANSWERS:
         raise _invalid(name, "answers", made.answers, f"one of {', '.join(ANSWERS)}")
@@ -135,6 +151,13 @@ def _price(name: str, model: str, price: Json) -> Price:
 
 def _amount(value: Json) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1_000_000
+
+
+def _count(name: str, key: str, value: Mapping[str, Json], default: int) -> int:
+    number = value.get(key, default)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise _invalid(name, key, number, "a whole number of at least 0")
+    return number
 
 
 def _object(name: str, key: str, value: Mapping[str, Json]) -> Mapping[str, Json]:

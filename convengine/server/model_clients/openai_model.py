@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,17 @@ from convengine.engine.turn.codec import dumps, to_plain
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
 from convengine.server.model_clients.retries import Try, read_completion, read_fault
+from convengine.server.observability.calls import CIRCUIT_OPEN, OVERLOADED, record_model_attempt
+from convengine.server.resilience.circuit import CircuitOpen, Circuits
+from convengine.server.resilience.time_left import clip_seconds
+from convengine.server.resilience.waiting import Overloaded
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
 #: Seconds between two attempts: a random part of a limit that doubles from the first to the second.
 _WAIT, _LONGEST_WAIT = 0.25, 4.0
+Target = tuple[Connection, str]
 
 
 @dataclass
@@ -24,26 +30,38 @@ class OpenAiModel:
     """All models of a deployment, with one pooled client per service."""
 
     connections: Connections
-    #: Called before each call, to release the database connection.
-    release: Callable[[], None] = lambda: None
+    #: Held while a call waits: the thread then has neither a running slot nor a database connection.
+    wait: Callable[[], AbstractContextManager[None]] = nullcontext
     #: The cost of a conversation's calls so far.
     sum_cost: Callable[[str], float] = lambda conversation_id: 0.0
     configured: bool = True
     _clients: "dict[str, OpenAI]" = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
+    circuits: Circuits = field(default_factory=Circuits, repr=False)
 
     def complete(self, request: LlmRequest) -> LlmAnswer:
         """Call the model of the request. Never raises: the answer contains the fault."""
-        self.release()
         try:
-            connection, model = self.connections.find(request.model)
+            target = self.connections.find(request.model)
         except ModelUnknown as unknown:
             return LlmAnswer(model=request.model, error_code="LLM_CALL_FAILED", error_message=str(unknown))
-        return self._call_with_retries(request, connection, model)
+        try:
+            with self.wait():
+                return self._call_with_retries(request, target)
+        except Overloaded as error:
+            connection, model = target
+            refused = LlmAnswer("", connection.name, model, error_code=OVERLOADED, error_message=str(error))
+            record_model_attempt(refused)
+            return refused
 
     def allows(self, name: str) -> bool:
         """Whether a connection has this model."""
         return name in self.connections.names
+
+    def load(self) -> None:
+        """Make the clients now: loading their library takes a second, which no turn should wait for."""
+        for connection in self.connections.all:
+            self._client(connection)
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -52,26 +70,58 @@ class OpenAiModel:
         for client in clients:
             client.close()
 
-    def _call_with_retries(self, request: LlmRequest, connection: Connection, model: str) -> LlmAnswer:
+    def _call_with_retries(self, request: LlmRequest, target: Target) -> LlmAnswer:
+        """Call a service, and its fallback with the last attempt, or at once if the service is not called."""
         from tenacity import Retrying, retry_if_result, stop_after_attempt, stop_before_delay, wait_random_exponential
 
-        ends, tries = time.monotonic() + request.total_ms / 1000, list[Try]()
+        seconds, most = clip_seconds(request.total_ms / 1000), max(request.max_attempts, 1)
+        ends, tries = time.monotonic() + seconds, list[Try]()
         jitter = wait_random_exponential(multiplier=_WAIT, max=_LONGEST_WAIT)
+        fallback = self.connections.find(target[0].fallback) if target[0].fallback else None
 
         def attempt_once() -> Try:
-            seconds = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
-            tries.append(self._try(request, connection, model, seconds))
-            return tries[-1]
+            seconds_left = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
+            chosen = fallback if fallback and is_for_fallback() else target
+            attempt = self._try_unless_open(request, chosen, seconds_left)
+            if fallback and attempt.answer.error_code == CIRCUIT_OPEN:
+                attempt = self._try_unless_open(request, fallback, seconds_left)
+            tries.append(attempt)
+            return attempt
+
+        def is_for_fallback() -> bool:
+            """The last attempt, or one that the first service would only refuse again."""
+            return bool(tries) and (len(tries) + 1 == most or not tries[-1].again)
+
+        def may_retry(attempt: Try) -> bool:
+            refused = attempt.answer.error_code == "LLM_CALL_FAILED" and attempt.answer.provider == target[0].name
+            return attempt.again or (fallback is not None and refused)
 
         Retrying(
-            # Wait as long as the service asks for; if that is too late, do not try again.
-            wait=lambda state: max(jitter(state), tries[-1].wait),
-            stop=stop_after_attempt(max(request.max_attempts, 1)) | stop_before_delay(request.total_ms / 1000),
-            retry=retry_if_result(lambda attempt: attempt.again),
+            # Wait as long as the service asks for; if that is too late, do not try again. The fallback needs no pause.
+            wait=lambda state: 0 if fallback and is_for_fallback() else max(jitter(state), tries[-1].wait),
+            stop=stop_after_attempt(most) | stop_before_delay(seconds),
+            retry=retry_if_result(may_retry),
             retry_error_callback=lambda state: tries[-1],
         )(attempt_once)
         *earlier, last = [attempt.answer for attempt in tries]
         return replace(last, earlier=tuple(earlier))
+
+    def _try_unless_open(self, request: LlmRequest, target: Target, seconds: float) -> Try:
+        """One attempt, unless the service failed too often."""
+        connection, model = target
+        if not connection.circuit_failures:
+            return self._try(request, connection, model, seconds)
+        circuit = self.circuits.of(connection.name)
+        try:
+            with circuit.call(connection.circuit_failures, connection.circuit_seconds * 1000) as call:
+                attempt = self._try(request, connection, model, seconds)
+                call.failed = _find_failure(attempt, seconds < request.timeout_ms / 1000)
+                return attempt
+        except CircuitOpen as error:
+            message = f"The connection {connection.name} is not called. {error}"
+            refused = LlmAnswer("", connection.name, model, error_code=CIRCUIT_OPEN, error_message=message)
+            record_model_attempt(refused)
+            return Try(refused)
 
     def _try(self, request: LlmRequest, connection: Connection, model: str, seconds: float) -> Try:
         started = time.perf_counter()
@@ -90,7 +140,9 @@ class OpenAiModel:
             model=outcome.answer.model or model,
             latency_ms=int((time.perf_counter() - started) * 1000),
         )
-        return replace(outcome, answer=replace(answer, cost=connection.cost(model, answer)))
+        answer = replace(answer, cost=connection.cost(model, answer))
+        record_model_attempt(answer)
+        return replace(outcome, answer=answer)
 
     def _client(self, connection: Connection) -> "OpenAI":
         with self._lock:
@@ -99,13 +151,23 @@ class OpenAiModel:
             return self._clients[connection.name]
 
 
+def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:
+    """Whether the service failed; null when that is not known: the request was refused, or had less than its time."""
+    if attempt.answer.error_code is None:
+        return False
+    if attempt.answer.error_code == "LLM_TIMEOUT" and was_cut_short:
+        return None
+    return attempt.again or None
+
+
 def _client(connection: Connection) -> "OpenAI":
     import httpx2
     from openai import OpenAI
 
     from convengine.server.model_clients.retries import BoundedTransport
 
-    limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
+    # The waiting slots limit the connections; a limit here would make calls wait for one another.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=50)
     return OpenAI(
         base_url=connection.base_url,
         # Local servers need none; the library requires one.

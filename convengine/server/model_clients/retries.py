@@ -31,9 +31,11 @@ class BoundedTransport(httpx2.BaseTransport):
         self._max_bytes = max_bytes
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request; its read limit applies to the whole response."""
+        """Send the request; its read limit applies to the whole call: connecting, sending, and the whole response."""
         seconds = request.extensions.get("timeout", {}).get("read")
         deadline = None if seconds is None else time.monotonic() + seconds
+        if deadline is not None:
+            request.extensions = {**request.extensions, "timeout": _TimeLeft(deadline)}
         response = self._inner.handle_request(request)
         if isinstance(response.stream, httpx2.SyncByteStream):
             response.stream = _Bounded(response.stream, deadline, self._max_bytes)
@@ -41,6 +43,17 @@ class BoundedTransport(httpx2.BaseTransport):
 
     def close(self) -> None:
         self._inner.close()
+
+
+class _TimeLeft(dict[str, float]):
+    """The time limit of each phase of a call is what the phases before have left."""
+
+    def __init__(self, deadline: float) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def get(self, phase: str, default: Any = None) -> float:
+        return max(self._deadline - time.monotonic(), 0.001)
 
 
 class _Bounded(httpx2.SyncByteStream):

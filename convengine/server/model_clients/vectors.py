@@ -56,6 +56,20 @@ def closeness(vector: bytes, others: Sequence[bytes]) -> list[float]:
     return [sum(map(mul, wanted, array("f", other))) for other in others]
 
 
+def find_similar_earlier(texts: Sequence[str], least: float) -> list[int | None]:
+    """For each text the most similar earlier one, if their cosine is at least `least`. None without the extra."""
+    if not is_installed() or len(texts) < 2:
+        return [None] * len(texts)
+    with _loading:
+        table = _model().embed(list(texts), norm=True)
+    scores = table @ table.T
+    nearest: list[int | None] = [None]
+    for index in range(1, len(texts)):
+        earlier = int(scores[index][:index].argmax())
+        nearest.append(earlier if float(scores[index][earlier]) >= least else None)
+    return nearest
+
+
 @lru_cache(maxsize=16)
 def _vectors(texts: tuple[str, ...]) -> Any:
     """The vectors of a release's examples, one per row, computed once."""

@@ -61,11 +61,17 @@ class CeConversation(models.Model):
         help_text="The prefix of the API key that started the conversation. Empty if a user of the admin started it.",
     )
     chain_head = models.BinaryField("seal", null=True, help_text="The hash of the seal of the newest turn record.")
+    watched_until = models.DateTimeField(
+        null=True, help_text="Until then, turns store their events while they run, for readers of the live stream."
+    )
 
     class Meta:
         db_table = "ce_conversation"
         verbose_name = "conversation"
-        permissions = [("try_conversation", "Can try conversations")]
+        permissions = [
+            ("try_conversation", "Can try conversations"),
+            ("take_real_turns", "Can take real turns in the admin, and really call from the simulator"),
+        ]
         indexes = [
             models.Index(fields=["status"], name="ce_conversation_status"),
             models.Index(fields=["updated_at"], name="ce_conversation_updated"),
@@ -104,6 +110,16 @@ class CeConversation(models.Model):
             f"{self.remote_jid or self.conversation_id} ({code_label(self.intent_code)}, {code_label(self.state_code)})"
         )
 
+    @property
+    def ended_turns(self) -> int:
+        """The number of turns that ended, whether they were saved or not. Retention may have removed some."""
+        return self.last_turn_no - (self.lease_token is not None)
+
+    @property
+    def unsaved_turns(self) -> int:
+        """How many of them failed or were interrupted."""
+        return max(self.ended_turns - self.turn_count, 0)
+
 
 class CeThread(models.Model):
     """Everything that one participant writes on one channel; a row since its first session, kept when its sessions are
@@ -128,8 +144,55 @@ class CeThread(models.Model):
         return f"{self.remote_jid} on {self.channel}"
 
 
+#: The `source` of a turn that the product ran, of one handled elsewhere, and of a row that is no turn.
+TURN, EXTERNAL, ADDITION = "TURN", "EXTERNAL", "ADDITION"
+#: Columns that only readers of a turn's details need.
+DOCUMENTS = ("events", "recording", "seal")
+
+
+class TurnManager(models.Manager["CeConversationHistory"]):
+    """Turns without their documents, which load when they are asked for."""
+
+    def get_queryset(self) -> models.QuerySet["CeConversationHistory"]:
+        """No additions, and no documents."""
+        return super().get_queryset().exclude(source=ADDITION).defer(*DOCUMENTS)
+
+
+class AdditionManager(models.Manager["CeConversationHistory"]):
+    """Events outside of turns, and events that were written after the commit of their turn."""
+
+    def get_queryset(self) -> models.QuerySet["CeConversationHistory"]:
+        """Additions only."""
+        return super().get_queryset().filter(source=ADDITION)
+
+
+class CeThreadPart(models.Model):
+    """A part of a participant's name, in the form in which names are compared: the index of the search for people."""
+
+    id = models.BigAutoField(primary_key=True)
+    thread = models.ForeignKey(CeThread, on_delete=models.CASCADE, related_name="parts")
+    part = models.TextField()
+
+    class Meta:
+        db_table = "ce_thread_part"
+        verbose_name = "part of a participant's name"
+        default_permissions = ()
+        indexes = [
+            models.Index(
+                fields=["part", "thread"], name="ce_thread_part_prefix", opclasses=["text_pattern_ops", "int8_ops"]
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.part
+
+
 class CeConversationHistory(models.Model):
-    """One turn: both the turn record and the history for prompts (tables 6.2, R17)."""
+    """One turn: its record, the history for prompts, and everything that it leaves (tables 6.2, R17, R122).
+
+    `events` is a JSON list, verbatim: `{seq, stage, step, ms, payload}`, described in `audit/record/document.py`. An
+    ADDITION has later events of a turn, or, without a number, events outside of turns.
+    """
 
     history_id = models.BigAutoField("id", primary_key=True)
     conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="turns", db_index=False)
@@ -137,33 +200,50 @@ class CeConversationHistory(models.Model):
     assistant_output = models.JSONField("answer", null=True)
     created_at = models.DateTimeField("created", default=timezone.now)
     modified_at = models.DateTimeField("changed", default=timezone.now)
-    turn_id = models.UUIDField(default=uuid.uuid4, unique=True)
-    turn_no = models.IntegerField("turn")
+    # Null outside of turns only: `objects` gives none of those.
+    turn_id: "models.UUIDField[Any, uuid.UUID]" = models.UUIDField(default=uuid.uuid4, null=True)  # type: ignore[misc]
+    turn_no: "models.IntegerField[Any, int]" = models.IntegerField("turn", null=True)  # type: ignore[misc]
     context_epoch = models.IntegerField("resets", default=0)
     status = models.TextField(choices=TurnStatus.choices(), default=TurnStatus.OK.value)
-    source = models.TextField(default="TURN", help_text="TURN, or EXTERNAL for a turn handled elsewhere.")
+    source = models.TextField(
+        default=TURN,
+        help_text="TURN, EXTERNAL for a turn handled elsewhere, or ADDITION for events without a turn of their own.",
+    )
     error_code = models.TextField(null=True)
     error_message = models.TextField("error", null=True)
+    intent_before = models.TextField(null=True)
+    state_before = models.TextField(null=True)
     intent_code = models.TextField("intent", default=UNKNOWN)
     state_code = models.TextField("state", default=UNKNOWN)
     config_version = models.BigIntegerField("release")
     duration_ms = models.IntegerField("duration (ms)", null=True)
+    cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, help_text="Of the model calls with a price.")
+    model_calls = models.IntegerField(default=0)
+    last_seq = models.IntegerField("last event", default=0, help_text="The number of the last event.")
+    index_hash = models.BigIntegerField(null=True, help_text="The hash of the row's entries in ce_turn_index.")
+    request_id = models.TextField("request ID", null=True, help_text="The ID of the API call (X-Request-ID).")
     facts = models.JSONField("parameters", null=True, help_text="Parameters of the turn at its end.")
     audit_incomplete = models.BooleanField("record incomplete", default=False)
-    request_meta = models.JSONField("request", null=True)
-    trace_graph = models.JSONField("trace", null=True)
-    recording = models.BinaryField(null=True, help_text="Everything that the turn read and received. No turn reads it.")
     replayable = models.BooleanField("can be replayed", default=True)
     replay_note = models.TextField("why it cannot be replayed", null=True)
-    chain = models.BinaryField(
-        "seal", null=True, help_text="The seal of the turn: the previous hash, a salt, and digests of the stored data."
-    )
+    events = models.TextField(null=True, help_text="The events as a JSON list. No turn reads it.")
+    recording = models.BinaryField(null=True, help_text="Everything that the turn read and received. No turn reads it.")
+    seal = models.BinaryField(null=True, help_text="The seal of the whole row, with the hash of the seal before it.")
+
+    objects = TurnManager()
+    additions = AdditionManager()
 
     class Meta:
         db_table = "ce_conversation_history"
         verbose_name = "turn"
         indexes = [
             models.Index("conversation", models.F("created_at").desc(), name="ce_history_newest"),
+            # Not unique: the lease gives each turn its number, and a partitioned table has no such constraint.
+            models.Index(fields=["conversation", "turn_no"], name="ce_history_turn"),
+            models.Index(fields=["turn_id"], name="ce_history_turn_id"),
+            models.Index(
+                fields=["conversation", "history_id"], condition=Q(source="ADDITION"), name="ce_history_additions"
+            ),
             # The past that a turn reads: the committed turns, without failed ones.
             models.Index(
                 "conversation",
@@ -171,6 +251,7 @@ class CeConversationHistory(models.Model):
                 condition=Q(status__in=["OK", "BLOCKED"]),
                 name="ce_history_committed",
             ),
+            models.Index(fields=["history_id"], condition=Q(model_calls__gt=0), name="ce_history_model_calls"),
             # For searches, each newest first.
             models.Index(fields=["intent_code", "history_id"], name="ce_history_intent"),
             models.Index(fields=["state_code", "history_id"], name="ce_history_state"),
@@ -179,9 +260,6 @@ class CeConversationHistory(models.Model):
                 fields=["error_code", "history_id"], condition=Q(error_code__isnull=False), name="ce_history_error"
             ),
             models.Index(fields=["status", "history_id"], condition=~Q(status="OK"), name="ce_history_not_ok"),
-        ]
-        constraints = [
-            models.UniqueConstraint(fields=["conversation", "turn_no"], name="ce_history_turn_no"),
         ]
 
     def __str__(self) -> str:
@@ -276,6 +354,38 @@ class CePendingActionExecution(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action_key} ({self.get_status_display()})"
+
+
+class CeExtensionFault(models.Model):
+    """An exception of the deployment's own code in a turn, with its traceback. It is no part of the record."""
+
+    id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="faults", db_index=False)
+    turn_no = models.IntegerField("turn")
+    kind = models.TextField("extension")
+    name = models.TextField()
+    error_type = models.TextField("exception")
+    message = models.TextField()
+    traceback = models.TextField()
+    created_at = models.DateTimeField("created", default=timezone.now)
+
+    class Meta:
+        db_table = "ce_extension_fault"
+        verbose_name = "exception of an extension"
+        verbose_name_plural = "exceptions of extensions"
+        default_permissions = ("view",)
+        indexes = [
+            models.Index(fields=["conversation", "turn_no"], name="ce_extension_fault_turn"),
+            models.Index(fields=["created_at"], name="ce_extension_fault_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.name}: {self.error_type}"
+
+    @property
+    def label(self) -> str:
+        """What raised it, in words."""
+        return self.kind.replace("_", " ").capitalize()
 
 
 class CeTurnTicket(models.Model):

@@ -12,11 +12,13 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import RETENTION_DAYS
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.database import throttle
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import (
     ENDED,
     CeConversation,
     CeConversationHistory,
+    CeExtensionFault,
     CeIdempotency,
     CePendingActionExecution,
     CeTurnTicket,
@@ -26,6 +28,8 @@ from convengine.server.sessions.models import (
 ROWS, SESSIONS = 500, 25
 #: A ticket lives for seconds. An older one belongs to a process that died.
 _DEAD_TICKET = timedelta(hours=1)
+#: How long tracebacks of extensions are kept.
+_FAULTS_KEPT = timedelta(days=30)
 
 
 def retention_cutoff() -> datetime | None:
@@ -45,10 +49,13 @@ def remove_old_turns() -> Iterator[Counts]:
 
 
 def remove_short_lived() -> Iterator[Counts]:
-    """Remove expired stored answers, and tickets of turns that died."""
+    """Remove expired stored answers and counters, tickets of turns that died, and old tracebacks."""
     now = database_time()
     yield from _remove_rows(CeIdempotency.objects.filter(expires_at__lte=now), "stored answers")
     yield from _remove_rows(CeTurnTicket.objects.filter(expires_at__lt=now - _DEAD_TICKET), "tickets")
+    yield from _remove_rows(CeExtensionFault.objects.filter(created_at__lt=now - _FAULTS_KEPT), "tracebacks")
+    while count := throttle.remove_expired():
+        yield {"counters": count}
 
 
 def _remove_sessions(before: datetime) -> Iterator[Counts]:
@@ -70,6 +77,7 @@ def _remove_sessions(before: datetime) -> Iterator[Counts]:
             )
             if not keys:
                 return
+            turn_log().conversations_leave(keys)
             CeConversation.objects.filter(pk__in=keys).only("pk").delete()
         yield {"sessions": len(keys)}
 
@@ -101,8 +109,9 @@ def _remove_rows(rows: QuerySet[Any], name: str) -> Iterator[Counts]:
 
 SHORT_LIVED = Job(
     "expired_answers",
-    "Remove expired answers and tickets",
-    "Removes expired answers for repeated requests and expired tickets of waiting turns.",
+    "Remove expired answers, tickets, counters and tracebacks",
+    "Removes expired answers for repeated requests, expired tickets of waiting turns, expired counters of calls and "
+    "sign-ins, and old tracebacks.",
     Every(3600),
     remove_short_lived,
 )

@@ -3,11 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Tags
+from django.apps import apps
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning
 from django.core.checks import register as register_check
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
 
 from convengine.engine.errors import ConvEngineError, PipelineConstraintViolation
-from convengine.server.deployment import conf
+from convengine.server.deployment import conf, environment
+from convengine.server.deployment.folders import is_own_module, name_chapter
+
+_OTHER_DATABASE = (
+    "Export the configuration with the version that made the database (convengine export). Then migrate an empty "
+    "database with this version, and import the file (convengine import)."
+)
 
 
 def register() -> None:
@@ -18,6 +28,9 @@ def register() -> None:
     register_check(check_extensions)
     register_check(check_connections)
     register_check(check_models)
+    register_check(check_migrations, Tags.database)
+    register_check(check_variables)
+    register_check(check_project)
 
 
 def check_keys(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
@@ -43,7 +56,11 @@ def check_pipeline(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
 def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """Every dotted path of the settings can be imported."""
     problems: list[CheckMessage] = []
-    for key in ("SNAPSHOT", "RELEASE_HISTORY", "AUDIT_WRITER", "TURN_READER", "ACCESS_LOG", "LIVE_STREAMS"):
+    interfaces = (
+        *("SNAPSHOT", "NAMED_CONFIGURATIONS", "RELEASE_HISTORY", "CONFIGURATION_FILES", "AUDIT_WRITER", "TURN_READER"),
+        *("ACCESS_LOG", "LIVE_STREAMS", "SIMULATOR"),
+    )
+    for key in interfaces:
         try:
             conf.load(key)
         except ImportError as error:
@@ -58,8 +75,41 @@ def check_connections(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]
     try:
         connections(conf.get("HTTP_CONNECTIONS"))
     except ConnectionInvalid as error:
-        return [Error(str(error), hint="See CE_HTTP_CONNECTIONS in docs/deployment.md.", id="convengine.E006")]
+        return [
+            Error(str(error), hint=f"See CE_HTTP_CONNECTIONS in {name_chapter('deployment')}.", id="convengine.E006")
+        ]
     return []
+
+
+def check_variables(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Every `CE_…` variable of the environment is read by something."""
+    hint = f"All variables are in {name_chapter('deployment')}."
+    return [Warning(sentence, hint=hint, id="convengine.W001") for sentence in environment.describe_misspelt()]
+
+
+def check_project(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The settings of the Django project allow turns to own their transactions and times."""
+    problems: list[CheckMessage] = []
+    database = settings.DATABASES["default"]
+    if not settings.USE_TZ:
+        problems.append(Error("USE_TZ must be True.", hint="Times are stored in UTC.", id="convengine.E008"))
+    if database.get("ATOMIC_REQUESTS"):
+        problems.append(
+            Error(
+                "ATOMIC_REQUESTS must be off for the default database.",
+                hint="A transaction per request would roll back the record of a failed turn.",
+                id="convengine.E009",
+            )
+        )
+    if database["ENGINE"].endswith("sqlite3") and database.get("OPTIONS", {}).get("transaction_mode") != "IMMEDIATE":
+        problems.append(
+            Warning(
+                "SQLite loses turns that come at the same time.",
+                hint="Set OPTIONS = {'transaction_mode': 'IMMEDIATE'} of the database, or use PostgreSQL.",
+                id="convengine.W002",
+            )
+        )
+    return problems
 
 
 def check_extensions(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
@@ -84,5 +134,22 @@ def check_models(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     try:
         wiring.models()
     except ConnectionInvalid as error:
-        return [Error(str(error), hint="See CE_LLM_… in docs/deployment.md.", id="convengine.E005")]
+        return [Error(str(error), hint=f"See CE_LLM_… in {name_chapter('deployment')}.", id="convengine.E005")]
     return []
+
+
+def check_migrations(app_configs: Any, databases: Sequence[str] | None = None, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The database has no migrations of ours that this version does not know. `migrate` checks it before anything else.
+
+    Other apps may have squashed or removed theirs.
+    """
+    problems: list[CheckMessage] = []
+    ours = {config.label for config in apps.get_app_configs() if is_own_module(config.name)}
+    for alias in databases or ():
+        loader = MigrationLoader(connections[alias], ignore_no_migrations=True)
+        applied = sorted((loader.applied_migrations or {}).keys() - loader.graph.nodes.keys())
+        unknown = [f"{app}.{name}" for app, name in applied if app in ours & loader.migrated_apps]
+        if unknown:
+            text = f"Another version of ConvEngine made this database: {unknown[0]} is no migration of this version."
+            problems.append(Error(text, hint=_OTHER_DATABASE, id="convengine.E007"))
+    return problems

@@ -3,9 +3,13 @@
 import gc
 import sys
 
+from django.db import connections
+
 from convengine.server import wiring
 from convengine.server.app_interfaces import live_streams
 from convengine.server.deployment import conf
+from convengine.server.observability.tracing import tracing
+from convengine.server.startup.process_metrics import start_metrics
 
 #: A turn makes some ten thousand objects and few cycles; collecting every seven hundred would cost it a sixth.
 _BETWEEN_LOOKS = 10_000
@@ -20,11 +24,17 @@ def prepare_process() -> None:
     Raises errors that make the engine impossible, such as PipelineConstraintViolation.
     """
     wiring.engine()
+    wiring.load_model()
     live_streams().start()
+    start_metrics()
+    tracing.start()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_BETWEEN_LOOKS, 20, 20)
     sys.setswitchinterval(_UNBROKEN)
+    for database in connections.all():
+        if hasattr(database, "start_watch"):
+            database.start_watch()
     if conf.get("JOBS_IN_PROCESS"):
         from convengine.server.jobs.in_process import runner
 

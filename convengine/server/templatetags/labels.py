@@ -1,11 +1,21 @@
 """Template filters for labels of codes, steps and stages."""
 
 import json
+from typing import Any
 
 from django import template
 
-from convengine.engine.turn.labels import STEPS, code_label, lifecycle_reason, purpose_label, step_label
+from convengine.engine.text.invisible import reveal_invisible
+from convengine.engine.turn.labels import (
+    STEPS,
+    code_label,
+    describe_position,
+    lifecycle_reason,
+    purpose_label,
+    step_label,
+)
 from convengine.engine.turn.stage import stage_label
+from convengine.server.admin_site.layout import find_entry_help
 
 register = template.Library()
 register.filter("code_label", code_label)
@@ -13,6 +23,19 @@ register.filter("lifecycle_reason", lifecycle_reason)
 register.filter("purpose_label", purpose_label)
 register.filter("stage_label", stage_label)
 register.filter("step_label", step_label)
+register.filter("entry_help", find_entry_help)
+
+
+@register.filter
+def reveal(text: Any) -> str:
+    """A user's text with its invisible characters by name, so that none reorders the page."""
+    return "" if text is None else reveal_invisible(str(text))
+
+
+@register.simple_tag
+def position(row: Any) -> str:
+    """The intent and state of a conversation or a turn, in words."""
+    return describe_position(row.intent_code, row.state_code)
 
 
 @register.simple_tag

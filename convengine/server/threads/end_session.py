@@ -1,6 +1,5 @@
 """End one session outside its turns: by a call, by a reset, by time (sessions 2, 4)."""
 
-import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -62,7 +61,9 @@ def end_session(
         if not cursor.rowcount:
             return False
     moves = zip([seen.lifecycle, *steps], steps, strict=False)
-    events = [(SESSION_LIFECYCLE, build_event(old, new, reason, seen.last_turn_no)) for old, new in moves]
+    events = [
+        (seen.session_id, SESSION_LIFECYCLE, build_event(old, new, reason, seen.last_turn_no)) for old, new in moves
+    ]
     version = configuration().latest.config_version
-    turn_log().append(uuid.UUID(seen.session_id), None, None, version, now, events)
+    turn_log().add_outside(events, now, version)
     return True

@@ -21,7 +21,7 @@ from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.sql import StatementRefused, database_time, execute_all
-from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversation
+from convengine.server.sessions.models import CLOSED_BY_CALL, EXTERNAL, CeConversation
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.turns.acquire import acquire
 from convengine.server.turns.commit import update_conversation_stmt
@@ -29,8 +29,6 @@ from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.take_turn import open_turn
 from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
-
-_EXTERNAL = "EXTERNAL"
 
 
 def get_session(session_id: str, workspace_id: str) -> CeConversation:
@@ -46,6 +44,7 @@ def close_session(session_id: str, workspace_id: str, reason: str = "closed") ->
 
     Raises ConversationNotFound, TurnInProgress.
     """
+    reason = Redaction.of(configuration().current()).text(reason)
     closed = _try_to_close(session_id, workspace_id, reason)
     if closed or (recover_expired_lease(session_id) and _try_to_close(session_id, workspace_id, reason)):
         return get_session(session_id, workspace_id)
@@ -80,11 +79,11 @@ def record_external_turn(
     turn, _ = open_turn(request, lease)
     session = Redaction.of(turn.snapshot).session(_session_after(turn, user_message, answer, action_type))
     note = "The turn was handled elsewhere."
-    record = TurnRecord(TurnStatus.OK, session, None, replayable=False, replay_note=note, source=_EXTERNAL)
+    record = TurnRecord(TurnStatus.OK, session, None, replayable=False, replay_note=note, source=EXTERNAL)
     try:
-        events, batches = turn_log().writes(turn)
-        insert_turn, head = insert_turn_stmt(turn, record, lease.chain_head, batches)
-        execute_all([update_conversation_stmt(lease, session, head), *events, insert_turn])
+        document = turn_log().encode_turn_document(turn)
+        insert_turn, head = insert_turn_stmt(turn, record, document, lease.chain_head)
+        execute_all([update_conversation_stmt(lease, session, head), insert_turn, *document.index])
     except StatementRefused:
         raise TurnConflict() from None
     return get_session(session_id, workspace_id)
@@ -97,12 +96,12 @@ def _session_after(turn: Turn, user_message: str | None, answer: str | None, act
     session = resume_session(restore_session(session, loaded, {}), turn)
     if loaded.memory_recall:
         session = set_recall(session, loaded.memory_recall)
-    turn.audit(session, USER_INPUT, text=user_message, inputParamKeys=[], source=_EXTERNAL)
+    turn.audit(session, USER_INPUT, text=user_message, inputParamKeys=[], source=EXTERNAL)
     payload = TextPayload(answer or "")
     session = session.evolve(payload=payload, last_assistant=to_document(payload)).with_params(
         {"action_type": action_type}
     )
-    turn.audit(session, ASSISTANT_OUTPUT, output=payload.value, outputFormat="TEXT", responseType=_EXTERNAL)
+    turn.audit(session, ASSISTANT_OUTPUT, output=payload.value, outputFormat="TEXT", responseType=EXTERNAL)
     session = ensure_running(session, turn, "handled_elsewhere")
     turns_so_far = loaded.conversation.turn_count + 1
     session = session.evolve(context_summary=build_context_summary(session, turn.snapshot, turns_so_far))

@@ -20,6 +20,7 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time, dialect
+from convengine.server.sessions.participants import insert_parts
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.threads.topic_drift import is_another_topic
 from convengine.server.turns import idempotency, waiting
@@ -169,9 +170,11 @@ def _insert_session(thread: Thread, before: ObservedSession | None) -> str:
         if before is None:
             cursor.execute(
                 f"INSERT INTO ce_thread (workspace_id, channel, remote_jid, created_at) VALUES (%s, %s, %s, "
-                f"{sql.now()}) ON CONFLICT DO NOTHING",
+                f"{sql.now()}) ON CONFLICT DO NOTHING RETURNING id",
                 thread.columns,
             )
+            if inserted := cursor.fetchone():
+                insert_parts(cursor, inserted[0], thread.remote_jid)
         cursor.execute(
             f"""INSERT INTO ce_conversation
                     (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,

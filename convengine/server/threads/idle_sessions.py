@@ -163,7 +163,7 @@ def _abort_sessions(ending: Sequence[_IdleSession], reason: str, now: datetime, 
             events = [
                 (session.conversation_id, SESSION_LIFECYCLE, _lifecycle_payload(session, reason)) for session in moved
             ]
-            turn_log().outside(events, now, config_version)
+            turn_log().add_outside(events, now, config_version)
     return len(moved)
 
 

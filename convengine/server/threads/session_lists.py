@@ -8,9 +8,12 @@ from typing import Any
 from django.db.models import Q, Subquery
 
 from convengine.engine.errors import RequestInvalid
+from convengine.engine.pipeline.stages import ENGINE_UNKNOWN_FAILURE
+from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.text.compare import shorten
 from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
 from convengine.engine.turn import live_settings
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
@@ -21,11 +24,17 @@ PAGE, MOST = 50, 200
 _PREVIEW = 200
 
 
-def list_sessions(filters: dict[str, str], cursor: str | None, limit: int) -> tuple[list[CeConversation], str | None]:
-    """Sessions newest first, and the cursor of the next page. Raises RequestInvalid for an invalid cursor."""
-    rows = CeConversation.objects.filter(**filters).order_by("-created_at", "-conversation_id")
+def list_sessions(
+    filters: dict[str, str], cursor: str | None, limit: int, openers: Sequence[str] | None = None
+) -> tuple[list[CeConversation], str | None]:
+    """Sessions newest first, and the cursor of the next page. Raises RequestInvalid for an invalid cursor.
+
+    `openers`: only sessions that these keys began.
+    """
+    readable = CeConversation.objects.filter(**({} if openers is None else {"opened_by__in": openers}))
+    rows = readable.filter(**filters).order_by("-created_at", "-conversation_id")
     if cursor:
-        last = CeConversation.objects.filter(pk=_parse_cursor(cursor), workspace_id=filters["workspace_id"])
+        last = readable.filter(pk=_parse_cursor(cursor), workspace_id=filters["workspace_id"])
         # The row's own stored time, because its text compares differently.
         at = Subquery(last.values("created_at"))
         rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, conversation_id__lt=_parse_cursor(cursor)))
@@ -47,7 +56,7 @@ def _parse_cursor(cursor: str) -> uuid.UUID:
 
 def list_messages(row: CeConversation) -> list[CeConversationHistory]:
     """The newest turns without their recordings, newest first."""
-    return list(CeConversationHistory.objects.filter(conversation=row).defer("recording").order_by("-turn_no")[:PAGE])
+    return list(CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[:PAGE])
 
 
 def list_units(row: CeConversation, newest: int | None = None) -> list[CeSessionUnit]:
@@ -81,9 +90,10 @@ def explain_turns(row: CeConversation, most: int | None = None) -> list[Explaine
     """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first."""
     kept_turns = live_settings.read(configuration().latest, EXPLAINABILITY_TURNS).value
     turns = list(
-        CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[
-            : min(kept_turns, most or kept_turns)
-        ]
+        CeConversationHistory.objects.filter(conversation=row)
+        .defer(None)
+        .defer("events", "seal")
+        .order_by("-turn_no")[: min(kept_turns, most or kept_turns)]
     )
     graphs = turn_reader().build_graphs(row.pk, [turn.turn_no for turn in turns])
     return [_explain_turn(turn, graphs.get(turn.turn_no, {})) for turn in turns]
@@ -95,11 +105,9 @@ def _explain_turn(turn: CeConversationHistory, graph: Json) -> ExplainedTurn:
 
 
 def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Json]:
-    """The request of the turn, from its recording; for a dead turn, from its lease."""
+    """The request of the turn, from its recording; of a dead turn, from its events."""
     if not turn.recording:
-        known = dict(turn.request_meta or {})
-        names = {"input_param_names": known.pop("inputParamNames")} if "inputParamNames" in known else {}
-        return {**names, **known, "source": turn.source}, {}
+        return {**_describe_dead_request(turn), "source": turn.source}, {}
     recorded = read_recording(turn.recording)
     request = recorded.request
     described: dict[str, Json] = {
@@ -109,6 +117,13 @@ def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Jso
         "source": turn.source,
     }
     return described, {**recorded.loaded.conversation.preferences, **request.preferences}
+
+
+def _describe_dead_request(turn: CeConversationHistory) -> dict[str, Json]:
+    payloads = {entry["stage"]: entry["payload"] for entry in loads(turn.events or "[]")}
+    names, failure = payloads.get(USER_INPUT, {}).get("inputParamKeys"), payloads.get(ENGINE_UNKNOWN_FAILURE, {})
+    known = {"input_param_names": names, "worker": failure.get("worker")}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def list_links(address: str, wanted: Sequence[str]) -> dict[str, str]:

@@ -66,7 +66,7 @@ def is_another_topic(snapshot: Snapshot, session_id: str, message: str | None) -
     text = f"Conversation so far:\n{row.context_summary}\n\nMessage:\n{message}"
     reply = ask(session, turn, Question("DRIFT", _ASKED, text, json_schema=_SCHEMA, strict=True))
     with transaction.atomic():
-        turn_log().insert_later_events(turn, 0)
+        turn_log().add_after_turn(turn, 0)
     value = reply.value if isinstance(reply.value, Mapping) else {}
     sure = read_confidence(value.get("confidence")) or 0.0
     return value.get("otherTopic") is True and sure >= live_settings.read(snapshot, DRIFT_MIN_CONFIDENCE).value

@@ -46,6 +46,8 @@ class Lease:
     conversation: Conversation
     #: The turn-lifetime params of the last committed turn.
     previous_turn: Mapping[str, Any]
+    #: The release of that turn; null when there is none.
+    last_release: int | None
     #: The configuration's head, to be pinned.
     head: str
     #: The database's time, which is the turn's time.
@@ -56,6 +58,8 @@ class Lease:
     created: bool = False
     #: The hash of the newest seal of the conversation's record.
     chain_head: bytes | None = None
+    #: Somebody reads the events of running turns.
+    watched: bool = False
 
 
 def lease_seconds() -> int:
@@ -63,21 +67,25 @@ def lease_seconds() -> int:
     return live_settings.read(configuration().latest, LEASE_SECONDS).value
 
 
-def renew_lease(token: str) -> bool:
-    """Renew a lease. False when it was lost."""
+def renew_lease(token: str) -> bool | None:
+    """Renew a lease. True if somebody reads the conversation, false if nobody does, null if the lease was lost."""
+    sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE ce_conversation SET lease_expires_at = {dialect().now(lease_seconds())} WHERE lease_token = %s",
-            [dialect().uuid_param(token)],
+            f"UPDATE ce_conversation SET lease_expires_at = {sql.now(lease_seconds())} WHERE lease_token = %s "
+            f"RETURNING watched_until > {sql.now()}",
+            [sql.uuid_param(token)],
         )
-        return bool(cursor.rowcount == 1)
+        row = cursor.fetchone()
+        return None if row is None else bool(row[0])
 
 
 class LeaseRenewer:
-    """Knows the running turns of this process and renews their leases."""
+    """Knows the running turns of this process, renews their leases, and learns who of them is watched meanwhile."""
 
     def __init__(self) -> None:
         self._running: dict[str, float] = {}
+        self._watched: set[str] = set()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -94,6 +102,11 @@ class LeaseRenewer:
         finally:
             with self._lock:
                 self._running.pop(token, None)
+                self._watched.discard(token)
+
+    def is_watched(self, token: str) -> bool:
+        """True when somebody began to read the turn's conversation before the last renewal."""
+        return token in self._watched
 
     def _ensure_thread(self) -> None:
         # Started at first use, so that a server that forks its workers has one in each.
@@ -113,11 +126,13 @@ class LeaseRenewer:
             if due:
                 self._renew(due)
 
-    @staticmethod
-    def _renew(tokens: list[str]) -> None:
+    def _renew(self, tokens: list[str]) -> None:
         try:
             for token in tokens:
-                renew_lease(token)
+                is_watched = renew_lease(token)
+                with self._lock:
+                    if is_watched and token in self._running:
+                        self._watched.add(token)
         except DatabaseError:
             # The turn notices at its commit; the next round tries again.
             return
@@ -177,10 +192,11 @@ def acquire_free(claim: Claim, ticket: int = LAST_TICKET) -> Lease | None:
     """
     sql, token, request = dialect(), uuid.uuid4(), claim.request
     snapshots = configuration()
+    redaction = Redaction.of(snapshots.latest)
     info = {
         "turnId": claim.turn_id,
-        "userText": request.message and Redaction.of(snapshots.latest).text(request.message),
-        "inputParamNames": sorted(request.input_params),
+        "userText": request.message and redaction.text(request.message),
+        "inputParamNames": redaction.names(request.input_params),
         "worker": _WORKER,
         **({"call": claim.key.call} if claim.key else {}),
     }
@@ -202,19 +218,22 @@ def acquire_free(claim: Claim, ticket: int = LAST_TICKET) -> Lease | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    *columns, chain_head, turn_no, now, config_head, facts, past, _ = row
+    *columns, chain_head, watched, turn_no, now, config_head, last_turn, past, _ = row
+    last_release, _, facts = (last_turn or " {}").partition(" ")
     return Lease(
         str(token),
         claim.turn_id,
         turn_no,
         _read_conversation(request.conversation_id, columns),
         load_column(facts) or {},
+        int(last_release) if last_release else None,
         config_head,
         sql.read_time(now),
         load_column(past) or (),
         limit,
         created=turn_no == 1,
         chain_head=chain_head and bytes(chain_head),
+        watched=bool(watched),
     )
 
 
@@ -237,8 +256,9 @@ def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_dur
                             WHERE t.conversation_id = ce_conversation.conversation_id
                               AND t.expires_at > {now} AND t.id < %s)
            {unanswered if with_key else ""}
-        RETURNING {_READ}, chain_head, last_turn_no, last_message_at, {config_head},
-                  (SELECT h.facts FROM ce_conversation_history h
+        RETURNING {_READ}, chain_head, watched_until > {now}, last_turn_no, last_message_at, {config_head},
+                  (SELECT CAST(h.config_version AS TEXT) || ' ' || COALESCE(CAST(h.facts AS TEXT), '{{}}')
+                     FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
                     ORDER BY h.turn_no DESC LIMIT 1),
                   (SELECT {sql.json_pairs("p.user_input", "p.assistant_output")}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import DataError, transaction
+from django.db import transaction
 
 from convengine.engine.errors import TurnConflict, TurnInterrupted, TurnTimeout
 from convengine.engine.pipeline.engine import EngineOutcome
@@ -18,10 +18,9 @@ from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import keep_persistent
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.engine.turn.seal import Batch
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import PreviousSession, Turn
-from convengine.server.app_interfaces import turn_log
+from convengine.server.app_interfaces import live_streams, turn_log
 from convengine.server.database.sql import Statement, StatementRefused, dialect, execute, execute_all
 from convengine.server.memory import session_memory
 from convengine.server.memory.session_memory import delete_units_stmts, store_units_stmts
@@ -33,26 +32,27 @@ from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt, wr
 
 @dataclass
 class StepFlush:
-    """AUDIT/FLUSH = STEP: each step's events at once, in their own transaction (R2).
+    """Each step's events at once, in their own transaction, for readers of the running turn (R2, R122).
 
-    Raises TurnConflict when the lease was lost: the new holder has written the end of this turn's events.
+    Raises TurnConflict when the lease was lost: the new holder has written the record of this turn.
     """
 
     turn: Turn
     lease: Lease
+    #: True while somebody reads them.
+    is_wanted: Callable[[], bool] = lambda: True
     stored: int = 0
 
     def __call__(self) -> None:
         """Store what is not stored yet. A turn that went on in a new session stores all its events with that one."""
-        if self.turn.previous_session:
+        if not self.is_wanted() or self.turn.previous_session or self.stored == len(self.turn.trail.events):
             return
         with transaction.atomic():
-            if not renew_lease(self.lease.token):
+            is_lost = renew_lease(self.lease.token) is None
+            if is_lost or not turn_log().flush_events(self.turn, self.lease.token, self.stored):
                 raise TurnConflict()
-            for statement in turn_log().events(self.turn, self.stored):
-                execute(statement)
         self.stored = len(self.turn.trail.events)
-        self.turn.model_calls_stored = len(self.turn.model_calls)
+        live_streams().wake(self.turn.request.conversation_id)
 
 
 def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, answer: Sequence[Statement]) -> None:
@@ -73,7 +73,9 @@ def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recordin
         return "The conversation was deleted while the turn ran, which a replay does not repeat."
 
     _write_all(
-        _EndedTurn(turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK, lease.chain_head),
+        _EndedTurn(
+            turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK, lease.token, lease.chain_head
+        ),
         lambda head: update_conversation_stmt(lease, outcome.session, head, whatever_came=turn.uninterruptible),
         [
             *session_memory.store_summary_stmts(turn, lease.conversation, outcome.session),
@@ -93,7 +95,7 @@ def _commit_in_next_session(
     answer: Sequence[Statement],
 ) -> None:
     """The same for a turn that ended one session and began the next: both rows change at once (R40)."""
-    writer, session, redaction = turn_log(), outcome.session, Redaction.of(turn.snapshot)
+    session, redaction = outcome.session, Redaction.of(turn.snapshot)
     more = [
         *session_memory.store_summary_stmts(turn, lease.conversation, session),
         *store_units_stmts(session, redaction),
@@ -104,17 +106,8 @@ def _commit_in_next_session(
             raise TurnInterrupted() if is_interrupted(lease.token) else TurnConflict()
         insert_next_session(turn, lease, session)
         _execute_each(more)
-        try:
-            with transaction.atomic():
-                statements, batches = writer.writes(turn)
-                for statement in statements:
-                    execute(statement)
-            lost_events = 0
-        except DataError:
-            batches, lost_events = writer.write_with_care(turn)
-        insert_turn, head = _EndedTurn(turn, outcome, tape, TurnStatus.OK, None).insert_stmt(batches, lost_events)
-        execute(insert_turn)
-        execute(set_chain_head_stmt(session.conversation_id, head))
+        statements, head = _EndedTurn(turn, outcome, tape, TurnStatus.OK, lease.token, None).insert_stmts()
+        _execute_each([*statements, set_chain_head_stmt(session.conversation_id, head)])
 
 
 def record_failure(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, note: str | None = None) -> None:
@@ -130,7 +123,7 @@ def record_failure(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recor
         step_lifecycle(outcome.session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
     outcome = replace(outcome, session=Redaction.of(turn.snapshot).session(outcome.session))
     _write_all(
-        _EndedTurn(turn, outcome, tape, status, lease.chain_head, note),
+        _EndedTurn(turn, outcome, tape, status, lease.token, lease.chain_head, note),
         lambda head: release_lease_stmt(lease, outcome.session, head),
         delete_units_stmts(outcome.session),
         report_lost_lease,
@@ -145,39 +138,35 @@ class _EndedTurn:
     outcome: EngineOutcome
     tape: Recording
     status: TurnStatus
+    token: str
     #: The hash of the seal before this one; null for the first of a conversation.
     previous: bytes | None
     #: Why the turn cannot be replayed, if known already.
     note: str | None = None
 
-    def insert_stmt(
-        self, batches: Sequence[Batch], lost_events: int = 0, note: str | None = None
-    ) -> tuple[Statement, bytes]:
-        """The statement of the turn record, and the hash of its seal, which covers it and the `batches`.
+    def insert_stmts(self, note: str | None = None) -> tuple[list[Statement], bytes]:
+        """The statements of the turn's row and its index, and the hash of its seal.
 
         `note` says why the turn cannot be replayed, if it cannot.
         """
+        turn, error = self.turn, self.outcome.error
+        document = turn_log().encode_turn_document(turn)
+        recording, masked = write_recording(turn, self.tape, Redaction.of(turn.snapshot))
         note = note or self.note
-        data, masked = write_recording(self.turn, self.tape, Redaction.of(self.turn.snapshot))
-        if isinstance(self.outcome.error, TurnTimeout):
+        if isinstance(error, TurnTimeout):
             note = "The turn ended because its time was over, which a replay does not repeat."
-        if isinstance(self.outcome.error, TurnInterrupted):
+        if isinstance(error, TurnInterrupted):
             note = "A newer message interrupted the turn, which a replay does not repeat."
         note = note or masked
-        return insert_turn_stmt(
-            self.turn,
-            TurnRecord(
-                self.status,
-                self.outcome.session,
-                data,
-                replayable=note is None,
-                replay_note=note,
-                error=self.outcome.error,
-                audit_incomplete=bool(lost_events),
-            ),
+        insert, head = insert_turn_stmt(
+            turn,
+            TurnRecord(self.status, self.outcome.session, recording, note is None, note, error),
+            document,
             self.previous,
-            batches,
         )
+        was_flushed = turn.flush_step is not None and turn.flush_step.stored > 0
+        running = [turn_log().delete_running_stmt(self.token)] if was_flushed else []
+        return [insert, *document.index, *running], head
 
 
 def _write_all(
@@ -186,27 +175,20 @@ def _write_all(
     more: Sequence[Statement],
     on_row_missing: Callable[[], str],
 ) -> None:
-    """Write all or nothing. If the database refuses it, try once more event by event (R2).
+    """Write all or nothing (R2).
 
     `conversation_stmt` builds the statement of the conversation's row from the hash of the turn's seal. When it matches
     no row, `on_row_missing` is called; it says why the turn cannot be replayed, or raises.
     """
-    writer, turn = turn_log(), ended.turn
-    already = turn.flush_step.stored if turn.flush_step else 0
-    events, batches = writer.writes(turn, already)
-    insert_turn, head = ended.insert_stmt(batches)
+    statements, head = ended.insert_stmts()
     try:
-        execute_all([conversation_stmt(head), *more, *events, insert_turn])
+        execute_all([conversation_stmt(head), *more, *statements])
     except StatementRefused:
         with transaction.atomic():
-            note = None
             if not execute(conversation_stmt(head)):
-                note, ended = on_row_missing(), replace(ended, previous=None)
-            _execute_each(more)
-            batches, lost_events = writer.write_with_care(turn, already)
-            insert_turn, head = ended.insert_stmt(batches, lost_events, note)
-            execute(insert_turn)
-            execute(set_chain_head_stmt(ended.outcome.session.conversation_id, head))
+                note = on_row_missing()
+                statements, head = replace(ended, previous=None).insert_stmts(note)
+            _execute_each([*more, *statements, set_chain_head_stmt(ended.outcome.session.conversation_id, head)])
 
 
 def _execute_each(statements: Sequence[Statement]) -> None:

@@ -2,23 +2,31 @@
 
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection, transaction
 
+from convengine.engine.errors import ConvEngineError
 from convengine.engine.pipeline.stages import ENGINE_UNKNOWN_FAILURE
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.threads.lifecycle import INTERRUPTED, RUNNING, build_event
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import load_column
-from convengine.engine.turn.seal import WORDS
-from convengine.server.app_interfaces import turn_log
-from convengine.server.database.sql import dialect
-from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.turn_record import encode_documents, encode_words, make_seal
+from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.enums import MessageIntent, TurnStatus
+from convengine.engine.turn.stage import Stage
+from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.database.sql import Statement, dialect, execute
+from convengine.server.sessions.models import TURN, CeConversation, CeConversationHistory
+from convengine.server.turns.turn_record import insert_row_stmt
 
 _DIED = "The server process ended before the turn did."
+#: The columns of a conversation that decide about its release.
+_CHOSEN_BY = (
+    *("workspace_id", "channel", "remote_jid", "intent_code", "state_code"),
+    *("context_json", "turn_count", "lifecycle"),
+)
 
 
 def recover_expired_lease(conversation_id: str) -> bool:
@@ -38,9 +46,9 @@ def recover_expired_lease(conversation_id: str) -> bool:
         if row is None:
             return False
         info, epoch, intent, state, marked, now, head = row
-        _append_events(conversation_id, load_column(info) or {}, sql.read_time(now), bool(marked))
-        new_head = _insert_turn_record(
-            conversation_id, load_column(info) or {}, (epoch, intent, state), sql.read_time(now), head
+        stood = (epoch, intent, state)
+        new_head = _insert_turn_row(
+            conversation_id, load_column(info) or {}, stood, sql.read_time(now), head, is_marked=bool(marked)
         )
         cursor.execute(
             "UPDATE ce_conversation SET chain_head = %s, lease_token = NULL, lease_expires_at = NULL, "
@@ -51,61 +59,89 @@ def recover_expired_lease(conversation_id: str) -> bool:
         return True
 
 
-def _read_lease_info(info: Mapping[str, Any]) -> tuple[uuid.UUID, int, int]:
-    """Id, number and configuration of the turn of a lease."""
-    version = int(str(info.get("head", "0")).split(":")[0] or 0)
-    return uuid.UUID(info["turnId"]), int(info["turnNo"]), version
+def _find_release(conversation_id: str, head: str) -> int:
+    """The release that the turn ran on, which is not the newest one for every conversation (R135).
 
-
-def _append_events(conversation_id: str, info: Mapping[str, Any], now: datetime, marked: bool) -> None:
-    """The events of that turn, if they were written step by step. Otherwise only the failure is added, and the
-    interruption if a newer message had `marked` the turn before it died. Needs an open transaction.
+    The conversation still stands as the turn found it, so that the choice comes out as it did then.
     """
-    turn_id, turn_no, version = _read_lease_info(info)
-    turn_log().append(
-        conversation_id,
-        turn_id,
-        turn_no,
-        version,
-        now,
-        [
-            (USER_INPUT, {"text": info.get("userText"), "inputParamKeys": info.get("inputParamNames")}),
-            (ENGINE_UNKNOWN_FAILURE, {"reason": "LEASE_EXPIRED", "message": _DIED, "recoverable": True}),
-            *([(SESSION_LIFECYCLE, build_event(RUNNING, INTERRUPTED, "interrupted", turn_no))] if marked else []),
-        ],
+    newest = int(head.split(":", maxsplit=1)[0] or 0)
+    row = CeConversation.objects.filter(pk=conversation_id).values(*_CHOSEN_BY).first()
+    turns = CeConversationHistory.objects.filter(
+        conversation_id=uuid.UUID(conversation_id), status__in=("OK", "BLOCKED")
     )
+    last = turns.order_by("-turn_no").values_list("config_version", "facts").first()
+    if row is None or last is None:
+        return newest
+    last_release, facts = last
+    began = row["turn_count"] == 1 and (load_column(facts) or {}).get("message_intent") == MessageIntent.NEW_TASK
+    conversation = Conversation(conversation_id, **row)
+    try:
+        return configuration().choose(head, conversation, last_release, has_just_begun=began)[0].config_version
+    except (ConvEngineError, ValueError):
+        return newest
 
 
-def _insert_turn_record(
-    conversation_id: str, info: Mapping[str, Any], stood: tuple[int, str, str], now: datetime, previous: bytes | None
+def _read_beginning(info: Mapping[str, Any]) -> datetime | None:
+    """When the turn of a lease began."""
+    try:
+        began = datetime.fromisoformat(info["startedAt"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return began.replace(tzinfo=UTC) if began.tzinfo is None else began.astimezone(UTC)
+
+
+def _insert_turn_row(
+    conversation_id: str,
+    info: Mapping[str, Any],
+    stood: tuple[int, str, str],
+    now: datetime,
+    previous: bytes | None,
+    *,
+    is_marked: bool,
 ) -> bytes:
-    """Write the FAILED record of a turn whose process died, from its lease and from the epoch, intent and state at
-    which the session `stood`; returns the hash of its seal. Needs an open transaction.
+    """Write the FAILED row of a turn whose process died; returns the hash of its seal. Needs an open transaction.
+
+    It has the events that the turn stored while it ran, its failure, and the interruption if a newer message had marked
+    the turn before it died. The epoch, intent and state are those at which the session `stood`.
     """
-    turn_id, turn_no, version = _read_lease_info(info)
+    turn_id, turn_no = uuid.UUID(info["turnId"]), int(info["turnNo"])
+    version = _find_release(conversation_id, str(info.get("head") or "0"))
+    began = _read_beginning(info) or now
     epoch, intent, state = stood
-    record: dict[str, Any] = {
+    failure = {"reason": "LEASE_EXPIRED", "message": _DIED, "recoverable": True, "worker": info.get("worker")}
+    events: list[tuple[Stage, Mapping[str, Any]]] = [
+        (USER_INPUT, {"text": info.get("userText"), "inputParamKeys": info.get("inputParamNames")}),
+        (ENGINE_UNKNOWN_FAILURE, failure),
+    ]
+    if is_marked:
+        events.append((SESSION_LIFECYCLE, build_event(RUNNING, INTERRUPTED, "interrupted", turn_no)))
+    header = {
         "conversation_id": uuid.UUID(conversation_id),
-        "user_input": info.get("userText"),
-        "created_at": now,
         "turn_id": turn_id,
         "turn_no": turn_no,
-        "context_epoch": epoch,
-        "status": "FAILED",
-        "source": "TURN",
+        "created_at": began,
+        "status": TurnStatus.FAILED.value,
+        "source": TURN,
         "error_code": "LEASE_EXPIRED",
         "error_message": _DIED,
+        "intent_before": intent,
+        "state_before": state,
         "intent_code": intent,
         "state_code": state,
         "config_version": version,
+        "duration_ms": None,
+        "context_epoch": epoch,
         "replayable": False,
         "replay_note": "The turn died before its recording was written.",
+        "user_input": info.get("userText"),
+        "assistant_output": None,
+        "facts": None,
+        "recording": None,
     }
-    nothing: dict[str, Any] = {"assistant_output": None, "facts": None, "recording": None, "duration_ms": None}
-    whole = {**record, **nothing, "audit_incomplete": False}
-    last_seq, pieces = turn_log().pieces(conversation_id, turn_id, turn_no)
-    words = encode_words(whole, encode_documents(whole))
-    seal = make_seal(previous and bytes(previous), whole, last_seq, {**pieces, WORDS: words})
-    meta = {"inputParamNames": info.get("inputParamNames"), "worker": info.get("worker")}
-    CeConversationHistory.objects.create(**record, modified_at=now, request_meta=meta, chain=seal.data)
-    return seal.hash
+    document = turn_log().encode_dead_turn(turn_id, began, now, events)
+    release = configuration().content_hash(version)
+    insert, head = insert_row_stmt(header, document, previous and bytes(previous), release)
+    delete = Statement("DELETE FROM ce_running_event WHERE turn_id = %s", [dialect().uuid_param(turn_id)])
+    for statement in (insert, *document.index, delete):
+        execute(statement)
+    return head

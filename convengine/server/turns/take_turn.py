@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import structlog
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnInterrupted
 from convengine.engine.memory.settings import ENABLED as MEMORY_ENABLED
@@ -17,10 +17,11 @@ from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import audit_settings as catalogue
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import load_column
-from convengine.engine.turn.conversation import Conversation, Loaded
-from convengine.engine.turn.payload import Payload, to_spoken_text
+from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
+from convengine.engine.turn.enums import MessageIntent, TurnStatus
+from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.recording import Recording
-from convengine.engine.turn.session import Exchange, Session
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
@@ -28,17 +29,25 @@ from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, live_streams
-from convengine.server.database.sql import Statement, TurnClock, dialect
+from convengine.server.database.release import release_connections
+from convengine.server.database.sql import Statement, TurnClock, dialect, is_connection_broken
 from convengine.server.deployment import conf
+from convengine.server.extensions.faults import ExtensionFault, collect_faults, report_fault
 from convengine.server.memory import after_commit
 from convengine.server.memory.session_memory import recall_previous_session
-from convengine.server.turns import idempotency, waiting
+from convengine.server.observability.turns import TurnObservation, observe_turn
+from convengine.server.resilience.time_left import limit_waits
+from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
+from convengine.server.turns import idempotency
 from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer
 from convengine.server.turns.commit import StepFlush, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
 
 log = structlog.get_logger(__name__)
+#: How many tracebacks of one turn are stored.
+_MOST_FAULTS = 20
+_COMMITTED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
 
 
 @dataclass(frozen=True)
@@ -88,33 +97,44 @@ def take_turn(
     TurnInterrupted or ConversationPersistFailed when nothing could be stored. An error of the turn itself is in the
     answer, and recorded.
     """
-    with _report_database_faults():
+    with observe_turn(request.conversation_id) as observation, _report_database_faults():
         try:
             lease = acquire(request, key, opened_by)
         except AlreadyAnswered as answered:
+            observation.is_replay = True
             return Replayed(answered.body)
-        return _run(request, lease, key, wire)
+        return _run(request, lease, key, wire, observation)
 
 
-def _run(request: TurnRequest, lease: Lease, key: IdempotencyKey | None, wire: Wire | None) -> TurnAnswer:
+def _run(
+    request: TurnRequest,
+    lease: Lease,
+    key: IdempotencyKey | None,
+    wire: Wire | None,
+    observation: TurnObservation,
+) -> TurnAnswer:
     turn, tape = open_turn(request, lease)
+    observation.turn = turn
     with (
         lease_renewer.renewing(lease.token),
         structlog.contextvars.bound_contextvars(conversation_id=request.conversation_id, turn_no=turn.turn_no),
+        collect_faults() as faults,
+        limit_waits(conf.get("TURN_TIMEOUT_SECONDS")),
     ):
         outcome = wiring.engine().run(turn)
     if outcome.error and turn.previous_session:
-        outcome = _restore_original_session(turn, turn.previous_session, outcome)
-    answer = _make_answer(turn, lease, outcome)
+        outcome = restore_original_session(turn, turn.previous_session, outcome)
+    observation.outcome = outcome
+    answer = make_answer(turn, outcome, lease.conversation, lease.now)
     try:
         if outcome.error is None:
-            commit_turn(turn, lease, outcome, tape, _store_answer_stmts(key, answer, wire))
+            _commit(turn, lease, outcome, tape, _store_answer_stmts(key, answer, wire))
         else:
             record_failure(turn, lease, outcome, tape)
     except Exception as refused:
         error = refused if isinstance(refused, (TurnConflict, TurnInterrupted)) else ConversationPersistFailed()
         if turn.previous_session:
-            outcome = _restore_original_session(turn, turn.previous_session, outcome)
+            outcome = restore_original_session(turn, turn.previous_session, outcome)
         _record_unstored_turn(turn, lease, EngineOutcome(outcome.session, error=error), tape)
         raise
     finally:
@@ -122,12 +142,41 @@ def _run(request: TurnRequest, lease: Lease, key: IdempotencyKey | None, wire: W
         turn.trail.listeners, turn.trail.watchers, turn.flush_step = (), {}, None
         if turn.ended:
             turn.ended()
+        if faults:
+            _store_faults(turn, faults)
     if outcome.error is None and not outcome.stopped and turn.previous_session is None:
         after_commit.schedule_summaries(turn, lease.conversation, outcome.session)
     return answer
 
 
-def _restore_original_session(turn: Turn, previous: PreviousSession, outcome: EngineOutcome) -> EngineOutcome:
+def _commit(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, answer: Sequence[Statement]) -> None:
+    """Commit; if the connection breaks, once more on a new one.
+
+    The lease makes that safe: the first commit may have been stored, unheard, and then the second would find no lease.
+    """
+    try:
+        commit_turn(turn, lease, outcome, tape, answer)
+    except (OperationalError, InterfaceError) as error:
+        if connection.in_atomic_block or not is_connection_broken():
+            raise
+        log.warning("connection lost at the commit", turn_id=turn.turn_id, error=str(error))
+        release_connections()
+        if not CeConversationHistory.objects.filter(turn_id=turn.turn_id, status__in=_COMMITTED).exists():
+            commit_turn(turn, lease, outcome, tape, answer)
+
+
+def _store_faults(turn: Turn, faults: Sequence[ExtensionFault]) -> None:
+    """Store the tracebacks of a turn for its page; a turn never fails because of them."""
+    try:
+        CeExtensionFault.objects.bulk_create(
+            CeExtensionFault(conversation_id=turn.request.conversation_id, turn_no=turn.turn_no, **asdict(fault))
+            for fault in faults[:_MOST_FAULTS]
+        )
+    except DatabaseError as refused:
+        log.warning("tracebacks not stored", turn_id=turn.turn_id, error=str(refused))
+
+
+def restore_original_session(turn: Turn, previous: PreviousSession, outcome: EngineOutcome) -> EngineOutcome:
     """A turn that fails in the session that it began never began it: it belongs to the old one, under its number."""
     turn.request, turn.turn_no, turn.previous_session = previous.request, previous.turn_no, None
     restored = outcome.session.evolve(conversation_id=previous.request.conversation_id, turn_no=previous.turn_no)
@@ -139,7 +188,7 @@ def _record_unstored_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape
 
     If the lease is lost, its new holder has stored the record; if the database is down, the next holder will.
     """
-    waiting.release_connection()
+    release_connections()
     try:
         record_failure(turn, lease, outcome, tape, "The turn could not be stored, which a replay does not repeat.")
     except Exception as refused:
@@ -148,19 +197,26 @@ def _record_unstored_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape
 
 def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     """The turn of a lease, with its ports, and their recording."""
-    snapshot = configuration().pin(lease.head)
+    began = lease.previous_turn.get("message_intent") == MessageIntent.NEW_TASK and lease.conversation.turn_count == 1
+    snapshot, release_choice = configuration().choose(
+        lease.head, lease.conversation, lease.last_release, has_just_begun=began
+    )
     clock, tape = TurnClock(lease.now), Recording()
     ports = wiring.ports(clock, StoredConversation(lease, request, snapshot), tape, snapshot, request.workspace_id)
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
-    turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
-    turn.verbose_listeners = wiring.verbose_listeners()
+    turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail, release_choice=release_choice)
+    turn.verbose_listeners, turn.on_fault = wiring.verbose_listeners(), report_fault
     listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
-    live_streams().join(turn)
+    was_watched = live_streams().join(turn, lease.watched)
     if live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt":
         turn.interrupted = InterruptionCheck(lease.token)
     turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
-    if live_settings.read(snapshot, catalogue.FLUSH).value == "STEP":
-        turn.flush_step = StepFlush(turn, lease)
+    always = live_settings.read(snapshot, catalogue.FLUSH).value == "STEP"
+
+    def is_watched() -> bool:
+        return always or was_watched() or lease_renewer.is_watched(lease.token)
+
+    turn.flush_step = StepFlush(turn, lease, is_watched)
     return turn, tape
 
 
@@ -170,7 +226,10 @@ def _store_answer_stmts(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wi
     return [idempotency.store_answer_stmt(key, answer.conversation_id, answer.turn_id, wire(answer))]
 
 
-def _make_answer(turn: Turn, lease: Lease, outcome: EngineOutcome) -> TurnAnswer:
+def make_answer(
+    turn: Turn, outcome: EngineOutcome, before: Conversation | None = None, at: datetime | None = None
+) -> TurnAnswer:
+    """The result of a turn that ran; `before` is the row at its start, `at` its time."""
     return TurnAnswer(
         turn.request.conversation_id,
         turn.turn_id,
@@ -182,8 +241,8 @@ def _make_answer(turn: Turn, lease: Lease, outcome: EngineOutcome) -> TurnAnswer
         turn.request.ignored_params,
         turn.ports.clock.elapsed_ms(),
         tuple(turn.verbose),
-        lease.conversation,
-        lease.now,
+        before,
+        at,
         turn.previous_session.request.conversation_id if turn.previous_session else None,
     )
 
@@ -221,7 +280,7 @@ class StoredConversation:
         if self._loaded is None:
             self._loaded = Loaded(
                 self.lease.conversation,
-                self._history(),
+                list_exchanges(reversed(self._past())),
                 self.lease.previous_turn,
                 self._recall_memory(),
                 self.lease.created,
@@ -236,16 +295,6 @@ class StoredConversation:
         if self.lease.conversation.turn_count or not live_settings.read(self.snapshot, MEMORY_ENABLED).value:
             return None
         return recall_previous_session(self.lease.conversation)
-
-    def _history(self) -> tuple[Exchange, ...]:
-        """The recent turns; rows with a blank side do not count (R61)."""
-        return tuple(
-            [
-                Exchange(user, text)
-                for user, answer in reversed(self._past())
-                if user and user.strip() and (text := to_spoken_text(answer))
-            ]
-        )
 
     def _past(self) -> Sequence[tuple[str | None, Any]]:
         limit = live_settings.read(self.snapshot, HISTORY_MAX_TURNS).value

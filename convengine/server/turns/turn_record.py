@@ -1,38 +1,35 @@
-"""The record of a turn, which is also the history row (R17), its seal, and its recording.
+"""The row of a turn, which is also the history row (R17), and its recording.
 
-Checks compute the seal again from stored data. The recording holds everything that the turn read and was answered:
-enough to run it again (R32, law 3).
+The recording holds everything that the turn read and was answered: enough to run it again (R32, law 3).
 """
 
-import os
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
-
-import orjson
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
 
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.redaction import Redaction
-from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import compress, decompress, dump_in_order, dumps, loads
 from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import select_turn_facts
 from convengine.engine.turn.recording import Recording
-from convengine.engine.turn.seal import GENESIS, SALT, WORDS, Batch, Pieces, Seal, collect_pieces
+from convengine.engine.turn.release_choice import ReleaseChoice
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.turn import Turn, TurnRequest
-from convengine.server.database.sql import Statement, dialect
-
-#: Columns of a turn record whose values are literals in the statement.
-_LITERAL = frozenset({"status", "source", "audit_incomplete", "replayable"})
+from convengine.server.app_interfaces import TurnDocument
+from convengine.server.database.sql import Dialect, Statement, dialect
+from convengine.server.deployment.request_id import current_request_id
+from convengine.server.sessions.models import TURN
+from convengine.server.turns.seal import Seal, encode_parts_with
 
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """The row of `ce_conversation_history` for a turn."""
+    """How a turn ended, for its row."""
 
     status: TurnStatus
     session: Session
@@ -41,127 +38,86 @@ class TurnRecord:
     replayable: bool = True
     replay_note: str | None = None
     error: ConvEngineError | None = None
-    audit_incomplete: bool = False
     #: TURN, or EXTERNAL for a turn handled elsewhere.
-    source: str = "TURN"
+    source: str = TURN
 
 
 def insert_turn_stmt(
-    turn: Turn, record: TurnRecord, previous: bytes | None, batches: Sequence[Batch]
+    turn: Turn, record: TurnRecord, document: TurnDocument, previous: bytes | None
 ) -> tuple[Statement, bytes]:
-    """The turn record, which is also the history row, and the hash of its seal (R17).
-
-    The seal covers the record, the `batches` in which the log stored the turn, and `previous`, the seal before it.
-    """
-    sql, session = dialect(), record.session
-    error, now, redaction = record.error, turn.ports.clock.now(), Redaction.of(turn.snapshot)
-    answer = None if error else session.last_assistant
-    values: dict[str, Any] = {
+    """The row of a turn, and the hash of its seal, which covers the row and `previous`, the seal before it."""
+    session, error, redaction = record.session, record.error, Redaction.of(turn.snapshot)
+    before = turn.ports.conversations.load().conversation
+    row = {
         "conversation_id": uuid.UUID(session.conversation_id),
-        "user_input": session.user_text,
-        "created_at": now,
         "turn_id": uuid.UUID(turn.turn_id),
         "turn_no": turn.turn_no,
-        "context_epoch": session.epoch,
+        "created_at": turn.ports.clock.now(),
+        "status": record.status.value,
+        "source": record.source,
+        "error_code": error.code if error else None,
+        "error_message": redaction.text(error.message) if error else None,
+        "intent_before": before.intent_code,
+        "state_before": before.state_code,
         "intent_code": session.intent or "UNKNOWN",
         "state_code": session.state or "UNKNOWN",
         "config_version": turn.snapshot.config_version,
         "duration_ms": int(turn.ports.clock.elapsed_ms()),
-        "recording": record.recording,
-        "error_code": error.code if error else None,
-        "error_message": redaction.text(error.message) if error else None,
-        "replay_note": record.replay_note,
-        "status": record.status.value,
-        "source": record.source,
-        "audit_incomplete": record.audit_incomplete,
+        "context_epoch": session.epoch,
         "replayable": record.replayable,
+        "replay_note": record.replay_note,
+        "user_input": session.user_text,
+        "assistant_output": None if error else session.last_assistant,
+        "facts": redaction.caller_data(select_turn_facts(session.input_params)),
+        "recording": record.recording,
     }
-    (spoken_as, facts), hashed = dump_in_order([answer, redaction.values(select_turn_facts(session.input_params))])
-    seal = make_turn_seal(previous, values, hashed, batches)
-    params = {
-        **{name: value for name, value in values.items() if value is not None and name not in _LITERAL},
-        "conversation_id": sql.uuid_param(values["conversation_id"]),
-        "created_at": sql.time_param(now),
-        "turn_id": sql.uuid_param(values["turn_id"]),
-        "chain": seal.data,
+    return insert_row_stmt(row, document, previous, turn.snapshot.content_hash)
+
+
+def insert_row_stmt(
+    header: Mapping[str, Any], document: TurnDocument, previous: bytes | None, release: str
+) -> tuple[Statement, bytes]:
+    """The row of a turn from its columns and its document, sealed; and the hash of the seal."""
+    sql = dialect()
+    row = {
+        **header,
+        "events": document.events,
+        "last_seq": document.last_seq,
+        "index_hash": document.index_hash,
+        "model_calls": document.model_calls,
+        "cost": document.cost,
+        "audit_incomplete": bool(document.lost_events),
     }
-    documents = {"facts": facts.decode(), **({} if error else {"assistant_output": spoken_as.decode()})}
-    literals = {
-        "status": f"'{record.status.value}'",
-        "source": f"'{record.source}'",
-        "modified_at": sql.now(),
-        "audit_incomplete": sql.boolean_literal(record.audit_incomplete),
-        "replayable": sql.boolean_literal(record.replayable),
-    }
-    values_sql = [*["%s"] * len(params), *[sql.json] * len(documents), *literals.values()]
+    (answer, facts), hashed = dump_in_order([row.pop("assistant_output"), row.pop("facts")])
+    seal = Seal.create(previous, encode_parts_with(row, hashed, release, document.parts))
+    row |= {"assistant_output": _json_or_null(answer), "facts": _json_or_null(facts), "seal": seal.to_bytes()}
+    # Not sealed: it names the call, and says nothing of the turn.
+    row["request_id"] = current_request_id()
+    # A column without a value is not named: the driver keeps what it read of a statement of up to fifty parameters.
+    row = {name: value for name, value in row.items() if value is not None}
+    values = {name: "%s" if name not in ("assistant_output", "facts") else sql.json for name in row}
+    values["modified_at"] = sql.now()
     insert = Statement(
-        f"INSERT INTO ce_conversation_history ({', '.join([*params, *documents, *literals])}) "
-        f"VALUES ({', '.join(values_sql)})",
-        [*params.values(), *documents.values()],
+        f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({', '.join(values.values())})",
+        [_adapt(value, sql) for value in row.values()],
     )
     return insert, seal.hash
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-#: Columns of a turn record that stay after an erasure. Not included: `modified_at`, which the database sets, and the
-#: explainability log, which is trimmed.
-FRAME = (
-    *("conversation_id", "turn_id", "turn_no", "created_at", "status", "source", "error_code", "intent_code"),
-    *("state_code", "config_version", "duration_ms", "context_epoch", "replayable", "audit_incomplete"),
-)
-#: Columns with words of the turn. Documents are hashed as any database returns them.
-SAID = ("user_input", "error_message", "replay_note")
-DOCUMENTS = ("assistant_output", "facts")
+def _json_or_null(text: bytes) -> str | None:
+    return None if text == b"null" else text.decode()
 
 
-class NewSeal(NamedTuple):
-    """A stored seal, and its hash for the next one."""
-
-    data: bytes
-    hash: bytes
-
-
-def encode_frame(record: Mapping[str, Any]) -> bytes:
-    """The permanent part of a turn record as bytes, by column name."""
-    return orjson.dumps([_plain(record[name]) for name in FRAME])
-
-
-def encode_words(record: Mapping[str, Any], documents: Sequence[bytes]) -> list[bytes]:
-    """The words of the turn, in pieces; `documents` are DOCUMENTS in hashed form."""
-    columns = [(name, orjson.dumps(_plain(record.get(name)))) for name in SAID]
-    known = [*columns, *zip(DOCUMENTS, documents, strict=True)]
-    # The last piece may contain line breaks.
-    return [*(b"%b %b" % (name.encode(), text) for name, text in known), b"recording " + (record["recording"] or b"")]
-
-
-def make_seal(previous: bytes | None, record: Mapping[str, Any], last_seq: int, pieces: Pieces) -> NewSeal:
-    """A new seal over a turn record and the turn's other data; `pieces` includes the record's words."""
-    seal = Seal.create(previous or GENESIS, last_seq, pieces, os.urandom(SALT))
-    return NewSeal(seal.to_bytes(), seal.hash(encode_frame(record)))
-
-
-def make_turn_seal(
-    previous: bytes | None, record: Mapping[str, Any], documents: Sequence[bytes], batches: Iterable[Batch]
-) -> NewSeal:
-    """The seal of a turn that was stored in these batches."""
-    last_seq, pieces = collect_pieces(batches)
-    return make_seal(previous, record, last_seq, {**pieces, WORDS: encode_words(record, documents)})
-
-
-def encode_documents(record: Mapping[str, Any]) -> Sequence[bytes]:
-    """DOCUMENTS of a stored record in hashed form."""
-    return dump_in_order([record[name] for name in DOCUMENTS])[1]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
+def _adapt(value: Any, sql: Dialect) -> Any:
+    """A column's value as a parameter."""
+    if isinstance(value, uuid.UUID):
+        return sql.uuid_param(value)
     if isinstance(value, datetime):
-        return (value - _EPOCH) // _MICROSECOND
-    return str(value) if isinstance(value, uuid.UUID) else value
+        return sql.time_param(value)
+    return sql.decimal_param(value) if isinstance(value, Decimal) else value
 
 
+#: The version of recordings. A turn replays equally within one version (law 3).
 _FORMAT = 1
 #: Common text of recordings. Never changed: a recording is read with the text that it was written with.
 _WORDS = (
@@ -205,6 +161,7 @@ class StoredRecording:
     request: TurnRequest
     loaded: Loaded
     tape: list[list[Any]]
+    release_choice: ReleaseChoice | None = None
 
 
 def write_recording(turn: Turn, tape: Recording, redaction: Redaction) -> tuple[bytes, str | None]:
@@ -218,6 +175,7 @@ def write_recording(turn: Turn, tape: Recording, redaction: Redaction) -> tuple[
             "no": turn_no,
             "configVersion": turn.snapshot.config_version,
             "now": turn.ports.clock.now().isoformat(),
+            **({"releaseChoice": turn.release_choice.to_json()} if turn.release_choice else {}),
         },
         "request": request,
         # Other sequences than lists cost a Python call each.
@@ -255,4 +213,5 @@ def read_recording(data: bytes | memoryview) -> StoredRecording:
             loaded["created"],
         ),
         document["tape"],
+        ReleaseChoice.read(turn.get("releaseChoice")),
     )

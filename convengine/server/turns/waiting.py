@@ -7,11 +7,14 @@ from typing import TypeVar
 
 from django.db import connection
 
-from convengine.engine.errors import ConversationClosed, TurnInProgress
+from convengine.engine.errors import ConversationClosed, ServerOverloaded, TurnInProgress
 from convengine.engine.threads.settings import LEASE_WAIT_SECONDS
 from convengine.engine.turn import live_settings
 from convengine.server.app_interfaces import configuration
+from convengine.server.database.release import release_connections
 from convengine.server.database.sql import dialect
+from convengine.server.observability import metrics
+from convengine.server.resilience.waiting import Overloaded, for_leases
 from convengine.server.turns.dead_turns import recover_expired_lease
 
 T = TypeVar("T")
@@ -42,43 +45,60 @@ def wait_for_lease(conversation_id: str, try_with: Callable[[int], T | None], at
     """Draw a ticket and poll with short statements; neither transaction nor connection is held in between (R28).
 
     When nobody is ahead, `try_with` tries for the lease with the ticket, and returns null when it did not get it.
-    `at_each_look` may raise. Raises TurnInProgress when `Session/LEASE_WAIT_SECONDS` are over, ConversationClosed when
-    the session of a thread ends meanwhile.
+    `at_each_look` may raise. Raises TurnInProgress when `Session/LEASE_WAIT_SECONDS` are over, ServerOverloaded when
+    too many turns of this process wait, ConversationClosed when the session of a thread ends meanwhile.
     """
     limit = live_settings.read(configuration().current(), LEASE_WAIT_SECONDS).value
-    ticket = draw_ticket(conversation_id)
+    try:
+        with for_leases.hold():
+            return _queue(conversation_id, limit, try_with, at_each_look)
+    except Overloaded as error:
+        raise ServerOverloaded() from error
+
+
+def _queue(
+    conversation_id: str, limit: float, try_with: Callable[[int], T | None], at_each_look: Callable[[], None]
+) -> T:
+    ticket, arrived = draw_ticket(conversation_id), time.monotonic()
+    metrics.LEASES_WAITING.add(1)
+    try:
+        return _poll_queue(conversation_id, ticket, limit, try_with, at_each_look)
+    finally:
+        metrics.LEASES_WAITING.add(-1)
+        metrics.LEASE_WAIT_SECONDS.observe(time.monotonic() - arrived)
+        discard_ticket(conversation_id, ticket)
+
+
+def _poll_queue(
+    conversation_id: str,
+    ticket: int,
+    limit: float,
+    try_with: Callable[[int], T | None],
+    at_each_look: Callable[[], None],
+) -> T:
     arrived = refreshed = moved = time.monotonic()
     last_ahead: int | None = None
-    try:
-        while (now := time.monotonic()) < arrived + limit:
-            queue = read_queue(conversation_id, ticket)
-            if queue.closed:
-                raise ConversationClosed()
-            if queue.ahead == 0 and _is_free(conversation_id, queue) and (acquired := try_with(ticket)):
-                return acquired
-            at_each_look()
-            if now > refreshed + TICKET_SECONDS / 3:
-                refreshed = now
-                refresh_ticket(ticket)
-            if queue.ahead != last_ahead:
-                last_ahead, moved = queue.ahead, now
-            release_connection()
-            # Quick while the queue moves; a long turn is polled ever more rarely.
-            time.sleep(min(max(_POLL * (queue.ahead + 1), (now - moved) / 8), _LONGEST_POLL))
-        raise TurnInProgress()
-    finally:
-        discard_ticket(conversation_id, ticket)
+    while (now := time.monotonic()) < arrived + limit:
+        queue = read_queue(conversation_id, ticket)
+        if queue.closed:
+            raise ConversationClosed()
+        if queue.ahead == 0 and _is_free(conversation_id, queue) and (acquired := try_with(ticket)):
+            return acquired
+        at_each_look()
+        if now > refreshed + TICKET_SECONDS / 3:
+            refreshed = now
+            refresh_ticket(ticket)
+        if queue.ahead != last_ahead:
+            last_ahead, moved = queue.ahead, now
+        release_connections()
+        # Quick while the queue moves; a long turn is polled ever more rarely.
+        time.sleep(min(max(_POLL * (queue.ahead + 1), (now - moved) / 8), _LONGEST_POLL))
+    raise TurnInProgress()
 
 
 def _is_free(conversation_id: str, queue: QueueState) -> bool:
     """The lease is free or expired."""
     return not queue.held or (queue.expired and recover_expired_lease(conversation_id))
-
-
-def release_connection() -> None:
-    """Return the connection to the pool, because a waiting turn holds none."""
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 def draw_ticket(conversation_id: str) -> int:

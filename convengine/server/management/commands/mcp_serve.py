@@ -39,4 +39,7 @@ class Command(BaseCommand):
         prepare_process()
         self.stderr.write(f"MCP clients: http://{host}:{port}{PATH}, with an API key as bearer token")
         application = http_application(list(settings.ALLOWED_HOSTS), threads)
-        uvicorn.run(application, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5)
+        # CE_TRUSTED_PROXIES says who is believed, so the server itself believes no header.
+        uvicorn.run(
+            application, host=host, port=port, proxy_headers=False, log_level="warning", timeout_graceful_shutdown=5
+        )

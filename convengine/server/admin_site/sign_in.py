@@ -1,0 +1,73 @@
+"""Signing in: each wrong password makes the next attempt wait longer, in all processes, and never for ever (R53)."""
+
+import math
+from typing import Any
+
+import structlog
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError
+from unfold.forms import AuthenticationForm
+
+from convengine.server.database import throttle
+from convengine.server.database.throttle import Delay
+from convengine.server.deployment.client_address import find_client_address
+
+log = structlog.get_logger(__name__)
+#: A name from one address; an address with any names, which an office shares; a name from anywhere.
+_PAIR, _ADDRESS, _NAME = Delay(5, 900), Delay(30, 900), Delay(20, 60)
+#: Where somebody signed in, attempts from elsewhere do not delay them: seconds.
+_KNOWN = 30 * 24 * 3600
+
+
+class SignInForm(AuthenticationForm):  # type: ignore[misc]
+    """The form of the admin. It counts an attempt before it looks at the password."""
+
+    def clean(self) -> dict[str, Any]:
+        """Raises ValidationError for a wrong password, and for an attempt that comes too early."""
+        name, address = self.cleaned_data.get("username"), find_client_address(self.request.META)
+        if not name or not self.cleaned_data.get("password"):
+            return super().clean()  # type: ignore[no-any-return]
+        try:
+            wait = begin_attempt(name, address)
+        except DatabaseError as error:
+            log.error("sign-in is not possible: attempts cannot be counted", exc_info=error)
+            raise ValidationError("You cannot sign in at the moment. Try again later.", code="throttled") from error
+        if wait:
+            log.warning("sign-in refused: too many attempts", address=address, seconds=math.ceil(wait))
+            raise ValidationError(
+                f"Too many attempts to sign in. Try again in {describe_wait(wait)}.", code="throttled"
+            )
+        cleaned: dict[str, Any] = super().clean()
+        end_attempt(name, address)
+        return cleaned
+
+
+def begin_attempt(name: str, address: str, now: float | None = None) -> float:
+    """Count an attempt; 0.0, or the seconds until one is possible."""
+    name = name.casefold()
+    counters = [(f"sign-in:{name}:{address}", _PAIR), (f"sign-in from:{address}", _ADDRESS)]
+    if not throttle.is_remembered(f"signed in:{name}:{address}", now):
+        counters.append((f"sign-in of:{name}", _NAME))
+    for index, (counter, delay) in enumerate(counters):
+        if wait := throttle.count_attempt(counter, delay, now):
+            # Nobody looks at the password, so the attempt makes no other delay longer.
+            for counted, _ in counters[:index]:
+                throttle.take_back_attempt(counted, now)
+            return wait
+    return 0.0
+
+
+def end_attempt(name: str, address: str, now: float | None = None) -> None:
+    """The password was right."""
+    name = name.casefold()
+    throttle.forget(f"sign-in:{name}:{address}")
+    for counter in (f"sign-in from:{address}", f"sign-in of:{name}"):
+        throttle.take_back_attempt(counter, now)
+    throttle.remember(f"signed in:{name}:{address}", _KNOWN, now)
+
+
+def describe_wait(seconds: float) -> str:
+    """A time in words: `20 seconds`, `2 minutes`."""
+    whole = math.ceil(seconds)
+    number, unit = (math.ceil(whole / 60), "minute") if whole > 90 else (whole, "second")
+    return f"{number} {unit}{'' if number == 1 else 's'}"

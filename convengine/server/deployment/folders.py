@@ -1,0 +1,82 @@
+"""The folders of the installation: what the package ships, and where a project keeps its data."""
+
+import os
+import tomllib
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as read_version
+from pathlib import Path
+from typing import Any
+
+import convengine
+
+_PACKAGE = Path(convengine.__file__).resolve().parent
+#: What a wheel holds of the folders at the top level of the repository.
+_INSIDE = _PACKAGE / "_shipped"
+_PACKAGES = frozenset({"convengine", "config_admin", "audit"})
+
+
+def find_shipped(name: str) -> Path:
+    """One of the folders `templates`, `static`, `docs` and `fixtures`, of a wheel or of the checkout.
+
+    Raises FileNotFoundError.
+    """
+    folder = (_INSIDE if _INSIDE.is_dir() else _PACKAGE.parent) / name
+    if not folder.is_dir():
+        raise FileNotFoundError(f"The folder {name!r} of ConvEngine is missing: {folder}. Install the package again.")
+    return folder
+
+
+def name_chapter(chapter: str) -> str:
+    """A chapter of the manual for whoever reads a message: its file, which the package has, and its page."""
+    file = find_shipped("docs") / f"{chapter}.md"
+    shown = file.relative_to(_PACKAGE.parent) if is_checkout() else file
+    return f"{shown} (page /docs/{chapter}/ of the server)"
+
+
+def is_own_module(name: str) -> bool:
+    """Whether a module is part of the product, by its dotted name."""
+    return name.partition(".")[0] in _PACKAGES
+
+
+def is_checkout() -> bool:
+    """Whether the package runs from its repository."""
+    return (_PACKAGE.parent / "manage.py").is_file() and not _INSIDE.is_dir()
+
+
+def demo_extension() -> str:
+    """The module of the demonstration's own code."""
+    return "convengine._shipped.fixtures.demo.helpdesk" if _INSIDE.is_dir() else "fixtures.demo.helpdesk"
+
+
+def version() -> str:
+    """The installed version; that of a checkout which is not installed is 0."""
+    try:
+        return read_version("convengine")
+    except PackageNotFoundError:
+        return "0.0.0"
+
+
+def read_project(folder: Path) -> dict[str, Any] | None:
+    """The table `tool.convengine` of the folder's pyproject.toml, or null."""
+    file = folder / "pyproject.toml"
+    if not file.is_file():
+        return None
+    try:
+        project: dict[str, Any] | None = tomllib.loads(file.read_text("utf-8")).get("tool", {}).get("convengine")
+    except (ValueError, OSError):
+        return None
+    return project
+
+
+@cache
+def project_folder() -> Path:
+    """The folder of the project: `CE_PROJECT_DIR`, or the nearest project above the current folder.
+
+    Without either it is the checkout, and outside of a checkout the current folder; never the installed package.
+    """
+    if named := os.environ.get("CE_PROJECT_DIR", "").strip():
+        return Path(named).resolve()
+    current = Path.cwd()
+    nearest = next((folder for folder in (current, *current.parents) if read_project(folder) is not None), None)
+    return nearest or (_PACKAGE.parent if is_checkout() else current)

@@ -1,0 +1,129 @@
+"""The ASGI application that serves a WSGI application: an unfinished request or a slow reader holds no thread."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import structlog
+
+from convengine.engine.errors import ConvEngineError, RequestTimeout, RequestTooLarge, ServerOverloaded
+from convengine.engine.turn.codec import dumps
+from convengine.server.api.errors import error_body
+from convengine.server.deployment import conf
+from convengine.server.deployment.request_id import HEADER, make_request_id
+from convengine.server.gateway.answer import Answer, Send, make_answer
+from convengine.server.gateway.environ import build_environ
+from convengine.server.gateway.limits import Caller, TooManyUnfinished, TransferLimits, Transfers
+from convengine.server.gateway.request_body import BodyTooLarge, ClientGone, Receive, announced_size, read_body
+from convengine.server.gateway.threads import RequestThreads
+from convengine.server.observability import metrics
+from convengine.server.observability.sampler import sampler
+from convengine.server.probes.addresses import ADDRESSES as PROBES
+from convengine.server.resilience.waiting import Overloaded
+
+log = structlog.get_logger(__name__)
+_API = "/api/"
+#: Room for the parts of a form around an uploaded file.
+_FORM_BYTES = 64 * 1024
+#: Threads for each probe, which is answered however busy the others are; and the most that wait for one.
+_PROBE_THREADS, _PROBES_QUEUED = 2, 50
+
+
+class Gateway:
+    """Reads requests within limits, runs them in a fixed number of threads, and sends the answers."""
+
+    def __init__(self, application: Callable[..., Any]) -> None:
+        self._application = application
+        self._threads = RequestThreads(conf.get("THREADS"), conf.get("MAX_QUEUED"))
+        self._probe_threads = {address: RequestThreads(_PROBE_THREADS, _PROBES_QUEUED) for address in PROBES}
+        self._transfers = Transfers(TransferLimits.read())
+        self._largest_body = max(conf.get("MAX_IMPORT_BYTES"), conf.get("MAX_REQUEST_BYTES")) + _FORM_BYTES
+        sampler.add(self._sample)
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Serve one request. A connection that must be closed, or is closed, just ends."""
+        if scope["type"] != "http":
+            return
+        caller = Caller.of(scope)
+        try:
+            with ExitStack() as resources:
+                answer = await self._answer(scope, receive, caller, resources)
+                if answer:
+                    await answer.send(send, self._transfers, caller)
+        # The server closes a connection whose answer is not complete.
+        except (TimeoutError, TooManyUnfinished):
+            metrics.REQUESTS_REFUSED.add("ANSWER_NOT_READ")
+            log.info("answer not read in time", address=caller.address, path=scope["path"])
+        except BrokenPipeError:
+            log.warning("answer broke off", path=scope["path"])
+
+    def count(self) -> Mapping[str, Mapping[str, int]]:
+        """The threads and the transfers of this process, for metrics."""
+        return {"threads": self._threads.count(), "transfers": self._transfers.count()}
+
+    def _sample(self) -> None:
+        count = self.count()
+        for state in ("running", "queued", "resuming", "limit"):
+            metrics.REQUEST_THREADS.set(count["threads"][state], state)
+        metrics.TRANSFERS_UNFINISHED.set(count["transfers"]["unfinished"])
+
+    async def _answer(
+        self, scope: Mapping[str, Any], receive: Receive, caller: Caller, resources: ExitStack
+    ) -> Answer | None:
+        """The answer of the application, or a refusal; null when nobody waits for it."""
+        try:
+            size = announced_size(scope["headers"], scope["http_version"])
+            body, count = await read_body(receive, size, self._largest_body, self._transfers, caller, resources)
+        except ClientGone:
+            return None
+        except BodyTooLarge as large:
+            return _refuse(scope, RequestTooLarge.of("body", large.size, self._largest_body, "data"))
+        except TimeoutError:
+            return _refuse(scope, RequestTimeout())
+        except TooManyUnfinished:
+            return _refuse(scope, ServerOverloaded())
+        try:
+            return await self._run(build_environ(scope, body, count))
+        except Overloaded:
+            return _refuse(scope, ServerOverloaded())
+
+    async def _run(self, environ: dict[str, Any]) -> Answer:
+        """Run the application in a thread. Raises Overloaded when too many requests wait for one."""
+        loop = asyncio.get_running_loop()
+        delivered: asyncio.Future[Answer] = loop.create_future()
+
+        def run() -> None:
+            try:
+                make_answer(self._application, environ, loop, lambda answer: _deliver(loop, delivered, answer))
+            except BaseException as error:
+                # Django answers all exceptions of views: this is a fault of a middleware or of the server, or code that
+                # tries to end the process.
+                log.error("request failed outside of the application", exc_info=error)
+                _deliver(loop, delivered, Answer(500, [(b"content-type", b"text/plain")], b"Internal Server Error"))
+
+        self._probe_threads.get(environ["PATH_INFO"], self._threads).submit(run)
+        return await delivered
+
+
+def _deliver(loop: asyncio.AbstractEventLoop, delivered: "asyncio.Future[Answer]", answer: Answer) -> None:
+    loop.call_soon_threadsafe(_set_result, delivered, answer)
+
+
+def _set_result(delivered: "asyncio.Future[Answer]", answer: Answer) -> None:
+    if not delivered.done():
+        delivered.set_result(answer)
+
+
+def _refuse(scope: Mapping[str, Any], error: ConvEngineError) -> Answer:
+    """The answer to a request that was not run: the API's failure, or a line of text. The connection is closed."""
+    metrics.REQUESTS_REFUSED.add(error.code)
+    headers = [(b"connection", b"close"), (b"cache-control", b"no-store")]
+    if error.status == ServerOverloaded.status:
+        headers.append((b"retry-after", b"1"))
+    if not scope["path"].startswith(_API):
+        return Answer(error.status, [*headers, (b"content-type", b"text/plain; charset=utf-8")], error.message.encode())
+    request_id = make_request_id(None)
+    headers += [(b"content-type", b"application/json"), (HEADER.lower().encode(), request_id.encode())]
+    log.info("api call refused", code=error.code, path=scope["path"], request_id=request_id)
+    return Answer(error.status, headers, dumps(error_body(error)).encode())

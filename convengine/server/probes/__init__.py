@@ -1,0 +1,1 @@
+"""The addresses that monitoring asks: is the process alive, can it take turns, and its numbers."""

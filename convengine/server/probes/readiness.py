@@ -1,0 +1,131 @@
+"""Can this process take turns? If not, which part is missing.
+
+The texts name parts and nothing else: anybody may read them. The log and the metrics have the details.
+"""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from convengine.server.database.sql import is_sign_in_refused
+from convengine.server.deployment import conf
+from convengine.server.deployment.redis_client import make_redis_client
+from convengine.server.jobs.processes import EMBEDDED
+from convengine.server.probes.bounded import BoundedCheck
+from convengine.server.probes.database_state import DatabaseState
+
+log = structlog.get_logger(__name__)
+#: Seconds in which an answer is given, whatever hangs.
+SECONDS = 1.8
+#: A job that is due for so many seconds, and does not run, is late.
+LATE_SECONDS = 600.0
+OK, NO_ANSWER, UNREACHABLE, REFUSED = "ok", "no answer in time", "unreachable", "refuses user or password"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that turns or jobs need."""
+
+    name: str
+    text: str = OK
+    #: Without it turns fail.
+    is_required: bool = True
+
+    @property
+    def is_ok(self) -> bool:
+        return self.text == OK
+
+
+class Readiness:
+    """The checks of this process."""
+
+    def __init__(self) -> None:
+        self._state = DatabaseState()
+        self._database = BoundedCheck("readiness of the database", self._read_database)
+        self._broker = BoundedCheck("readiness of the broker", ping_broker)
+        self._logged: Sequence[Part] = ()
+
+    def check(self) -> list[Part]:
+        """All parts, in time."""
+        ends = time.monotonic() + SECONDS
+        runs = {"broker": self._broker.start()} if has_broker() else {}
+        parts = describe_database(*self._wait_for_state(self._database.start(), ends))
+        for name, run in runs.items():
+            parts.append(Part(name, _wait(run, ends), is_required=False))
+        self._log_change(parts)
+        return parts
+
+    def read_state(self) -> DatabaseState:
+        """What could be read of the database, in time."""
+        return self._wait_for_state(self._database.start(), time.monotonic() + SECONDS)[0]
+
+    def _wait_for_state(self, run: "Future[DatabaseState]", ends: float) -> tuple[DatabaseState, str]:
+        """What was read, and why the rest was not."""
+        try:
+            return run.result(max(ends - time.monotonic(), 0)), NO_ANSWER
+        except TimeoutError:
+            return self._state, UNREACHABLE if run.done() else NO_ANSWER
+        except Exception as error:
+            return self._state, REFUSED if is_sign_in_refused(error) else UNREACHABLE
+
+    def _read_database(self) -> DatabaseState:
+        state = self._state = DatabaseState()
+        try:
+            state.read()
+        except Exception as error:
+            log.warning("probe could not read the database", error=f"{type(error).__name__}: {error}")
+            raise
+        return state
+
+    def _log_change(self, parts: Sequence[Part]) -> None:
+        if any(not part.is_ok for part in parts) and parts != self._logged:
+            log.warning("not ready", **{part.name: part.text for part in parts if not part.is_ok})
+        elif self._logged and not all(part.is_ok for part in self._logged) and all(part.is_ok for part in parts):
+            log.info("ready again")
+        self._logged = parts
+
+
+def describe_database(state: DatabaseState, missing: str) -> list[Part]:
+    """The parts that the database tells; `missing` says why a part was not read."""
+
+    def describe(holds: bool | None, otherwise: str) -> str:
+        return missing if holds is None else OK if holds else otherwise
+
+    in_time = None if state.overdue is None else max(state.overdue.values(), default=0) < LATE_SECONDS
+    return [
+        Part("database", OK if state.answers else missing),
+        Part("migrations", describe(state.is_migrated, "not applied")),
+        Part("configuration", describe(state.is_configured, "no release can be loaded")),
+        Part("jobs", describe(in_time, "late"), is_required=False),
+    ]
+
+
+def has_broker() -> bool:
+    """Whether this process knows the address of a broker."""
+    return conf.get("BROKER_URL") not in ("", EMBEDDED)
+
+
+def ping_broker() -> None:
+    """Raises when the broker does not answer."""
+    client = make_redis_client(conf.get("BROKER_URL"), socket_connect_timeout=SECONDS, socket_timeout=SECONDS)
+    try:
+        client.ping()
+    finally:
+        client.close()
+
+
+def _wait(run: "Future[Any]", ends: float) -> str:
+    try:
+        run.result(max(ends - time.monotonic(), 0))
+    except TimeoutError:
+        return UNREACHABLE if run.done() else NO_ANSWER
+    except Exception:
+        return UNREACHABLE
+    return OK
+
+
+readiness = Readiness()
