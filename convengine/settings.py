@@ -1,61 +1,67 @@
 """Django settings. Deployment values come from the environment (settings 3)."""
 
-from collections.abc import Callable
+import warnings
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.http import HttpRequest
-from django.templatetags.static import static
 
+from convengine import embedding
 from convengine.server.deployment import environment
+from convengine.server.deployment.content_policy import STRICT
+from convengine.server.deployment.folders import find_shipped, is_checkout, project_folder, read_project
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = project_folder()
+environment.load_file(BASE_DIR / ".env")
 VAR_DIR = Path(environment.text("CE_VAR_DIR") or BASE_DIR / "var")
-# The folder of the SQLite database and of collected static files.
-(VAR_DIR / "static").mkdir(parents=True, exist_ok=True)
+# The folder of the SQLite database and of collected static files. Outside of a project, the database makes its own.
+if read_project(BASE_DIR) is not None or is_checkout() or environment.text("CE_VAR_DIR"):
+    try:
+        (VAR_DIR / "static").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(f"CE_VAR_DIR: the folder {VAR_DIR} cannot be made: {error.strerror}.") from error
 
 DEBUG = environment.boolean("CE_DEBUG")
-# The demo has a key of its own, so that its sessions survive a restart (R49).
+# The demo has a key of its own, so that its sessions survive a restart (R49). `serve` refuses it.
 _DEMO_KEY = VAR_DIR / "secret_key"
 SECRET_KEY = environment.text("CE_SECRET_KEY")
-if not SECRET_KEY and _DEMO_KEY.is_file():
-    SECRET_KEY = _DEMO_KEY.read_text().strip()
 if not SECRET_KEY and DEBUG:
     SECRET_KEY = "only-for-development"  # noqa: S105
+if not SECRET_KEY and _DEMO_KEY.is_file():
+    SECRET_KEY = _DEMO_KEY.read_text().strip()
 if not SECRET_KEY:
     raise ImproperlyConfigured("CE_SECRET_KEY must be set to a long random text (or CE_DEBUG=true for development).")
 ALLOWED_HOSTS = environment.words("CE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("CE_CSRF_TRUSTED_ORIGINS")
 
+SECURE_SSL_REDIRECT = environment.boolean("CE_HTTPS_REDIRECT")
+# What a monitor on the same machine asks without HTTPS.
+SECURE_REDIRECT_EXEMPT = ["^livez$", "^readyz$", "^metrics$"]
+SECURE_HSTS_SECONDS = environment.integer("CE_HSTS_SECONDS", 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.boolean("CE_HSTS_SUBDOMAINS")
+SECURE_HSTS_PRELOAD = environment.boolean("CE_HSTS_PRELOAD")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = environment.boolean("CE_SECURE_COOKIES")
+SECURE_CSP = STRICT
+SECURE_PROXY_SSL_HEADER = environment.https_header("CE_PROXY_SSL_HEADER")
+
 INSTALLED_APPS = [
-    "unfold",
-    "unfold.contrib.filters",
-    "unfold.contrib.forms",
-    "unfold.contrib.simple_history",
+    *embedding.BEFORE_ADMIN,
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.humanize",
     "django.contrib.staticfiles",
-    "rest_framework",
-    "rest_framework_api_key",
-    "drf_spectacular",
-    "drf_spectacular_sidecar",
-    "simple_history",
-    "convengine.server",
-    "convengine.server.sessions",
-    "convengine.server.api",
-    "convengine.server.executors",
-    "convengine.server.jobs",
-    "config_admin",
-    "audit",
+    *embedding.LIBRARIES,
+    *embedding.APPS,
 ]
 
 MIDDLEWARE = [
+    "convengine.server.probes.middleware.ProbeMiddleware",
+    "convengine.server.api.middleware.ApiMiddleware",
+    "convengine.server.observability.hosts.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "convengine.server.deployment.content_policy.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -64,13 +70,32 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
+    "config_admin.drafts.middleware.DraftMiddleware",
 ]
 
 #: The middleware of API calls on WSGI: nobody is logged in there, and nothing is shown in a frame.
 API_MIDDLEWARE = [
+    "convengine.server.api.middleware.ApiMiddleware",
+    "convengine.server.observability.hosts.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
 ]
+
+#: Pages of other origins that browsers let call the API; none by default.
+CORS_ALLOWED_ORIGINS = environment.words("CE_CORS_ALLOWED_ORIGINS")
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_HEADERS = (
+    *("accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id"),
+    *("x-convengine-compat", "x-request-id"),
+)
+CORS_EXPOSE_HEADERS = (
+    *("ETag", "Location", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After"),
+    *("X-Idempotent-Replay", "X-Request-ID"),
+)
+if CORS_ALLOWED_ORIGINS:
+    INSTALLED_APPS.append("corsheaders")
+    for _middleware in (MIDDLEWARE, API_MIDDLEWARE):
+        _middleware.insert(2, "corsheaders.middleware.CorsMiddleware")
 
 ROOT_URLCONF = "convengine.urls"
 WSGI_APPLICATION = "convengine.wsgi.application"
@@ -79,7 +104,7 @@ ASGI_APPLICATION = "convengine.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [find_shipped("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -94,6 +119,9 @@ TEMPLATES = [
 DATABASES: dict[str, dict[str, Any]] = {
     "default": environment.database(environment.text("DATABASE_URL"), str(VAR_DIR / "convengine.sqlite3")),
 }
+# The pages of past turns read it; turns do not.
+DATABASES |= environment.replica(environment.text("CE_REPLICA_URL"), DATABASES["default"])
+DATABASE_ROUTERS = ["convengine.server.database.replica.RecordRouter"] if "replica" in DATABASES else []
 # A turn owns its transactions: a transaction per request would roll back the audit of a failed turn (R23).
 ATOMIC_REQUESTS = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -111,67 +139,29 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LANGUAGE_CODE = "en"
-TIME_ZONE = environment.text("CE_TIME_ZONE", "UTC")
+TIME_ZONE = environment.time_zone("CE_TIME_ZONE", "UTC")
 USE_I18N = True
 FORMAT_MODULE_PATH = ["convengine.server.formats"]
 USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
-# Static files come from the packages, without collecting them before a start.
+STATICFILES_DIRS = [find_shipped("static")]
+# Static files come from the packages, without collecting them before a start. So the folder above may be missing.
+warnings.filterwarnings("ignore", "No directory at", UserWarning)
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
 SIMPLE_HISTORY_REVERT_DISABLED = True
 
-REST_FRAMEWORK: dict[str, Any] = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["convengine.server.api.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["convengine.server.api.authentication.HasScope"],
-    "DEFAULT_PARSER_CLASSES": ["convengine.server.api.parsers.OrjsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["convengine.server.api.parsers.OrjsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "convengine.server.api.parsers.OnlyRenderer",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "convengine.server.api.errors.handle",
-    "UNAUTHENTICATED_USER": None,
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "ConvEngine",
-    "DESCRIPTION": "Turn API and audit of a data-driven conversation engine.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.1",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "COMPONENT_SPLIT_PATCH": False,
-    "SERVE_INCLUDE_SCHEMA": False,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "convengine.server.api.schema.close_turn_request",
-    ],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-}
+# The views of the API set the rest themselves.
+REST_FRAMEWORK: dict[str, Any] = {"UNAUTHENTICATED_USER": None}
+SPECTACULAR_SETTINGS = embedding.SPECTACULAR_SETTINGS
 
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 
-
-def _static_address(name: str) -> Callable[[HttpRequest], str]:
-    """The address of a static file, found only when a page needs it."""
-    return lambda request: static(f"convengine/{name}")
-
-
-UNFOLD: dict[str, Any] = {
-    "SITE_TITLE": "ConvEngine",
-    "SITE_HEADER": "ConvEngine",
-    "SITE_SYMBOL": "forum",
-    "SITE_URL": None,
-    "SHOW_VIEW_ON_SITE": False,
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _static_address("icon.svg")}],
-    "STYLES": [_static_address(name) for name in ("admin.css", "work.css", "manual.css")],
-    "SCRIPTS": [_static_address(name) for name in ("admin.js", "finder.js", "manual.js", "sending.js")],
-    "SIDEBAR": {"navigation": "convengine.server.admin_site.layout.sidebar"},
-    "DASHBOARD_CALLBACK": "config_admin.workplace.home.dashboard",
-}
+UNFOLD = embedding.UNFOLD
 
 # The mail server for tools.
 EMAIL_HOST = environment.text("CE_EMAIL_HOST", "localhost")
@@ -181,7 +171,9 @@ EMAIL_HOST_PASSWORD = environment.text("CE_EMAIL_PASSWORD")
 EMAIL_USE_TLS = environment.boolean("CE_EMAIL_TLS")
 EMAIL_TIMEOUT = 10
 
+_TURN_SECONDS = environment.integer("CE_TURN_TIMEOUT_SECONDS", 110, 1)
 CONVENGINE: dict[str, Any] = {
+    "PEOPLE_ADMIN": True,
     "EXTENSIONS": environment.words("CE_EXTENSIONS"),
     "MODELS": environment.models(),
     "TOOL_DATABASES": environment.document("CE_TOOL_DATABASE_URLS"),
@@ -189,8 +181,11 @@ CONVENGINE: dict[str, Any] = {
     "FILES_ROOT": environment.text("CE_FILES_ROOT"),
     "NOTIFICATION_RECIPIENTS": environment.words("CE_NOTIFICATION_RECIPIENTS"),
     "NOTIFICATION_FROM": environment.text("CE_NOTIFICATION_FROM"),
+    "WEEKLY_PAGE_RECIPIENTS": environment.words("CE_WEEKLY_PAGE_RECIPIENTS"),
     "NOTIFICATION_WEBHOOKS": environment.words("CE_NOTIFICATION_WEBHOOKS"),
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
+    "REPLICA_MAX_LAG_SECONDS": environment.integer("CE_REPLICA_MAX_LAG_SECONDS", 10),
+    "SENTINEL_MASTER": environment.text("CE_SENTINEL_MASTER", "mymaster"),
     "BROKER_URL": environment.broker(environment.text("CE_BROKER_URL")),
     "JOBS_IN_PROCESS": environment.boolean("CE_JOBS_IN_PROCESS"),
     "BUS_URL": environment.bus(environment.text("CE_BUS_URL"), environment.text("CE_BROKER_URL")),
@@ -209,8 +204,27 @@ CONVENGINE: dict[str, Any] = {
     "MAX_INPUT_PARAMS_BYTES": environment.integer("CE_MAX_INPUT_PARAMS_BYTES", 64 * 1024, 1),
     "MAX_REQUEST_BYTES": environment.integer("CE_MAX_REQUEST_BYTES", 1024 * 1024, 1),
     "MAX_IMPORT_BYTES": environment.integer("CE_MAX_IMPORT_BYTES", 32 * 1024 * 1024, 1),
-    "TURN_TIMEOUT_SECONDS": environment.integer("CE_TURN_TIMEOUT_SECONDS", 110, 1),
-    "THROTTLE_RATE": environment.text("CE_THROTTLE_RATE"),
+    "TURN_TIMEOUT_SECONDS": _TURN_SECONDS,
+    "IDEMPOTENCY_HOURS": environment.integer("CE_IDEMPOTENCY_HOURS", 24, 1),
+    "STOP_SECONDS": environment.integer("CE_STOP_SECONDS", _TURN_SECONDS + 10, 1),
+    "THREADS": environment.integer("CE_THREADS", 4, 1),
+    "MAX_QUEUED": environment.integer("CE_MAX_QUEUED", 500, 1),
+    "TRANSFER_SECONDS": environment.integer("CE_TRANSFER_SECONDS", 5, 1),
+    "TRANSFER_BYTES_PER_SECOND": environment.integer("CE_TRANSFER_BYTES_PER_SECOND", 8192, 1),
+    "MAX_UNFINISHED": environment.integer("CE_MAX_UNFINISHED", 1000, 1),
+    "MAX_UNFINISHED_PER_ADDRESS": environment.integer("CE_MAX_UNFINISHED_PER_ADDRESS", 100, 1),
+    "MAX_UNFINISHED_PER_KEY": environment.integer("CE_MAX_UNFINISHED_PER_KEY", 100, 1),
+    "MAX_HELD_BYTES": environment.integer("CE_MAX_HELD_BYTES", 256 * 1024 * 1024, 1024 * 1024),
+    "MAX_WAITING_FOR_MODELS": environment.integer("CE_MAX_WAITING_FOR_MODELS", 128, 1),
+    "MAX_WAITING_FOR_TOOLS": environment.integer("CE_MAX_WAITING_FOR_TOOLS", 64, 1),
+    "MAX_WAITING_FOR_LEASES": environment.integer("CE_MAX_WAITING_FOR_LEASES", 32, 1),
+    "ANCHOR_FILE": environment.text("CE_ANCHOR_FILE"),
+    "ANCHOR_COMMAND": environment.text("CE_ANCHOR_COMMAND"),
+    "METRICS_TOKEN": environment.text("CE_METRICS_TOKEN"),
+    "REQUEST_LOG": environment.boolean("CE_ACCESS_LOG"),
+    "ANSWER_CONTEXT": environment.one_of("CE_ANSWER_CONTEXT", "all", "all", "public", "none"),
+    "THROTTLE_RATE": environment.rate("CE_THROTTLE_RATE"),
+    "TRUSTED_PROXIES": environment.integer("CE_TRUSTED_PROXIES", 0),
     "AUDIT_RATE_LIMIT": {
         "max_events": environment.integer("CE_AUDIT_RATE_LIMIT_MAX_EVENTS", 200),
         "window_ms": environment.integer("CE_AUDIT_RATE_LIMIT_WINDOW_MS", 1000, 1),

@@ -10,11 +10,13 @@ import yaml
 
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
-from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.codec import dumps, to_strict
 from convengine.scenarios import schema, tables
 from convengine.scenarios.scenario import (
     MAIN,
     PURPOSES,
+    REAL,
+    STUBS,
     ContainerStub,
     Edge,
     Edit,
@@ -22,6 +24,7 @@ from convengine.scenarios.scenario import (
     Start,
     TaskStub,
     ThreadName,
+    TransformerStub,
     Turn,
 )
 from convengine.scenarios.schema import ScenarioFileError
@@ -32,10 +35,27 @@ _PART = re.compile(r"(\d+)(ms|s|m|h|d)\b")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
+#: The files of a folder that may be scenarios, and the key of those that are something else.
+_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_OTHER_FORMAT = re.compile(r"""^\s*(?:\{\s*)?["']?format["']?\s*:""")
+
+
 def files(paths: Iterable[Path]) -> list[Path]:
-    """The scenario files of all paths, without duplicates: a file itself, or every `*.yaml` in a folder and below."""
-    yaml_files = [file for path in paths for file in (sorted(path.rglob("*.yaml")) if path.is_dir() else [path])]
-    return list(dict.fromkeys(yaml_files))
+    """The scenario files of all paths, without duplicates: a file itself, or every YAML or JSON file in a folder and
+    below that does not begin with the key `format`, as configurations and recordings do.
+    """
+    scenario_files = [file for path in paths for file in (_list_folder(path) if path.is_dir() else [path])]
+    return list(dict.fromkeys(scenario_files))
+
+
+def _list_folder(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.suffix in _SUFFIXES and is_scenario(file))
+
+
+def is_scenario(file: Path) -> bool:
+    """False for a file that names another format in its first line."""
+    with file.open(encoding="utf-8", errors="replace") as text:
+        return _OTHER_FORMAT.match("".join(line for line in text.readlines(2000) if line[:1] != "#")) is None
 
 
 def load(file: Path) -> Scenario:
@@ -44,7 +64,21 @@ def load(file: Path) -> Scenario:
     schema.check(given)
     if given["id"] != file.stem:
         raise ScenarioFileError("id", f"`{given['id']}` must be the name of the file, `{file.stem}`.")
-    settings = world_settings(given.get("settings", {}))
+    return _build_scenario(given, file.parent)
+
+
+def read_scenario(document: Json) -> Scenario:
+    """The scenario of a document that is no file. Raises ScenarioFileError with the position and the error."""
+    schema.check(document)
+    for key in ("configuration", "recording"):
+        if key in document:
+            raise ScenarioFileError(key, "names a file, which only a scenario file can do.")
+    return _build_scenario(document, Path())
+
+
+def _build_scenario(given: Json, folder: Path) -> Scenario:
+    is_bot = "configuration" in given
+    settings = world_settings(given.get("settings", {}), with_defaults=not is_bot)
     for table in given.get("tables", {}):
         tables.check_table(table, f"tables.{table}")
     return Scenario(
@@ -64,22 +98,42 @@ def load(file: Path) -> Scenario:
             *(Edge(edge["from"], edge["to"], edge.get("intent")) for edge in given.get("state_graph", ())),
         ),
         start=_start(given["conversation"]) if "conversation" in given else None,
-        model=given.get("model", True),
+        model=given.get("model", not is_bot or "llm" in given or "recording" in given),
         llm=tuple(_build_script_line(**line) for line in given.get("llm", ())),
         tasks=tuple(TaskStub(**task) for task in given.get("tasks", ())),
         tools=tuple(Stub(**tool) for tool in given.get("tools", ())),
         containers=tuple(ContainerStub(**container) for container in given.get("containers", ())),
+        configuration=folder / given["configuration"] if is_bot else None,
+        extensions=given.get("extensions", REAL if is_bot else STUBS),
+        recording=folder / given["recording"] if "recording" in given else None,
     )
 
 
+#: Keys of the start with the names of their columns.
+_START_COLUMNS = (
+    *("intent_code", "state_code", "status", "last_user_text", "last_turn_no", "turn_count", "context_epoch"),
+    *("lifecycle", "lifecycle_detail", "context_summary", "preferences", "mounted_kb_id"),
+)
+_START_TIMES = ("created_at", "last_message_at")
+
+
 def _start(given: Json) -> Start:
-    row = {key: given[key] for key in ("intent_code", "state_code", "status") if key in given}
+    row = {key: given[key] for key in _START_COLUMNS if key in given}
     row["context_json"] = given.get("context", {})
     row["input_params_json"] = given.get("input_params", {})
-    return Start(row, tuple((exchange["user"], exchange["assistant"]) for exchange in given.get("history", ())))
+    if "last_assistant" in given:
+        row["last_assistant_json"] = given["last_assistant"]
+    return Start(
+        row,
+        tuple((exchange["user"], exchange["assistant"]) for exchange in given.get("history", ())),
+        given.get("previous_turn", {}),
+        {key: parse_duration(given[key]) for key in _START_TIMES if key in given},
+    )
 
 
-def _build_script_line(when: Json, reply: Json = "", error: str | None = None, times: int | None = None) -> ScriptLine:
+def _build_script_line(
+    when: Json, reply: Json = "", error: str | None = None, code: str | None = None, times: int | None = None
+) -> ScriptLine:
     return ScriptLine(
         PURPOSES[when["purpose"]],
         reply if isinstance(reply, str) else dumps(reply),
@@ -87,6 +141,7 @@ def _build_script_line(when: Json, reply: Json = "", error: str | None = None, t
         _texts(when.get("contains", ())),
         _texts(when.get("prompt_contains", ())),
         times,
+        **({"code": code} if code else {}),
     )
 
 
@@ -105,11 +160,13 @@ def _turn(given: Json, location: str) -> Turn:
         given.get("reset", False),
         expect,
         ThreadName(**given["thread"]) if "thread" in given else None,
-        _duration(given["at"]) if "at" in given else None,
+        parse_duration(given["at"]) if "at" in given else None,
+        tuple(TransformerStub(**transformer) for transformer in given.get("transformers", ())),
+        given.get("may_approve", True),
     )
 
 
-def _duration(text: str) -> timedelta:
+def parse_duration(text: str) -> timedelta:
     """A time such as `30m` or `7d 1s`."""
     return sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in _PART.findall(text)), timedelta())
 
@@ -154,13 +211,41 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
+class _DocumentLoader(_Loader):
+    """Refuses aliases: with them, a short text would stand for more than fits into memory."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
+            raise ScenarioFileError(f"line {line}", "aliases such as *name are not allowed. Write the value out.")
+        return super().compose_node(parent, index)
+
+
 def read_yaml(file: Path) -> Json:
     """The document of a YAML file. Raises ScenarioFileError."""
     try:
-        return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioFileError("", f"cannot be read: {error}.") from None
+    return _load_yaml(text, _Loader)
+
+
+def parse_yaml(text: str) -> Json:
+    """The JSON value of a YAML text that somebody sent. Raises ScenarioFileError."""
+    try:
+        return to_strict(_load_yaml(text, _DocumentLoader))
+    except ScenarioFileError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ScenarioFileError("", f"has a value that JSON cannot hold: {error}.") from None
+
+
+def _load_yaml(text: str, loader: type[_Loader]) -> Json:
+    try:
+        return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+    except RecursionError:
+        raise ScenarioFileError("", "is nested too deeply.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         location = f"line {mark.line + 1}" if mark else ""
         raise ScenarioFileError(location, f"is no YAML: {getattr(error, 'problem', None) or error}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioFileError("", f"cannot be read: {error}.") from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.engine.steps.tools.scripted import Call
+from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.trail import AuditEvent
 
@@ -64,15 +65,21 @@ class TurnObserver:
     last: AuditEvent | None = None
     #: Tasks that a turn called and nobody registered.
     missing_tasks: list[str] = field(default_factory=list)
+    #: Where the session stood, (intent, state), in order and without repetitions.
+    positions: list[tuple[str, str]] = field(default_factory=list)
 
     def begin(self) -> None:
         """A turn begins: forget earlier events."""
         self.last = None
         self.missing_tasks.clear()
+        self.positions.clear()
 
     def record_event(self, event: AuditEvent) -> None:
         """Take note of an event, even if the audit filters it."""
         self.last = event
+        position = (code(event.session.intent), code(event.session.state))
+        if self.positions[-1:] != [position]:
+            self.positions.append(position)
         payload = event.payload
         if _NOT_REGISTERED in (payload.get("errorCode"), payload.get("errorType")):
             self.missing_tasks.append(str(payload.get("errorMessage") or payload.get("reasonText")))

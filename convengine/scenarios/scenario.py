@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from convengine.engine.llm.scripted import ScriptLine
@@ -11,8 +12,12 @@ from convengine.scenarios.settings_map import WorldSettings
 
 Json = Any
 Row = Mapping[str, Json]
+#: The time that the times of a world count from.
+BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 #: The conversation of turns that name none.
 MAIN = "main"
+#: Who answers what no stub of a scenario answers: the registered extensions, or nobody.
+REAL, STUBS = "real", "stubs"
 
 
 @dataclass(frozen=True)
@@ -26,11 +31,15 @@ class Edge:
 
 @dataclass(frozen=True)
 class Start:
-    """The initial row of the conversation `main`."""
+    """The initial state of the conversation `main`."""
 
     row: Row = field(default_factory=dict)
     #: (user, assistant), oldest first.
     history: Sequence[tuple[str, str]] = ()
+    #: The params that the turn before left for the next one only.
+    previous_turn: Mapping[str, Json] = field(default_factory=dict)
+    #: Times since the start of the world by column.
+    times: Mapping[str, timedelta] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,10 @@ class TaskStub:
     sets_context: Mapping[str, Json] = field(default_factory=dict)
     #: How many calls it answers; null for any number.
     times: int | None = None
+    #: The code of a failure; null for an exception.
+    code: str | None = None
+    removes_context: Sequence[str] = ()
+    sets_params: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,21 @@ class ContainerStub:
     error: str | None = None
     #: How many fetches it answers; null for any number.
     times: int | None = None
+    #: The name of the exception.
+    code: str | None = None
+
+
+@dataclass(frozen=True)
+class TransformerStub:
+    """What a transformer of answers gives for one call; nothing leaves the answer as it is."""
+
+    stage: str
+    name: str
+    result: Json = None
+    #: The text of an exception instead of a result.
+    error: str | None = None
+    #: The name of the exception.
+    code: str | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +125,10 @@ class Turn:
     thread: ThreadName | None = None
     #: The fixed time of the clock from this turn on, since the start of the world; null for no change.
     at: timedelta | None = None
+    #: In the order of their calls.
+    transformers: Sequence[TransformerStub] = ()
+    #: False: the caller's key lacks the scope `approve`.
+    may_approve: bool = True
 
 
 @dataclass(frozen=True)
@@ -119,6 +151,12 @@ class Scenario:
     tasks: Sequence[TaskStub] = ()
     tools: Sequence[Stub] = ()
     containers: Sequence[ContainerStub] = ()
+    #: The file with the configuration; null when the scenario brings its own rows.
+    configuration: Path | None = None
+    #: Who answers what no stub answers: the extensions of the installation, or nobody.
+    extensions: str = STUBS
+    #: The file with recorded answers of a model.
+    recording: Path | None = None
 
 
 #: Purpose in scenarios -> purposes of the engine.

@@ -55,6 +55,15 @@ def check(document: Json) -> None:
         raise _describe(fault)
 
 
+def check_expectations(expect: Json) -> None:
+    """Raises ScenarioFileError with the outermost error of invalid expectations."""
+    schema = {"$ref": "#/$defs/expect", "$defs": SCHEMA["$defs"]}
+    errors = Draft202012Validator(schema, format_checker=_FORMATS).iter_errors(expect)
+    fault = min(errors, key=lambda error: len(error.absolute_path), default=None)
+    if fault:
+        raise _describe(fault)
+
+
 def address(path: Sequence[str | int]) -> str:
     """A path in a document, such as `turns[0].expect.context['$.a']`."""
     text = ""

@@ -78,13 +78,13 @@ class WorldSettings:
     transitions: Sequence[tuple[str, str]] = ()
 
 
-def world_settings(given: Mapping[str, Json]) -> WorldSettings:
-    """The defaults with the given settings. Raises ScenarioFileError for an invalid value."""
+def world_settings(given: Mapping[str, Json], *, with_defaults: bool = True) -> WorldSettings:
+    """The given settings, above the defaults of a world. Raises ScenarioFileError for an invalid value."""
     live: dict[tuple[str, str], str] = {}
     limit: dict[str, Json] = {}
     transitions: list[tuple[str, str]] = []
     enabled = True
-    for name, value in [*default_settings(), *_flatten(given)]:
+    for name, value in [*(default_settings() if with_defaults else ()), *_flatten(given)]:
         if name in LIVE:
             live[_key(LIVE[name])] = _text(LIVE[name], name, value)
         elif name in TRANSLATED:
@@ -98,7 +98,7 @@ def world_settings(given: Mapping[str, Json]) -> WorldSettings:
             limit[name.removeprefix(_RATE_LIMIT)] = value
     if not enabled:
         live[_key(audit_settings.LEVEL)] = "NONE"
-    return WorldSettings(live, {"AUDIT_RATE_LIMIT": limit if limit.pop("enabled") else None}, transitions)
+    return WorldSettings(live, {"AUDIT_RATE_LIMIT": limit if limit.pop("enabled", False) else None}, transitions)
 
 
 def default_settings(schema: Json = SCHEMA["$defs"]["settings"], prefix: str = "") -> Iterator[tuple[str, Json]]:

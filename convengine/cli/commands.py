@@ -1,0 +1,41 @@
+"""All commands of `convengine`, and the management commands that do the work."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its words, what it does, and what runs it."""
+
+    words: str
+    help: str
+    #: The management command; blank for commands that run without Django's settings.
+    management: str = ""
+    #: It uses the demonstration: its code, and outside of a project its secret.
+    uses_demo: bool = False
+    #: It plays conversations in the terminal, so the log shows only warnings, unless `CE_LOG_LEVEL` is set.
+    plays_conversations: bool = False
+
+
+COMMANDS: Sequence[Command] = (
+    Command("init", "Make a project of your own in a new folder: init NAME."),
+    Command("demo", "Serve the demonstration, a help desk.", "demo", uses_demo=True),
+    Command("serve", "Serve the project: API, admin, manual, jobs.", "serve"),
+    Command(
+        "talk", "Talk to the configuration in the terminal.", "demo_talk", uses_demo=True, plays_conversations=True
+    ),
+    Command(
+        "test", "Play scenario files; without a path the folder `scenarios`.", "scenarios", plays_conversations=True
+    ),
+    Command("key create", "Make an API key and print it once.", "api_key_create"),
+    Command("user create", "Make a user of the admin.", "user_create"),
+    Command("import", "Show what a configuration file would change; import it with --apply.", "config_import"),
+    Command("export", "Write the configuration to a file.", "config_export"),
+    Command("draft", "Make, list, review, publish, schedule and discard drafts.", "draft"),
+    Command("gradual", "Show the gradual release; stop it, or give it to more or to all.", "gradual"),
+    Command("check", "Check the configuration in force.", "config_check"),
+    Command("doctor", "Say what is set, what is missing and what is wrong."),
+    Command("manage", "Any command of Django: manage migrate, manage shell, …"),
+)
+BY_WORDS: Mapping[str, Command] = {command.words: command for command in COMMANDS}

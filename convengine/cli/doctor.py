@@ -1,0 +1,240 @@
+"""`convengine doctor`: what is set, what is missing and what is wrong, in plain words."""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from convengine.server.deployment import environment
+from convengine.server.deployment.folders import find_shipped, project_folder, version
+
+#: Seconds for a service to accept a connection.
+_PATIENCE = 3.0
+_MIGRATE = "convengine manage migrate"
+_PORTS = {"redis": 6379, "sentinel": 26379, "rediss": 6379, "http": 80, "https": 443}
+
+
+class Level(Enum):
+    """How a finding matters; only WRONG fails the command."""
+
+    FINE = "ok"
+    MISSING = "missing"
+    WRONG = "WRONG"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is true of one subject, and what to do about it."""
+
+    level: Level
+    subject: str
+    text: str
+    remedy: str = ""
+
+
+def print_report() -> int:
+    """Print all findings; 1 when something is wrong."""
+    findings = list(examine())
+    for finding in findings:
+        print(f"{finding.level.value:<8} {finding.subject:<14} {finding.text}")
+        if finding.remedy:
+            print(f"{'':<23} → {finding.remedy}")
+    counted = {level: sum(finding.level is level for finding in findings) for level in Level}
+    print(f"\n{counted[Level.WRONG]} wrong, {counted[Level.MISSING]} missing.")
+    return 1 if counted[Level.WRONG] else 0
+
+
+def examine() -> Iterator[Finding]:
+    """All findings. What cannot be examined without the settings or the database is left out."""
+    yield from _examine_python()
+    yield from _examine_project()
+    problem = _load_settings()
+    for sentence in environment.describe_misspelt():
+        yield Finding(Level.WRONG, "variables", sentence, "Correct the name, or remove the variable.")
+    if problem:
+        yield problem
+        return
+    for examine_part in (_examine_secret, _examine_system_checks, _examine_static_files):
+        yield from examine_part()
+    database = list(_examine_database())
+    yield from database
+    if not any(finding.level is Level.WRONG or finding.remedy.startswith(_MIGRATE) for finding in database):
+        yield from _examine_configuration()
+        yield from _examine_people()
+    yield from _examine_broker()
+    yield from _examine_models()
+
+
+def _examine_python() -> Iterator[Finding]:
+    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {version()}")
+
+
+def _examine_project() -> Iterator[Finding]:
+    folder = project_folder()
+    yield Finding(Level.FINE, "project", f"{folder}, settings {os.environ['DJANGO_SETTINGS_MODULE']}")
+    if (folder / ".env").is_file():
+        yield Finding(Level.FINE, "variables", f"{folder / '.env'} and the environment")
+    elif (folder / ".env.example").is_file():
+        yield Finding(Level.MISSING, "variables", "There is no .env.", "Copy .env.example to .env, and fill it in.")
+    else:
+        yield Finding(Level.FINE, "variables", "the environment")
+
+
+def _load_settings() -> Finding | None:
+    """What keeps Django from starting, or null."""
+    import django
+    from django.core.exceptions import ImproperlyConfigured
+
+    remedy = "Correct this first; the rest needs the settings."
+    try:
+        django.setup()
+    except (ImproperlyConfigured, ImportError) as error:
+        return Finding(Level.WRONG, "settings", str(error), remedy)
+    except Exception as error:
+        # Settings are code of the project, and Django itself raises ValueError for an unknown time zone.
+        return Finding(Level.WRONG, "settings", f"{type(error).__name__}: {error}", remedy)
+    return None
+
+
+def _examine_secret() -> Iterator[Finding]:
+    from django.conf import settings
+
+    demo_key = Path(getattr(settings, "VAR_DIR", project_folder() / "var")) / "secret_key"
+    remedy = "Set CE_SECRET_KEY to a long random text."
+    if settings.DEBUG:
+        yield Finding(Level.MISSING, "debug", "Debug mode is on: pages show code.", "Unset CE_DEBUG in production.")
+    if demo_key.is_file() and demo_key.read_text().strip() == settings.SECRET_KEY:
+        yield Finding(Level.MISSING, "secret", "It is that of the demonstration.", remedy)
+    elif len(settings.SECRET_KEY) < 32:
+        yield Finding(Level.MISSING, "secret", "It is short.", remedy)
+    else:
+        yield Finding(Level.FINE, "secret", "set")
+
+
+def _examine_system_checks() -> Iterator[Finding]:
+    """Wiring, steps, extensions, connections: what Django's checks find."""
+    from django.core import checks
+
+    from convengine.server.deployment import conf
+
+    messages = [message for message in checks.run_checks() if message.id != "convengine.W001"]
+    for message in messages:
+        level = Level.WRONG if message.is_serious() else Level.MISSING
+        yield Finding(level, "wiring", f"{message.msg} ({message.id})", message.hint or "")
+    if not any(message.is_serious() for message in messages):
+        yield Finding(Level.FINE, "extensions", ", ".join(conf.get("EXTENSIONS")) or "none")
+
+
+def _examine_static_files() -> Iterator[Finding]:
+    from django.contrib.staticfiles import finders
+
+    if finders.find("convengine/admin.css"):
+        yield Finding(Level.FINE, "static files", str(find_shipped("static")))
+    else:
+        remedy = "Add convengine's folder to STATICFILES_DIRS (the manual: Your own project)."
+        yield Finding(Level.WRONG, "static files", "The files of the admin are not found.", remedy)
+
+
+def _examine_database() -> Iterator[Finding]:
+    from django.db import DatabaseError, connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    shown = f"{connection.vendor}, {connection.settings_dict['NAME']}"
+    if connection.vendor == "sqlite" and not Path(str(connection.settings_dict["NAME"])).exists():
+        yield Finding(Level.MISSING, "database", f"{shown} does not exist yet.", _MIGRATE)
+        return
+    try:
+        connection.ensure_connection()
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as error:
+        yield Finding(Level.WRONG, "database", f"{shown}: {str(error).strip()}", "Check DATABASE_URL.")
+        return
+    yield Finding(Level.FINE, "database", shown)
+    if connection.vendor == "sqlite":
+        yield Finding(
+            Level.MISSING, "database", "SQLite is for one person and for tests.", "Set DATABASE_URL in production."
+        )
+    if plan:
+        text = f"{len(plan)} are not applied."
+        yield Finding(Level.MISSING, "migrations", text, f"{_MIGRATE} (convengine serve does it, too)")
+    else:
+        yield Finding(Level.FINE, "migrations", "all applied")
+
+
+def _examine_configuration() -> Iterator[Finding]:
+    from convengine.server.app_interfaces import configuration
+
+    snapshot = configuration().current()
+    count = len(snapshot.allowed_intents)
+    if count:
+        yield Finding(Level.FINE, "configuration", f"release {snapshot.config_version}, {count} intents")
+    else:
+        yield Finding(Level.MISSING, "configuration", "It is empty.", "convengine import FILE --apply")
+
+
+def _examine_people() -> Iterator[Finding]:
+    from django.contrib.auth import get_user_model
+
+    from convengine.server.api.models import CeApiKey
+
+    users = get_user_model()._default_manager.filter(is_active=True, is_staff=True).count()
+    if users:
+        yield Finding(Level.FINE, "users", f"{users} can sign in to the admin")
+    else:
+        yield Finding(Level.MISSING, "users", "Nobody can sign in.", "convengine user create NAME --superuser")
+    keys = CeApiKey.objects.filter(revoked=False).count()
+    if keys:
+        yield Finding(Level.FINE, "API keys", str(keys))
+    else:
+        yield Finding(Level.MISSING, "API keys", "There is none.", "convengine key create NAME")
+
+
+def _examine_broker() -> Iterator[Finding]:
+    from convengine.server.deployment import conf
+
+    url = conf.get("BROKER_URL")
+    if not url:
+        yield Finding(Level.FINE, "broker", "none; the server runs the background jobs")
+    elif url == "embedded" or urlsplit(url).hostname is None:
+        yield Finding(Level.FINE, "broker", "embedded" if url == "embedded" else "a socket of this machine")
+    else:
+        yield _call("broker", url.partition(";")[0], "Start it, or correct CE_BROKER_URL.")
+
+
+def _examine_models() -> Iterator[Finding]:
+    from convengine.server import wiring
+    from convengine.server.model_clients.connections import ConnectionInvalid
+
+    try:
+        connections: Sequence[Any] = wiring.models().all
+    except ConnectionInvalid:
+        # The system checks say so.
+        return
+    if not connections:
+        yield Finding(Level.FINE, "model", "none; rules, phrases and forms decide")
+    for connection in connections:
+        if connection.base_url:
+            yield _call("model", connection.base_url, "Start the service, or correct CE_LLM_BASE_URL.")
+        else:
+            yield Finding(Level.FINE, "model", connection.name)
+
+
+def _call(subject: str, url: str, remedy: str) -> Finding:
+    """Whether something accepts connections at an address; its password is not shown."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        port = parts.port or _PORTS.get(parts.scheme, 443)
+    except ValueError as error:
+        return Finding(Level.WRONG, subject, f"The address of {host} is wrong: {error}.", remedy)
+    try:
+        socket.create_connection((host, port), _PATIENCE).close()
+    except OSError as error:
+        return Finding(Level.WRONG, subject, f"{host}:{port} cannot be reached: {error.strerror or error}.", remedy)
+    return Finding(Level.FINE, subject, f"{host}:{port} accepts connections")

@@ -1,0 +1,178 @@
+"""Find the project, name its settings, and hand the command to Django."""
+
+import difflib
+import gc
+import os
+import re
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from convengine.cli.commands import BY_WORDS, COMMANDS, Command
+from convengine.server.deployment.folders import demo_extension, find_shipped, project_folder, read_project, version
+
+SETTINGS = "convengine.settings"
+#: Variables that the shell may have of a project, and that its demonstration does not use.
+_OF_PROJECT = (
+    "DATABASE_URL", "CE_SECRET_KEY", "CE_BROKER_URL", "CE_BUS_URL", "CE_STREAMS_URL", "CE_TOOL_DATABASE_URLS",
+    "CE_HTTP_CONNECTIONS",
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; gives the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("help", "-h", "--help"):
+        print(describe_commands())
+        return 0
+    if given[0] in ("--version", "version"):
+        print(f"convengine {version()}")
+        return 0
+    command, rest = _find_command(given)
+    if command is None:
+        print(_refuse(given), file=sys.stderr)
+        return 2
+    if command.words == "init":
+        from convengine.cli.new_project import init
+
+        return init(rest)
+    use_project(command)
+    if command.words == "doctor":
+        from convengine.cli.doctor import print_report
+
+        return print_report()
+    if command.words == "import":
+        rest = [_find_file(word) for word in rest]
+    return run_management([command.management, *rest] if command.management else rest, command.words)
+
+
+def describe_commands() -> str:
+    """The help."""
+    width = max(len(command.words) for command in COMMANDS)
+    lines = [f"  {command.words:<{width}}  {command.help}" for command in COMMANDS]
+    return "\n".join(
+        ["usage: convengine COMMAND …", "", *lines, "", "`convengine COMMAND --help` lists the options of a command."]
+    )
+
+
+def use_project(command: Command | None = None) -> Path:
+    """Let this process and its children use the project of the current folder, and return its folder.
+
+    `demo` inside a project has data of its own, and outside of a project makes its own secret.
+    """
+    folder = project_folder()
+    project = read_project(folder)
+    os.environ.setdefault("CE_PROJECT_DIR", str(folder))
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if str(folder) not in inherited:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), *filter(None, inherited)])
+    if command and command.words == "demo" and project is not None:
+        _leave_project(folder / "var" / "demo")
+        project = None
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", (project or {}).get("settings", SETTINGS))
+    if command and command.plays_conversations:
+        os.environ.setdefault("CE_LOG_LEVEL", "WARNING")
+    if command and command.uses_demo and project is None:
+        os.environ.setdefault("CE_EXTENSIONS", demo_extension())
+        if command.words == "demo" and not os.environ.get("CE_SECRET_KEY"):
+            make_secret(Path(os.environ.get("CE_VAR_DIR") or folder / "var") / "secret_key")
+    return folder
+
+
+def _leave_project(data: Path) -> None:
+    """Let the demonstration use nothing of the project: not its `.env`, database, broker, code or settings."""
+    os.environ |= {
+        "CE_PROJECT_DIR": str(data),
+        "CE_VAR_DIR": str(data),
+        "DJANGO_SETTINGS_MODULE": SETTINGS,
+        "CE_EXTENSIONS": demo_extension(),
+        **dict.fromkeys(_OF_PROJECT, ""),
+    }
+    project_folder.cache_clear()
+
+
+def make_secret(file: Path) -> None:
+    """The demonstration's secret, made at its first start."""
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(f"{secrets.token_urlsafe(48)}\n")
+
+
+def run_management(arguments: Sequence[str], words: str = "") -> int:
+    """Run a management command. Settings that cannot be used give a few lines instead of a traceback.
+
+    `words`: the command as it was typed, for its help and its errors.
+    """
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import ManagementUtility
+    from django.db import OperationalError, ProgrammingError
+
+    class NamedUtility(ManagementUtility):
+        """Help and errors of a command show what was typed: `convengine test`, not the name below it."""
+
+        def fetch_command(self, subcommand: str) -> Any:
+            command = super().fetch_command(subcommand)
+            if words:
+                typed = f"manage {subcommand}" if words == "manage" else words
+                command.create_parser = partial(_create_parser, command.create_parser, typed)  # type: ignore[method-assign]
+            return command
+
+    # What is imported is no garbage, and collecting takes a third of a start. `convengine.server.apps` ends this.
+    gc.disable()
+    try:
+        NamedUtility([sys.argv[0], *arguments]).execute()
+    except ImproperlyConfigured as problem:
+        print("\n".join([f"Cannot start: {problem}", *_name_misspelt()]), file=sys.stderr)
+        return 1
+    except (OperationalError, ProgrammingError) as problem:
+        if not re.search(r"no such table|relation .* does not exist", str(problem)):
+            raise
+        print("The database has no tables of this version yet. Run `convengine manage migrate`.", file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as problem:
+        if problem.name != os.environ["DJANGO_SETTINGS_MODULE"].partition(".")[0]:
+            raise
+        print(f"Cannot start: the settings {os.environ['DJANGO_SETTINGS_MODULE']} do not exist.", file=sys.stderr)
+        return 1
+    finally:
+        gc.enable()
+    return 0
+
+
+def _create_parser(create: Callable[..., Any], typed: str, prog_name: str, subcommand: str, **options: Any) -> Any:
+    return create("convengine", typed, **options)
+
+
+def _name_misspelt() -> list[str]:
+    from convengine.server.deployment.environment import describe_misspelt
+
+    return describe_misspelt()
+
+
+def _find_command(given: Sequence[str]) -> tuple[Command | None, list[str]]:
+    """The command, of one word or two, and its arguments."""
+    for count in (2, 1):
+        if command := BY_WORDS.get(" ".join(given[:count])):
+            return command, list(given[count:])
+    return None, []
+
+
+def _find_file(word: str) -> str:
+    """A file that the package ships, such as `bicycle_workshop.json`, by its name, unless there is one here."""
+    file = find_shipped("fixtures") / word
+    return str(file) if word.endswith(".json") and not Path(word).exists() and file.is_file() else word
+
+
+def _refuse(given: Sequence[str]) -> str:
+    parts = [words for words in BY_WORDS if words.startswith(f"{given[0]} ")]
+    if parts:
+        return f"Write one of: {', '.join(f'convengine {words}' for words in parts)}."
+    nearest = difflib.get_close_matches(given[0], [words.split()[0] for words in BY_WORDS], 1)
+    hint = f" Did you mean {nearest[0]}?" if nearest else ""
+    return f"convengine has no command {given[0]!r}.{hint} `convengine help` lists all commands."

@@ -1,0 +1,108 @@
+"""`convengine init NAME`: a project of one's own, made from the template in `fixtures/project`."""
+
+import argparse
+import keyword
+import re
+import secrets
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from convengine.server.deployment.folders import find_shipped, version
+
+#: The template is a complete project of this name.
+NAME = "clinic"
+#: Files that a tool would act on where the template lies.
+_STORED_AS = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "env.example": ".env.example"}
+_FOLDERS = {"github": ".github"}
+#: What the bot says, in which the name of the project does not occur.
+_CONTENT = ("configuration.yaml", "flows", "scenarios")
+#: What an empty project has none of, or its own.
+_EXAMPLE = (*_CONTENT, NAME, "tests", "README.md")
+_SECRET = "CE_SECRET_KEY="  # noqa: S105 - a variable's name
+
+
+class Refused(Exception):
+    """No project was made; the message says why."""
+
+
+def init(arguments: Sequence[str]) -> int:
+    """The command; gives the exit status."""
+    parser = argparse.ArgumentParser(prog="convengine init", description="Make a project in a new folder.")
+    parser.add_argument("name", metavar="NAME", help="The name of the project, its folder and its package.")
+    parser.add_argument("--folder", type=Path, help="Another folder than the name.")
+    parser.add_argument("--empty", action="store_true", help="Without the example: no intents and no code yet.")
+    options = parser.parse_args(list(arguments))
+    folder = options.folder or Path(options.name)
+    try:
+        files = make_project(options.name, folder, empty=options.empty)
+    except Refused as problem:
+        print(f"No project was made: {problem}", file=sys.stderr)
+        return 1
+    print(
+        f"Made {len(files)} files in {folder}. Next:\n\n"
+        f"  cd {folder}\n"
+        "  make test     # the checks, the tests and the scenarios\n"
+        "  make run      # the bot, its admin and manual at http://127.0.0.1:8000\n\n"
+        "README.md says what each file is."
+    )
+    return 0
+
+
+def make_project(name: str, folder: Path, *, empty: bool = False) -> list[Path]:
+    """Write the files of a project, and return them. `empty`: without the example bot. Raises Refused."""
+    package = name_package(name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refused(f"{folder} exists and is not empty. Choose another name, or an empty folder.")
+    made = []
+    for path, source in sorted(_list_sources(empty).items()):
+        parts = [_rename(part, name, package) for part in path.parts]
+        target = folder.joinpath(*parts)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = source.read_text("utf-8")
+        target.write_text(text if parts[0] in _CONTENT else fill_in(text, name, package), "utf-8")
+        made.append(target)
+    env = folder / ".env"
+    env.touch(mode=0o600)
+    example = (folder / ".env.example").read_text("utf-8")
+    env.write_text(example.replace(_SECRET, f"{_SECRET}{secrets.token_urlsafe(48)}", 1), "utf-8")
+    return [*made, env]
+
+
+def _list_sources(empty: bool) -> dict[Path, Path]:
+    """The files of the template by their paths in the project. An empty one has its own in place of the example's."""
+    example = _list_files("project")
+    if not empty:
+        return example
+    frame = {path: file for path, file in example.items() if path.parts[0] not in _EXAMPLE}
+    return frame | _list_files("empty_project")
+
+
+def _list_files(template: str) -> dict[Path, Path]:
+    folder = find_shipped("fixtures") / template
+    files = (file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    return {file.relative_to(folder): file for file in files}
+
+
+def name_package(name: str) -> str:
+    """The Python package of a project. Raises Refused for a name that cannot be one."""
+    package = re.sub(r"[-.]", "_", name).lower()
+    # The name is that of the distribution, too, which ends with a letter or a digit.
+    if not re.fullmatch(r"[a-z]([a-z0-9_]*[a-z0-9])?", package) or keyword.iskeyword(package):
+        raise Refused(f"{name!r} cannot be the name of a Python package. Use letters, digits and '-'.")
+    if package in ("tests", "scenarios", "flows", "var") or package in sys.stdlib_module_names or find_spec(package):
+        raise Refused(f"{package!r} is the name of another Python package. Choose another name.")
+    return package
+
+
+def fill_in(text: str, name: str, package: str) -> str:
+    """The text of a file of the template for this project."""
+    required = f"convengine>={version().partition('+')[0]}"
+    return text.replace("convengine>=0.0", required).replace(f"{NAME}-project", name).replace(NAME, package)
+
+
+def _rename(part: str, name: str, package: str) -> str:
+    if part == NAME:
+        return package
+    return _STORED_AS.get(part, _FOLDERS.get(part, part))

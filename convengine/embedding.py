@@ -1,0 +1,110 @@
+"""What a Django project needs of ConvEngine: `add_to(globals())` at the end of its settings (docs/install.md)."""
+
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from django.http import HttpRequest
+from django.templatetags.static import static
+
+from convengine.server.deployment.folders import find_shipped
+
+#: Unfold replaces templates of Django's admin, so it stands before it.
+BEFORE_ADMIN = ["unfold", "unfold.contrib.filters", "unfold.contrib.forms", "unfold.contrib.simple_history"]
+LIBRARIES = [
+    "django.contrib.humanize", "rest_framework", "rest_framework_api_key", "drf_spectacular", "drf_spectacular_sidecar",
+    "simple_history",
+]  # fmt: skip
+APPS = [
+    "convengine.server", "convengine.server.sessions", "convengine.server.api", "convengine.server.executors",
+    "convengine.server.jobs", "config_admin", "audit",
+]  # fmt: skip
+_ADMIN = "django.contrib.admin"
+#: The IDs of calls, and one shape for failures; it leaves calls outside of the API alone.
+_CALLS = "convengine.server.api.middleware.ApiMiddleware"
+#: Answers probes before anything looks at the host.
+_PROBES = "convengine.server.probes.middleware.ProbeMiddleware"
+_HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
+#: Pages of the configuration work in the draft that the user opened.
+_DRAFTS = "config_admin.drafts.middleware.DraftMiddleware"
+
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "ConvEngine",
+    "DESCRIPTION": "Turn API and audit of a data-driven conversation engine.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "convengine.server.api.schema.complete_document",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "ErrorCode": "convengine.server.api.serializers.ERROR_CODES",
+        "PayloadType": "convengine.server.api.serializers.PAYLOAD_TYPES",
+        "VerboseLevel": "convengine.server.api.serializers.VERBOSE_LEVELS",
+        "Lifecycle": "convengine.engine.turn.enums.Lifecycle.choices",
+        "SessionStatus": "convengine.server.api.session_serializers.SESSION_STATUSES",
+        "SessionDecision": "convengine.server.api.session_serializers.DECISIONS",
+        "StageFamily": "audit.api.stage_catalogue.FAMILIES",
+        "SentenceTone": "audit.api.serializers.TONES",
+        "FeedbackType": "audit.feedback.view.FEEDBACK_TYPES",
+        "ReplayMode": "audit.replay.serializers.MODES",
+        "ReplayStatus": "audit.replay.serializers.STATUSES",
+        "ReplayMissPolicy": "audit.replay.serializers.MISS_POLICIES",
+        "WhatIfKind": "audit.what_if.api.GROUPS",
+        "WhatIfBase": "audit.what_if.api.BASES",
+        "WhatIfStatus": "audit.what_if.api.STATUSES",
+        "AlertStatus": "audit.alerts.api.STATUSES",
+        "AlertEnd": "audit.alerts.api.ENDS",
+        "InboxKind": "audit.inbox.api.KINDS",
+        "InboxStatus": "audit.inbox.api.STATUSES",
+        "InboxAction": "audit.inbox.api.DECISIONS",
+        "ImportMode": "config_admin.api.serializers.IMPORT_MODES",
+    },
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+
+def _static_address(name: str) -> Callable[[HttpRequest], str]:
+    """The address of a static file, found only when a page needs it."""
+    return lambda request: static(f"convengine/{name}")
+
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "ConvEngine",
+    "SITE_HEADER": "ConvEngine",
+    "SITE_SYMBOL": "forum",
+    "SITE_URL": None,
+    "SHOW_VIEW_ON_SITE": False,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _static_address("icon.svg")}],
+    "STYLES": [_static_address(name) for name in ("admin.css", "work.css", "manual.css")],
+    "SCRIPTS": [_static_address(name) for name in ("admin.js", "finder.js", "manual.js", "sending.js")],
+    "LOGIN": {"form": "convengine.server.admin_site.sign_in.SignInForm"},
+    "SIDEBAR": {"navigation": "convengine.server.admin_site.layout.sidebar"},
+    "DASHBOARD_CALLBACK": "config_admin.workplace.home.dashboard",
+}
+
+
+#: Our own navigation, and a link to the pages of the project's other apps.
+_WITH_OTHER_APPS = {**UNFOLD["SIDEBAR"], "show_all_applications": True}
+
+
+def add_to(settings: MutableMapping[str, Any]) -> None:
+    """Add the apps, templates, static files and middleware to a project's settings; what it has itself stays.
+
+    Its users, REST settings, URLs, databases and log are not touched.
+    """
+    installed = settings["INSTALLED_APPS"] = list(settings.get("INSTALLED_APPS", ()))
+    admin = next((app for app in installed if app == _ADMIN or app.startswith(f"{_ADMIN}.apps.")), None)
+    index = installed.index(admin) if admin else 0
+    installed[index:index] = [app for app in BEFORE_ADMIN if app not in installed]
+    installed += [app for app in [*([] if admin else [_ADMIN]), *LIBRARIES, *APPS] if app not in installed]
+    own = [layer for layer in settings.get("MIDDLEWARE", ()) if layer not in (_PROBES, _CALLS, _HISTORY, _DRAFTS)]
+    settings["MIDDLEWARE"] = [_PROBES, _CALLS, *own, _HISTORY, _DRAFTS]
+    for engine in settings.get("TEMPLATES", ()):
+        if engine["BACKEND"] == "django.template.backends.django.DjangoTemplates":
+            engine["DIRS"] = [*engine.get("DIRS", ()), find_shipped("templates")]
+    settings["STATICFILES_DIRS"] = [*settings.get("STATICFILES_DIRS", ()), find_shipped("static")]
+    settings["UNFOLD"] = {**UNFOLD, "SIDEBAR": _WITH_OTHER_APPS, **settings.get("UNFOLD", {})}

@@ -1,0 +1,152 @@
+"""Which rows, states and moves of a configuration the turns of scenarios reach."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from convengine.engine.rules.row_names import name_row
+from convengine.engine.rules.sentence import describe_rule
+from convengine.engine.text.compare import code, shorten
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RuleAction
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+
+#: What counts, by the tables' rows; each kind has its word on reports.
+_ROW_TYPES: Sequence[tuple[str, type[Row]]] = (
+    ("Phrases", rows.Classifier),
+    ("Rules", rows.Rule),
+    ("Answers", rows.Response),
+    ("Forms", rows.OutputSchema),
+    ("Policies", rows.Policy),
+    ("Actions", rows.PendingAction),
+    ("Tool calls", rows.DirectTool),
+    ("Containers", rows.ContainerConfig),
+)
+STATES, MOVES = "States", "Moves"
+_LONGEST = 120
+
+
+@dataclass
+class CoveredItem:
+    """A row, a state or a move, and the scenarios that reach it."""
+
+    kind: str
+    name: str
+    #: In the order in which they reached it; a mapping, so that a thousand are looked up at once.
+    scenarios: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass
+class Coverage:
+    """What there is to reach, and what was reached, over all scenarios of a run."""
+
+    items: dict[tuple[str, ...], CoveredItem] = field(default_factory=dict)
+
+    def add_configuration(self, snapshot: Snapshot) -> None:
+        """Add everything that a configuration lets a turn reach."""
+        for key, kind, name in _list_items(snapshot):
+            self.items.setdefault(key, CoveredItem(kind, name))
+
+    def add_turn(
+        self, scenario: str, deciding_rows: Iterable[tuple[str, str]], positions: Sequence[tuple[str, str]]
+    ) -> None:
+        """Note what a turn reached: the rows that decided something, and where the session stood in turn."""
+        reached: list[tuple[str, ...]] = [(table, str(pk)) for table, pk in deciding_rows]
+        reached += [(STATES, intent, state) for intent, state in positions]
+        reached += [
+            (MOVES, intent, start, state)
+            for (_, before), (intent, state) in pairwise(positions)
+            for start in (before, ANY)
+            if before != state
+        ]
+        for key in reached:
+            item = self.items.get(key)
+            if item:
+                item.scenarios[scenario] = None
+
+    @property
+    def percent(self) -> float:
+        """How much of everything was reached."""
+        return _percentage(self.items.values())
+
+    def list_kinds(self) -> Iterator[tuple[str, list[CoveredItem]]]:
+        """The items of each kind that the configuration has."""
+        for kind in dict.fromkeys(item.kind for item in self.items.values()):
+            yield kind, [item for item in self.items.values() if item.kind == kind]
+
+
+def format_coverage(coverage: Coverage) -> Iterator[str]:
+    """The report as lines: a total for each kind, then what no scenario reaches."""
+    for kind, items in coverage.list_kinds():
+        unreached = [item for item in items if not item.scenarios]
+        yield f"{kind:<12}{len(items) - len(unreached):>5} of {len(items):<5}{_percentage(items):>6.1f} %"
+        yield from (f"  not reached: {item.name}" for item in unreached)
+    yield f"{'All':<12}{coverage.percent:>20.1f} %"
+
+
+def serialize_coverage(coverage: Coverage) -> dict[str, object]:
+    """The report as JSON."""
+    return {
+        "percent": round(coverage.percent, 1),
+        "kinds": [
+            {
+                "kind": kind,
+                "percent": round(_percentage(items), 1),
+                "items": [{"name": item.name, "scenarios": list(item.scenarios)} for item in items],
+            }
+            for kind, items in coverage.list_kinds()
+        ],
+    }
+
+
+def _percentage(items: Iterable[CoveredItem]) -> float:
+    counted = list(items)
+    return 100 * sum(bool(item.scenarios) for item in counted) / len(counted) if counted else 0.0
+
+
+def _list_items(snapshot: Snapshot) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """(key, kind, name) of everything that can be reached."""
+    for kind, row_type in _ROW_TYPES:
+        for row in snapshot.enabled_rows(row_type):
+            if snapshot.is_active(getattr(row, "intent_code", ANY)):
+                yield (row.table, str(row.pk)), kind, _name_row(row)
+    for intent, state in dict.fromkeys(_list_states(snapshot)):
+        yield (STATES, intent, state), STATES, f"{intent} in {state}"
+    for intent, start, end in dict.fromkeys(_list_moves(snapshot)):
+        origin = "any state" if start == ANY else start
+        yield (MOVES, intent, start, end), MOVES, f"{intent} from {origin} to {end}"
+
+
+def _name_row(row: Row) -> str:
+    about = describe_rule(row) if isinstance(row, rows.Rule) else name_row(row.table, row)
+    return f"{shorten(about, _LONGEST)} ({row.table} {row.pk})"
+
+
+def _list_states(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """The states of each intent that phrases and rules lead to, and that answers name."""
+    for phrase in snapshot.enabled_rows(rows.Classifier):
+        if snapshot.is_active(phrase.intent_code) and code(phrase.state_code) != ANY:
+            yield code(phrase.intent_code), code(phrase.state_code) or UNKNOWN
+    scoped: list[rows.Response | rows.OutputSchema] = [
+        *snapshot.enabled_rows(rows.Response), *snapshot.enabled_rows(rows.OutputSchema),
+    ]  # fmt: skip
+    for row in scoped:
+        if snapshot.is_active(row.intent_code) and ANY not in (code(row.intent_code), code(row.state_code)):
+            yield code(row.intent_code), code(row.state_code)
+    for intent, _, end in _list_moves(snapshot):
+        yield intent, end
+
+
+def _list_moves(snapshot: Snapshot) -> Iterator[tuple[str, str, str]]:
+    """(intent, from, to) of the moves that rules of one intent make, and that the state graph allows it."""
+    for rule in snapshot.enabled_rows(rows.Rule):
+        if code(rule.action) == RuleAction.SET_STATE and snapshot.is_active(rule.intent_code):
+            move = code(rule.intent_code), code(rule.state_code), code(rule.action_value)
+            if move[0] != ANY and move[2] not in ("", ANY) and move[1] != move[2]:
+                yield move
+    for edge in snapshot.enabled_rows(rows.StateEdge):
+        move = code(edge.intent_code), code(edge.from_state), code(edge.to_state)
+        if move[0] != ANY and move[2] != ANY and move[1] != move[2]:
+            yield move
