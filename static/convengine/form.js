@@ -155,4 +155,14 @@
         const judge = new Judge(asked);
         if (asked.dataset.tryUrl) judge.form.querySelectorAll("[data-try]").forEach((input) => new Box(input, judge));
     });
+
+    // --- a conversation beside the form, whose script is loaded when it is opened --------------------------------------
+
+    document.addEventListener("click", async (event) => {
+        const button = event.target.closest("[data-simulate]");
+        if (!button) return;
+        event.preventDefault();
+        await import(button.dataset.simulate);
+        globalThis.ceSimulator.toggle(button, button.form);
+    });
 })();

@@ -1,9 +1,9 @@
 "use strict";
 // The condition of a row of the grid, edited as rows of field, operator and value in a dialog.
 
-// `apply` stores the new text of a cell; `back` returns the focus to the cell.
+// `apply` stores new texts of cells; `back` returns the focus to the cell. `paths` has the rows that say what a JSON path does.
 ceGrid.conditions = ({about, columns, dialog, apply, back}) => {
-    const {column, kind, intent, ...offered} = about.condition;
+    const {column, kind, intent, paths, ...offered} = about.condition;
     const index = (name) => columns.findIndex((one) => one.name === name);
     const form = dialog.querySelector("form"), title = dialog.querySelector("h2");
     const {text, intent: intentInput, kind: kindInput} = form.elements;
@@ -19,12 +19,15 @@ ceGrid.conditions = ({about, columns, dialog, apply, back}) => {
         return ceCondition.build(text, kindInput, intentInput);
     }
 
-    const fits = (one, at) => at === index(column) && one.now[index(kind)].trim().toUpperCase() === "CONDITION";
+    const isKind = (one, name) => one.now[index(kind)].trim().toUpperCase() === name;
+    const rowsOfPath = (one) => (isKind(one, "JSON_PATH") ? paths[one.now[index(column)]] : undefined);
+    // A path may be edited as text, too.
+    const fits = (one, at, asText) => at === index(column) && (isKind(one, "CONDITION") || (!asText && rowsOfPath(one) !== undefined));
 
     function open(one) {
         edited = one;
         title.textContent = `Condition of ${about.row.toLowerCase()} ${one.now[0]}`;
-        text.value = one.now[index(column)];
+        text.value = rowsOfPath(one) ?? one.now[index(column)];
         intentInput.value = one.now[index(intent)];
         builder ??= build();
         builder.showJson(false);
@@ -35,7 +38,7 @@ ceGrid.conditions = ({about, columns, dialog, apply, back}) => {
     }
 
     dialog.addEventListener("close", () => {
-        if (dialog.returnValue === "apply" && text.value !== edited.now[index(column)]) apply(edited, index(column), text.value);
+        if (dialog.returnValue === "apply" && text.value !== edited.now[index(column)]) apply(edited, [index(kind), "CONDITION"], [index(column), text.value]);
         back();
     });
     return {fits, open};

@@ -56,7 +56,7 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
             choices.forEach((choice) => choice.setAttribute("aria-label", `${choice.textContent}: ${name}`));
             const link = button(name, () => find(one, message.column));
             link.className = "ce-link";
-            return made("li", {}, link, ` ${message.text} `, ...choices);
+            return made("li", {}, link, `: ${message.text}`, ...(choices.length ? [made("div", {class: "ce-buttons"}, ...choices)] : []));
         });
         const title = {gone: "Not saved: rows were deleted", stale: "Not saved: someone else changed the same cells", error: "Not saved: nothing was changed", warning: "Not saved yet: check these warnings first", note: "Someone else changed rows in the meantime. Your changes are kept. Check them and save again"}[level];
         say(level === "note" ? "info" : level === "warning" ? "warning" : "danger", made("h2", {}, title), made("ul", {}, ...items),
@@ -101,7 +101,7 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
         cells.saved(found.rows.map(whole), found.added, found.deleted);
         redraw();
         const release = found.release;
-        const what = release ? made("p", {}, made("a", {href: release.url}, `Release ${release.number}`), " is active. Every conversation uses it from its next message on.") : "There are no differences, so no release was created.";
+        const what = release ? made("p", {}, made("a", {href: release.url}, `Release ${release.number}`), " is active. Every conversation uses it from its next message on.") : found.draft || "There are no differences, so no release was created.";
         const more = [["Stored as Jinja2:", found.conversions], ["Findings:", found.told]].filter(([, lines]) => lines.length);
         say(found.told.length ? "warning" : "good", what, ...more.flatMap(([title, lines]) => [title, made("ul", {}, ...lines.map((one) => made("li", {}, one)))]),
             ...(found.told.length ? [made("p", {}, made("a", {href: found.health}, "Health"))] : []));

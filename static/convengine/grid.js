@@ -14,7 +14,7 @@
     const {made, worst, whole} = ceGrid;
     const {say, listed, save} = ceGrid.telling({about, columns, cells, part, find: show, redraw: refresh, repaint: paintAll, finish: () => close(true)});
     const dialog = part("condition");
-    const conditions = dialog && ceGrid.conditions({about, columns, dialog, apply: (one, column, text) => changed(cells.put([[one, column, text]])), back: () => go(at.row, at.column)});
+    const conditions = dialog && ceGrid.conditions({about, columns, dialog, apply: (one, ...texts) => changed(cells.put(texts.map((text) => [one, ...text]))), back: () => go(at.row, at.column)});
     const leave = "You have unsaved changes.";
     let shown = [], at = {row: 0, column: 1}, from = at, editor = null, isLoading = true, drawn = new Map();
 
@@ -209,7 +209,7 @@
             : command && event.key === "Enter" ? add
             : command && event.key === "Delete" ? remove
             : command || event.altKey ? null
-            : event.key === "Enter" || event.key === "F2" ? () => open()
+            : event.key === "Enter" || event.key === "F2" ? () => open(null, event.key === "F2")
             : event.key === " " && columns[at.column].truth ? toggle
             : event.key === "Insert" ? add
             : event.key === "Delete" || event.key === "Backspace" ? clear
@@ -259,14 +259,14 @@
     }
 
     // Open the editor of the cell, with its text or with a replacement.
-    function open(text = null) {
+    function open(text = null, asText = text !== null) {
         const one = shown[at.row], column = columns[at.column];
         if (one.isRemoved) return say("info", "Saving deletes this row. To edit it, choose “Keep row” first.");
         if (!at.column && one.isNew && column.fixed && !column.typed) return say("info", "The row gets its number when it is saved.");
         if (!at.column && !one.isNew) return void window.open(one.url, "_blank", "noopener");
         if (cells.isFixed(one, at.column)) return say("info", about.mayEdit ? `${column.label} cannot be changed, because other rows may refer to it.` : "You do not have the permission to change these rows.");
         if (column.truth && text === null) return toggle();
-        if (conditions?.fits(one, at.column)) return conditions.open(one);
+        if (conditions?.fits(one, at.column, asText)) return conditions.open(one);
         const label = `${column.label} of ${about.row} ${one.now[0]}`;
         const element = column.options.length || column.number ? made("input", {list: column.options.length ? `ce-options-${at.column}` : null}) : made("textarea", {rows: 1});
         for (const [name, value] of Object.entries({class: "ce-grid-editor", "aria-label": label, spellcheck: "false", autocomplete: "off"})) element.setAttribute(name, value);

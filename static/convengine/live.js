@@ -24,6 +24,11 @@
     let fetching = null;
 
     const tell = (text) => { if (state.textContent !== text) state.textContent = text; };
+    // Characters that cannot be seen, and could make a text read otherwise than it is.
+    const reveal = (text) => text.replace(
+        /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g,
+        (char) => `[U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`,
+    );
     const part = (name) => runs.querySelector(`[data-${name}]`);
     // A step of a deployment by its name: `CustomerLookupStep` as `Customer lookup`.
     const inWords = (step) => {
@@ -89,12 +94,12 @@
         }
         if (turns.querySelector(`#turn-${told.turnNo}`)) return;
         if (runs.dataset.turn !== String(told.turnNo)) begin(told.turnNo);
-        if (event.type === "USER_INPUT") part("user").textContent = payload.text ?? "–";
+        if (event.type === "USER_INPUT") part("user").textContent = reveal(payload.text ?? "–");
         else if (event.type === "STEP_ENTER") part("step").textContent = inWords(payload.step);
-        else if (event.type === "VERBOSE") part("progress").textContent = told.verbose.text;
+        else if (event.type === "VERBOSE") part("progress").textContent = reveal(told.verbose.text ?? "");
         else if (event.type === "ASSISTANT_OUTPUT") {
             const shown = typeof payload.output === "string" ? payload.output : JSON.stringify(payload.output);
-            part("answer").textContent = shown;
+            part("answer").textContent = reveal(shown);
             part("answer").hidden = false;
         } else part("progress").textContent = payload.errorCode ? `Failed (${payload.errorCode}).` : "Failed.";
     }
@@ -105,6 +110,8 @@
         part("number").textContent = `Turn ${turnNo} is running`;
         for (const name of ["user", "step", "progress", "answer"]) part(name).textContent = "";
         part("answer").hidden = true;
+        const numbers = document.querySelector("[data-turn-numbers]");
+        if (numbers) numbers.textContent = `${numbers.textContent.split(";")[0]}; turn ${turnNo} is running`;
     }
 
     // Fetch the cards of stored turns, and retry for one that is missing.
@@ -134,6 +141,8 @@
         const response = await fetch(url).catch(() => null);
         if (!response?.ok || response.redirected) return newest();
         const page = new DOMParser().parseFromString(await response.text(), "text/html");
+        const head = page.querySelector("[data-live-head]");
+        if (head) document.querySelector("[data-live-head]").replaceChildren(...head.childNodes);
         const there = [...page.querySelectorAll("#ce-turns > li")];
         if (!there.some((one) => one.id.startsWith("turn-"))) return newest();
         const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 120;

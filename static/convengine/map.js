@@ -4,7 +4,7 @@
 
 (() => {
     const SVG = "http://www.w3.org/2000/svg";
-    const STEP = 60, GAP = 36, READABLE = 2.5;
+    const STEP = 60, GAP = 36, READABLE = 2.5, CORNER = 10, RANK_MARGIN = 10, BACK = 10;
     const frame = document.querySelector(".ce-map");
     if (!frame) return;
     const drawing = JSON.parse(document.getElementById("ce-drawing").textContent);
@@ -31,10 +31,24 @@
     const width = (node) => Math.max(96, 28 + 8.2 * Math.max(node.name.length, subtitle(node).length * 0.8));
     const boxes = drawing.nodes.map((node) => ({key: node.key, node, width: width(node), height: subtitle(node) ? 50 : 36}));
     const ends = drawing.moves.map((move) => ({start: move.start, end: move.end, move}));
-    const layout = drawing.nodes.some((node) => node.group) ? inGroups() : inColumns({...ceLayout(boxes, ends), frames: []});
+    const layout = drawing.nodes.some((node) => node.group) ? inGroups() : inColumns({...inRanks(boxes, ends), frames: []});
+
+    // Arrows leave and enter boxes at their sides, and bend only in the gaps between the ranks.
+    function inRanks(boxes, ends) {
+        const found = ceLayout(boxes, ends), at = new Map(found.boxes.map((one) => [one.key, one])), half = new Map();
+        for (const one of found.boxes) half.set(Math.round(one.x), Math.max(half.get(Math.round(one.x)) || 0, one.width / 2 + RANK_MARGIN));
+        const arrows = found.arrows.map((one) => {
+            const [from, to] = [at.get(one.start), at.get(one.end)], way = Math.sign(to.x - from.x), low = way < 0 ? BACK : 0;
+            if (!way) return one;
+            const across = one.points.slice(1, -1).filter(({x}) => half.has(Math.round(x))).flatMap(({x, y}) => [-way, way].map((side) => ({x: x + side * half.get(Math.round(x)), y})));
+            const beside = (box, side) => [box.width / 2, half.get(Math.round(box.x))].map((wide) => ({x: box.x + side * wide, y: box.y + low}));
+            return {...one, draw: bentLine, points: [...beside(from, way), ...across, ...beside(to, -way).reverse()]};
+        });
+        return {...found, arrows};
+    }
 
     // Many boxes below one another, as intents that all begin at once, would leave most of the frame empty. They are put
-    // into columns, so that the drawing has about the shape of the frame; its arrows are straight.
+    // into columns, so that the drawing has about the shape of the frame.
     function inColumns(found) {
         const shape = frame.clientWidth / Math.max(frame.clientHeight, 1) || 1.7;
         if (found.height * shape < found.width * 2.5 || found.boxes.length < 12) return found;
@@ -51,57 +65,79 @@
             }
             return own;
         });
-        const placed = [], tall = (column) => column.reduce((sum, one) => sum + one.height + GAP, -GAP);
-        const most = Math.max(...columns.map(tall));
-        let x = 0;
-        for (const column of columns) {
-            const wide = Math.max(...column.map((one) => one.width));
-            let y = (most - tall(column)) / 2;
-            for (const one of column) {
-                placed.push({...one, x: x + wide / 2, y: y + one.height / 2});
-                y += one.height + GAP;
-            }
+        // All columns share one grid, so that the gaps between its rows and its columns are free for arrows.
+        const pitch = Math.max(...found.boxes.map((one) => one.height)) + GAP, most = Math.max(...columns.map((column) => column.length));
+        const placed = [], lanes = [GAP];
+        let x = 2 * GAP;
+        columns.forEach((column, number) => {
+            const wide = Math.max(...column.map((one) => one.width)), first = Math.floor((most - column.length) / 2);
+            column.forEach((one, index) => placed.push({...one, column: number, row: first + index, x: x + wide / 2, y: (first + index + 0.5) * pitch - GAP / 2}));
             x += wide + 2 * GAP;
-        }
+            lanes.push(x - GAP);
+        });
         const at = new Map(placed.map((one) => [one.key, one])), before = new Map(found.boxes.map((one) => [one.key, one]));
+        const taken = new Set(placed.map((one) => `${one.column}/${one.row}`));
+        const shift = spread([...new Set(found.arrows.map((one) => one.start))]);
         const arrows = found.arrows.map((one) => {
             const [from, to, was] = [at.get(one.start), at.get(one.end), before.get(one.start)];
             const moved = (point) => ({...point, x: point.x + from.x - was.x, y: point.y + from.y - was.y});
-            return {...one, points: from === to ? one.points.map(moved) : [edge(from, to), edge(to, from)]};
+            return from === to ? {...one, points: one.points.map(moved)} : {...one, draw: squareLine, points: around(from, to, shift.get(one.start))};
         });
-        return {...found, width: x - 2 * GAP, height: most, boxes: placed, arrows};
+        return {...found, width: x, height: most * pitch - GAP, boxes: placed, arrows};
+
+        // Out of the right side, along the gaps between columns and rows, and into the left side.
+        function around(from, to, by) {
+            const [out, into] = [{x: from.x + from.width / 2, y: from.y}, {x: to.x - to.width / 2, y: to.y}];
+            const between = Array.from({length: Math.max(to.column - from.column - 1, 0)}, (_, index) => `${from.column + 1 + index}/${to.row}`);
+            const near = lanes[from.column + 1] + by * GAP, far = lanes[to.column] + by * GAP;
+            if (to.column > from.column && !between.some((cell) => taken.has(cell))) return [out, {x: near, y: out.y}, {x: near, y: into.y}, into];
+            const high = to.y + ((from.row > to.row || !to.row ? 1 : -1) * pitch) / 2 + (by * GAP) / 2;
+            return [out, {x: near, y: out.y}, {x: near, y: high}, {x: far, y: high}, {x: far, y: into.y}, into];
+        }
     }
 
-    // Each group has its own layout; the groups form rows about as wide as the frame, with straight edges between them.
+    // A distance for each key, from -0.5 to 0.5, so that arrows of different boxes do not share a line.
+    function spread(keys) {
+        return new Map(keys.map((key, index) => [key, (index + 1) / (keys.length + 1) - 0.5]));
+    }
+
+    // Each group has its own layout; the groups form rows about as wide as the frame. Edges between them run in the gaps.
     function inGroups() {
         const found = {width: 0, height: 0, boxes: [], arrows: [], frames: []};
         const groupOf = new Map(boxes.map((one) => [one.key, one.node.group]));
         const within = Map.groupBy(ends.filter((one) => groupOf.get(one.start) === groupOf.get(one.end)), (one) => groupOf.get(one.start));
-        const parts = [...Map.groupBy(boxes, (one) => one.node.group)].map(([name, own]) => ({name, ...ceLayout(own, within.get(name) || [])}));
+        const parts = [...Map.groupBy(boxes, (one) => one.node.group)].map(([name, own]) => ({name, ...inRanks(own, within.get(name) || [])}));
         const area = parts.reduce((sum, part) => sum + (part.width + GAP) * (part.height + GAP), 0);
         const most = Math.max(Math.sqrt((area * frame.clientWidth) / Math.max(frame.clientHeight, 1)), ...parts.map((part) => part.width));
-        let x = 0, y = 0, high = 0;
+        const between = ends.filter((one) => groupOf.get(one.start) !== groupOf.get(one.end)), left = between.length ? 1.5 * GAP : 0;
+        let x = left, y = 0, high = 0;
         for (const part of parts) {
-            if (x && x + part.width > most) [x, y, high] = [0, y + high + GAP, 0];
+            if (x > left && x + part.width > most) [x, y, high] = [left, y + high + GAP, 0];
             const moved = (point) => ({...point, x: point.x + x, y: point.y + y});
             found.frames.push({x, y, width: part.width, height: part.height});
-            found.boxes.push(...part.boxes.map(moved));
+            const ranks = Map.groupBy(part.boxes, (one) => Math.round(one.x));
+            const side = (one) => Math.max(...ranks.get(Math.round(one.x)).map((other) => other.width)) / 2 + RANK_MARGIN;
+            found.boxes.push(...part.boxes.map((one) => ({...moved(one), side: side(one), top: y})));
             found.arrows.push(...part.arrows.map((one) => ({...one, points: one.points.map(moved)})));
             [x, high] = [x + part.width + GAP, Math.max(high, part.height)];
             found.width = Math.max(found.width, x - GAP);
-            found.height = y + high;
+            found.height = y + high + left;
         }
         const at = new Map(found.boxes.map((one) => [one.key, one]));
-        const between = ends.filter((one) => groupOf.get(one.start) !== groupOf.get(one.end));
-        found.arrows.push(...between.map((one) => ({...one, points: [edge(at.get(one.start), at.get(one.end)), edge(at.get(one.end), at.get(one.start))]})));
+        const bottoms = new Map(found.frames.map((one) => [one.y, 0]));
+        for (const one of found.frames) bottoms.set(one.y, Math.max(bottoms.get(one.y), one.y + one.height));
+        const shift = spread([...new Set(between.map((one) => one.start))]);
+        found.arrows.push(...between.map((one) => ({...one, draw: squareLine, points: around(at.get(one.start), at.get(one.end), shift.get(one.start))})));
         return found;
-    }
 
-    // The point where a straight line from the centre of a node leaves it.
-    function edge(from, to) {
-        const [x, y] = [to.x - from.x, to.y - from.y];
-        const part = Math.min(1, from.width / 2 / Math.abs(x || 1), from.height / 2 / Math.abs(y || 1));
-        return {x: from.x + x * part, y: from.y + y * part};
+        // Beside its boxes out of the row of groups, along the gap below or above, at the left edge to another row, and in.
+        function around(from, to, by) {
+            const goesDown = to.top >= from.top, [out, into] = [from.x + from.side, to.x - to.side];
+            const leave = (goesDown ? bottoms.get(from.top) + GAP / 2 : from.top - GAP / 2) + by * GAP * 0.7;
+            const enter = (goesDown && to.top !== from.top ? to.top - GAP / 2 : bottoms.get(to.top) + GAP / 2) + by * GAP * 0.7;
+            const edge = Math.abs(leave - enter) < 1 ? [] : [{x: left + (by - 1) * GAP, y: leave}, {x: left + (by - 1) * GAP, y: enter}];
+            return [{x: from.x + from.width / 2, y: from.y}, {x: out, y: from.y}, {x: out, y: leave}, ...edge, {x: into, y: enter}, {x: into, y: to.y}, {x: to.x - to.width / 2, y: to.y}];
+        }
     }
 
     // --- drawing ----------------------------------------------------------------------------------------------------
@@ -114,6 +150,29 @@
             path += ` Q${x},${y} ${((+x + +nextX) / 2).toFixed(1)},${((+y + +nextY) / 2).toFixed(1)}`;
         }
         return `${path} L${rest.at(-1)}`;
+    }
+
+    // Curves that begin and end level, and straight parts between points of the same height.
+    function bentLine(points) {
+        const text = ({x, y}) => `${x.toFixed(1)},${y.toFixed(1)}`;
+        return points.slice(1).reduce((path, point, index) => {
+            const before = points[index], middle = (before.x + point.x) / 2;
+            return path + (before.y === point.y ? ` L${text(point)}` : ` C${text({x: middle, y: before.y})} ${text({x: middle, y: point.y})} ${text(point)}`);
+        }, `M${text(points[0])}`);
+    }
+
+    // Straight parts with round corners.
+    function squareLine(points) {
+        let path = `M${points[0].x.toFixed(1)},${points[0].y.toFixed(1)}`;
+        for (let index = 1; index < points.length - 1; index++) {
+            const [before, corner, after] = points.slice(index - 1, index + 2);
+            const toward = (point) => {
+                const far = Math.hypot(point.x - corner.x, point.y - corner.y), part = far ? Math.min(CORNER, far / 2) / far : 0;
+                return `${(corner.x + (point.x - corner.x) * part).toFixed(1)},${(corner.y + (point.y - corner.y) * part).toFixed(1)}`;
+            };
+            path += ` L${toward(before)} Q${corner.x.toFixed(1)},${corner.y.toFixed(1)} ${toward(after)}`;
+        }
+        return `${path} L${points.at(-1).x.toFixed(1)},${points.at(-1).y.toFixed(1)}`;
     }
 
     function opens(element, label, show) {
@@ -129,12 +188,12 @@
         return element;
     }
 
-    function arrow({move, points}) {
+    function arrow({move, points, draw = line}) {
         const thick = 1.5 + Math.min(6, Math.log2(1 + move.turns));
-        const classes = ["ce-arrow", move.shared && "ce-arrow-shared", hasMark(move, "FORBIDDEN") && "ce-arrow-bad", hasMark(move, "ROUND") && "ce-arrow-round"];
+        const classes = ["ce-arrow", move.shared && "ce-arrow-shared", hasMark(move, "FORBIDDEN") && "ce-arrow-bad", hasMark(move, "ROUND") && "ce-arrow-round", hasMark(move, "UNTESTED") && "ce-arrow-untested"];
         const rows = move.rows.length === 1 ? "1 row" : `${move.rows.length} rows`;
         const label = `${move.from} to ${move.to}: ${rows}, ${move.turns} turns. ${move.remarks.join(" ")}`;
-        const path = line(points);
+        const path = draw(points);
         const group = createSvg("g", {class: classes.filter(Boolean).join(" ")}, createSvg("title", {}, document.createTextNode(label)),
             createSvg("path", {class: "ce-arrow-line", d: path, "stroke-width": thick.toFixed(1), "marker-end": hasMark(move, "FORBIDDEN") ? "url(#ce-head-bad)" : "url(#ce-head)"}),
             createSvg("path", {class: "ce-arrow-near", d: path}));
@@ -144,7 +203,7 @@
     function box({node, x, y, width, height}) {
         const under = subtitle(node);
         const bad = ["UNREACHABLE", "NO_ANSWER"].some((mark) => hasMark(node, mark));
-        const classes = `ce-box-${node.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}`;
+        const classes = `ce-box-${node.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}${hasMark(node, "UNTESTED") ? " ce-box-untested" : ""}`;
         const label = `${node.called}. ${node.remarks.join(" ")}`;
         const group = createSvg("g", {class: `ce-mapbox ${classes}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
             createSvg("title", {}, document.createTextNode(label)),
@@ -164,7 +223,7 @@
     // --- rows of the selection --------------------------------------------------------------------------------------
 
     function show(title, one, note, url = "") {
-        const rows = one.rows.map((row) => createHtml("li", {}, row.url ? createHtml("a", {className: "ce-link", href: row.url}, row.name) : row.name, " ", createHtml("small", {}, row.text)));
+        const rows = one.rows.map((row) => createHtml("li", {}, row.url ? createHtml("a", {className: "ce-link", href: row.url}, row.name) : row.name, " ", createHtml("small", {}, row.text), ...(row.note ? [" ", createHtml("span", {className: "ce-how ce-how-warned"}, row.note)] : [])));
         const parts = [createHtml("h3", {className: "ce-phase"}, title), ...[...one.remarks, note].filter(Boolean).map((text) => createHtml("p", {}, text))];
         if (url) parts.push(createHtml("p", {}, createHtml("a", {className: "ce-link", href: url}, "Open the map of its states")));
         parts.push(rows.length ? createHtml("ul", {className: "ce-map-rows"}, ...rows) : createHtml("p", {className: "ce-muted"}, url ? "" : "No row applies only here."));

@@ -1,10 +1,12 @@
 "use strict";
 // Checks before a form is sent that its user is still signed in, so that no text is lost to the login page, and updates
-// the form's CSRF token for a newer session. Without this script forms are sent as they are.
+// the form's CSRF token for a newer session. Without this script forms are sent as they are. `ceSending.post` sends a form
+// without leaving the page.
 
 (() => {
     const SIGNED_OUT = "Not sent: you are signed out. Your input is still here. ";
     const SILENT = "Not sent: the server does not answer. Your input is still here. Try again later.";
+    const REFUSED = "Not sent: the server refused it. Your input is still here. Reload the page, and try again. ";
     const asked = new WeakSet();
     let ready = null;
 
@@ -15,12 +17,12 @@
         return answer?.ok ? true : undefined;
     }
 
-    function tell(form, isSignedOut) {
+    function tell(form, text) {
         const told = Object.assign(document.createElement("section"), {className: "ce-box ce-box-danger", tabIndex: -1});
         told.setAttribute("role", "alert");
         told.dataset.notSent = "";
-        told.append(isSignedOut ? SIGNED_OUT : SILENT);
-        if (isSignedOut) {
+        told.append(text);
+        if (text === SIGNED_OUT) {
             const link = Object.assign(document.createElement("a"), {href: "/admin/", target: "_blank", rel: "noopener", textContent: "Sign in (opens in a new window)"});
             told.append(link, ", then send it again.");
         }
@@ -28,12 +30,23 @@
         told.focus();
     }
 
+    const untell = (form) => form.querySelector(":scope > [data-not-sent]")?.remove();
+
+    // The response; null after saying in the form why it was not sent.
+    async function post(form, data) {
+        const response = await fetch(form.action, {method: "POST", body: data, redirect: "manual", headers: {"X-Requested-With": "fetch"}}).catch(() => null);
+        untell(form);
+        if (response?.ok) return response;
+        tell(form, response?.type === "opaqueredirect" ? SIGNED_OUT : response ? REFUSED : SILENT);
+        return null;
+    }
+
     async function ask(form, submitter) {
         asked.add(form);
         const found = await isSignedIn();
         asked.delete(form);
-        form.querySelector(":scope > [data-not-sent]")?.remove();
-        if (!found) return tell(form, found === false);
+        untell(form);
+        if (!found) return tell(form, found === false ? SIGNED_OUT : SILENT);
         ready = form;
         form.requestSubmit(submitter);
     }
@@ -56,4 +69,5 @@
         event.preventDefault();
         if (!asked.has(form)) ask(form, event.submitter);
     });
+    globalThis.ceSending = {post};
 })();

@@ -1,14 +1,16 @@
 "use strict";
-// Start a flow: shows only the inputs of the chosen kind and of each field's type, and adds, removes and moves rows.
-// Without this script all inputs are shown, and the buttons and boxes of the rows do the same on the server.
+// Start a flow: shows only the inputs of the chosen kind and of each field's type, adds, removes and moves rows, gives
+// advice while somebody types, and sends and shows everything in place. Beside it, the saved flow can be talked to.
+// Without this script all inputs are shown, and the buttons and boxes do the same on the server.
 
 (() => {
     const form = document.querySelector(".ce-start");
     if (!form) return;
     const EXAMPLES = {
-        date: ["today", "today+90d"], time: ["08:00", "18:00"], datetime: ["now+2h", "today+90d"],
-        duration: ["PT15M", "PT4H"], number: ["1", "10"], money: ["1", "500"],
+        date: ["today", "in 90 days"], time: ["08:00", "18:00"], datetime: ["in 2 hours", "in 90 days"],
+        duration: ["15 minutes", "4 hours"], number: ["1", "10"], money: ["1", "500"],
     };
+    const WAIT = 300;
     const LISTS = {currency: "currencies", country: "countries"};
 
     function showKind() {
@@ -79,6 +81,7 @@
         number(rows);
         say(rows, "Removed.");
         (next?.querySelector("[data-remove]") || rows.closest("section").querySelector("[data-add]")).focus();
+        advise();
     }
 
     function move(button) {
@@ -94,6 +97,98 @@
         say(rows, `Now ${row.querySelector("[data-number]").textContent}.`);
     }
 
+    // --- in place -------------------------------------------------------------------------------------------------
+
+    const parse = (text) => new DOMParser().parseFromString(text, "text/html").querySelector(".ce-start");
+    let timer = 0;
+    let checks = 0;
+    let isBusy = false;
+
+    // Advice on what was typed: warnings, and the names that texts can use.
+    function advise() {
+        clearTimeout(timer);
+        timer = setTimeout(check, WAIT);
+    }
+
+    async function check() {
+        const data = new FormData(form);
+        data.set("_check", "1");
+        const number = ++checks;
+        const response = await fetch(form.action, {method: "POST", body: data, redirect: "manual"}).catch(() => null);
+        if (!response?.ok || isBusy) return;
+        const answer = parse(await response.text());
+        if (number !== checks || isBusy) return;
+        for (const part of answer.querySelectorAll("[data-advice]")) {
+            const old = form.querySelector(`[data-advice="${CSS.escape(part.dataset.advice)}"]`);
+            makeButtons(part);
+            if (old && old.innerHTML !== part.innerHTML) old.replaceChildren(...part.childNodes);
+        }
+    }
+
+    // Names become buttons that write them into the text.
+    function makeButtons(part) {
+        for (const name of part.querySelectorAll("span[data-insert]")) {
+            const button = Object.assign(document.createElement("button"), {type: "button", className: "ce-flow-name", title: "Insert into the text"});
+            button.dataset.insert = name.dataset.insert;
+            button.append(...name.childNodes);
+            name.replaceWith(button);
+        }
+    }
+
+    function insert(button) {
+        const text = button.closest(".ce-field").querySelector("textarea, input");
+        text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
+        text.focus();
+        advise();
+    }
+
+    function focusNews(part) {
+        const news = part.querySelector("[data-focus]");
+        if (!news) return;
+        if (!news.matches("input")) news.tabIndex = -1;
+        news.focus();
+    }
+
+    async function send(submitter) {
+        if (isBusy) return;
+        isBusy = true;
+        clearTimeout(timer);
+        const data = new FormData(form);
+        if (submitter?.name) data.set(submitter.name, submitter.value);
+        form.setAttribute("aria-busy", "true");
+        const response = await globalThis.ceSending.post(form, data);
+        const address = response?.headers.get("X-Redirect");
+        const answer = response && !address && parse(await response.text());
+        if (address) {
+            location.href = address;
+            return;
+        }
+        form.removeAttribute("aria-busy");
+        isBusy = false;
+        if (!answer) return;
+        if (submitter?.name === "_try") {
+            form.querySelector("#tried").replaceWith(answer.querySelector("#tried"));
+            focusNews(form.querySelector("#tried"));
+        } else {
+            form.replaceChildren(...answer.childNodes);
+            prepareAll();
+            focusNews(form);
+        }
+    }
+
+    function prepareAll() {
+        form.querySelectorAll("[data-rows]").forEach((rows) => {
+            rows.querySelectorAll("[data-row]").forEach(prepare);
+            number(rows);
+        });
+        makeButtons(form);
+        showKind();
+    }
+
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        send(event.submitter);
+    });
     form.addEventListener("click", (event) => {
         const button = event.target.closest("button");
         if (!button) return;
@@ -101,15 +196,41 @@
             event.preventDefault();
             add(button.dataset.add);
         } else if (button.dataset.move) move(button);
+        else if (button.dataset.insert) insert(button);
         else if ("remove" in button.dataset) remove(button.closest("[data-row]"));
     });
     form.addEventListener("change", (event) => {
         if (event.target.name === "kind") showKind();
         if (event.target.name?.endsWith("-type")) showType(event.target.closest("[data-row]"));
+        if (event.target.name && !["reason", "sentences"].includes(event.target.name)) advise();
     });
-    form.querySelectorAll("[data-rows]").forEach((rows) => {
-        rows.querySelectorAll("[data-row]").forEach(prepare);
-        number(rows);
+    prepareAll();
+    if (form.elements.namedItem("phrases").value.trim()) advise();
+
+    // --- the conversation beside the form ---------------------------------------------------------------------------
+
+    const beside = document.querySelector(".ce-talk-beside");
+    if (!beside) return;
+    const [open, close, box] = ["[data-talk-open]", "[data-talk-close]", "[data-talk-box]"].map((part) => beside.querySelector(part));
+
+    async function talk() {
+        await globalThis.ceSimulator.open(box, open.href);
+        open.hidden = true;
+        close.hidden = false;
+        beside.classList.add("ce-is-open");
+    }
+
+    open.addEventListener("click", (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+        event.preventDefault();
+        talk();
     });
-    showKind();
+    close.addEventListener("click", () => {
+        box.replaceChildren();
+        open.hidden = false;
+        close.hidden = true;
+        beside.classList.remove("ce-is-open");
+        open.focus();
+    });
+    if ("open" in beside.dataset) talk();
 })();
