@@ -79,6 +79,7 @@ def _in_process(product: Product, effort: Effort) -> list[Result]:
     statements = product.call("statements", secret=product.secret)
     live = product.call("live", rounds=effort.turns)
     worst = product.call("worst_pattern", rounds=effort.edits)
+    what_if = product.call("what_if", secret=product.secret, turns=1000)
     ratio = times["pipeline"] / times["empty"]
     what = f"pipeline alone ({times['pipeline']:.2f} ms) against an empty DRF request"
     extra = sum("ce_config_head" in sql and "ce_conversation" not in sql for sql in statements)
@@ -87,6 +88,7 @@ def _in_process(product: Product, effort: Effort) -> list[Result]:
         Result("P8", "SQL statements of a turn", len(statements), 4, 3),
         Result("P9", "extra cost of the look for a new release", live["with"] - live["without"], 0.15, 0.15, "ms"),
         Result("P9", "extra round trips for it", extra, 1, 0),
+        Result("R134", "what-if of 1,000 turns", what_if["seconds"], 60, 20, "s"),
         Result("P15", "the worst pattern on 4,000 characters", worst, 10, 1, "ms"),
     ]
 

@@ -66,8 +66,12 @@ def _edits(product: Product, line: Line, edits: int) -> Iterator[Result]:
 
 
 def measure_lengths(product: Product, turns: int) -> list[Result]:
-    """P6: turn 5 compared with later ones; early turns come from one new conversation after the other."""
+    """P6 and P7: turn 5 compared with later ones, and a long conversation that is read.
+
+    Early turns come from one new conversation after the other.
+    """
     early = product.call("talk", secret=product.secret, count=turns // _EARLY + 10, turns=4)
+    talked = product.call("talk", secret=product.secret, count=1, turns=500)[0]
     late = {length: product.call("talk", secret=product.secret, count=1, turns=4)[0] for length in (500, 5_000)}
     for length, conversation_id in late.items():
         product.call("lengthen", conversation_id=conversation_id, turns=length)
@@ -76,9 +80,14 @@ def measure_lengths(product: Product, turns: int) -> list[Result]:
         **{str(length): product.conversation(conversation_id).requests() for length, conversation_id in late.items()},
     }
     took = _medians({name: Line(product.server.port, sent) for name, sent in requests.items()}, turns)
+    spent = product.call("read_conversation", secret=product.secret, conversation_id=talked, turns=500)
+    what = f"reading 500 turns ({spent['read']:.1f} ms of processor time each) against taking them"
     return [
-        Result("P6", f"turn {length:,} against turn 5", took[str(length)] / took["5"], 1.10, 1.03, "×")
-        for length in late
+        Result("P7", what, spent["read"] / spent["take"], 1.0, 0.75, "×"),
+        *(
+            Result("P6", f"turn {length:,} against turn 5", took[str(length)] / took["5"], 1.10, 1.03, "×")
+            for length in late
+        ),
     ]
 
 

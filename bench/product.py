@@ -60,7 +60,12 @@ class Products:
         with (
             inside(environment) as call,
             start_server(
-                database, "convengine.wsgi:application", environment, workers=workers, threads=threads
+                database,
+                "convengine.asgi:without_streams",
+                environment,
+                workers=workers,
+                threads=threads,
+                asgi=True,
             ) as server,
         ):
             call("load", rules=rules, patterns=patterns)

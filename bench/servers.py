@@ -25,16 +25,19 @@ class Server:
 
 @contextmanager
 def start_server(
-    name: str, app: str, environment: Mapping[str, str], *, workers: int = 2, threads: int = 4
+    name: str, app: str, environment: Mapping[str, str], *, workers: int = 2, threads: int = 4, asgi: bool = False
 ) -> Iterator[Server]:
-    """Start a WSGI application, wait until it accepts connections, and stop it at the end."""
+    """Start a WSGI or ASGI application, wait until it accepts connections, and stop it at the end."""
     port = _free_port()
     command = [
-        str(Path(sys.executable).parent / "granian"), "--interface", "wsgi", "--host", "127.0.0.1",
-        "--port", str(port), "--workers", str(workers), "--blocking-threads", str(threads),
+        str(Path(sys.executable).parent / "granian"), "--interface", "asginl" if asgi else "wsgi",
+        "--host", "127.0.0.1", "--port", str(port), "--workers", str(workers),
+        *([] if asgi else ["--blocking-threads", str(threads)]),
         "--log-level", "warning", app,
     ]  # fmt: skip
-    process = subprocess.Popen(command, env={**os.environ, **environment}, start_new_session=True)
+    process = subprocess.Popen(
+        command, env={**os.environ, "CE_THREADS": str(threads), **environment}, start_new_session=True
+    )
     try:
         _wait(process, port, name)
         yield Server(name, process.pid, port)

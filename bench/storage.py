@@ -1,6 +1,8 @@
 """Bytes that an ordinary turn stores, and an edit."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 import psycopg
 
@@ -16,12 +18,23 @@ _TABLES = """
      GROUP BY c.oid"""
 
 
+_FILES = """
+    SELECT coalesce(i.indexrelid, c.oid)::regclass::text,
+           CASE WHEN i.indexrelid IS NULL THEN pg_table_size(c.oid) ELSE pg_relation_size(i.indexrelid) END
+      FROM pg_class c LEFT JOIN (
+           SELECT indrelid, indexrelid FROM pg_index UNION ALL SELECT oid, NULL FROM pg_class WHERE relkind = 'r'
+      ) AS i ON i.indrelid = c.oid
+     WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace"""
+
+
 @dataclass(frozen=True)
 class Size:
     """The bytes of a database: of all values, and of all files with row headers, indexes and free space."""
 
     values: int
     files: int
+    #: By table, with its compressed texts, and by index.
+    parts: Mapping[str, int]
 
 
 def measure_turn(postgres: Postgres, product: Product, turns: int) -> Result:
@@ -33,7 +46,12 @@ def measure_turn(postgres: Postgres, product: Product, turns: int) -> Result:
     for _ in range(turns // len(lines)):
         for line in lines:
             line.turn()
-    return _measure_growth("an ordinary turn", before, _size(postgres, product), turns // len(lines) * len(lines), 20)
+    after, times = _size(postgres, product), turns // len(lines) * len(lines)
+    grown = {name: (size - before.parts.get(name, 0)) / times for name, size in after.parts.items()}
+    for name, size in sorted(grown.items(), key=itemgetter(1), reverse=True):
+        if size >= 1:
+            print(f"      {name:<40}{size:>8.0f} bytes a turn")
+    return _measure_growth("an ordinary turn", before, after, times, 7)
 
 
 def measure_edit(products: Products, edits: int) -> Result:
@@ -55,7 +73,8 @@ def _size(postgres: Postgres, product: Product) -> Size:
     with postgres.connect(product.database) as connection:
         tables = connection.execute(_TABLES).fetchall()
         values = sum(_values(connection, name, columns) for name, columns, _ in tables)
-    return Size(values, sum(files for _, _, files in tables))
+        parts: dict[str, int] = dict(connection.execute(_FILES).fetchall())
+    return Size(values, sum(files for _, _, files in tables), parts)
 
 
 def _values(connection: psycopg.Connection, table: str, columns: list[str]) -> int:

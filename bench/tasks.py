@@ -14,6 +14,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client, override_settings
 
+from audit.models import CeTurnIndex
+from audit.search.query import SearchQuery
+from audit.what_if.engine import Comparison
+from audit.what_if.selection import select_turns
 from bench import worlds
 from bench.statements import count_statements
 from config_admin.models import CeRule
@@ -23,9 +27,10 @@ from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
-from convengine.server.app_interfaces import configuration
+from convengine.server.app_interfaces import ConfigurationName, configuration, named_configurations
 
 PATH = "/api/v1/conversation/message"
+AUDIT = "/api/v1/conversation/audit"
 
 
 def prepare() -> str:
@@ -75,22 +80,52 @@ def lengthen(conversation_id: str, turns: int) -> None:
         cursor.execute("ANALYZE ce_conversation_history")
 
 
+def read_conversation(secret: str, conversation_id: str, turns: int) -> dict[str, float]:
+    """Milliseconds of processor time to read a turn's events in a whole conversation, and to take a turn."""
+    client, headers = Client(SERVER_NAME="127.0.0.1"), {"Authorization": f"Api-Key {secret}"}
+    cursor: str | None = ""
+    start = time.process_time()
+    while cursor is not None:
+        page = client.get(f"{AUDIT}/{conversation_id}", {"cursor": cursor}, headers=headers)
+        cursor = page.json()["next"]
+    middle = time.process_time()
+    for number in range(turns):
+        say(client, secret, conversation_id, number)
+    return {"read": (middle - start) * 1000 / turns, "take": (time.process_time() - middle) * 1000 / turns}
+
+
 def fill_audit(conversation_id: str, rows: int) -> int:
-    """Add audit rows: a quarter to the conversation, the others to 10,000 artificial ones; returns its last turn."""
+    """Add events: a quarter to the conversation, the others to 10,000 artificial ones; returns its last turn."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM ce_audit WHERE conversation_id = %s AND turn_no = 4", [conversation_id])
+        cursor.execute(
+            "SELECT last_seq FROM ce_conversation_history WHERE conversation_id = %s AND turn_no = 4", [conversation_id]
+        )
         turns = rows // int(cursor.fetchone()[0])
         cursor.execute(
-            """INSERT INTO ce_audit
-                   (conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version)
+            """SELECT column_name FROM information_schema.columns WHERE table_name = 'ce_conversation_history'
+                AND column_name NOT IN ('history_id', 'conversation_id', 'turn_no', 'turn_id', 'created_at')
+              ORDER BY 1"""
+        )
+        columns = ", ".join(name for (name,) in cursor.fetchall())
+        cursor.execute(
+            """INSERT INTO ce_conversation (conversation_id, remote_jid, status, intent_code, state_code, context_json,
+                   input_params_json, created_at, updated_at, version, last_turn_no, turn_count, context_epoch,
+                   workspace_id, channel, lifecycle, lifecycle_detail, context_summary, preferences)
+               SELECT md5(number::text)::uuid, md5(number::text), status, intent_code, state_code, context_json,
+                      input_params_json, created_at, updated_at, version, last_turn_no, turn_count, context_epoch,
+                      workspace_id, channel, 'COMPLETE', lifecycle_detail, context_summary, preferences
+                 FROM ce_conversation, generate_series(0, 9999) AS number WHERE conversation_id = %s""",
+            [conversation_id],
+        )
+        cursor.execute(
+            f"""INSERT INTO ce_conversation_history (conversation_id, turn_no, turn_id, created_at, {columns})
                SELECT CASE WHEN number <= %s THEN conversation_id ELSE md5((number %% 10000)::text)::uuid END,
-                      stage, payload_json, created_at + number * interval '1 second', md5('turn' || number)::uuid,
-                      number, seq, config_version
-                 FROM generate_series(5, %s) AS number, ce_audit
-                WHERE conversation_id = %s AND turn_no = 4 ORDER BY number, seq""",
+                      number, md5('turn' || number)::uuid, created_at + number * interval '1 second', {columns}
+                 FROM generate_series(5, %s) AS number, ce_conversation_history
+                WHERE conversation_id = %s AND turn_no = 4 ORDER BY number""",
             [turns // 4, turns, conversation_id],
         )
-        cursor.execute("ANALYZE ce_audit")
+        cursor.execute("ANALYZE ce_conversation_history")
     return turns // 4
 
 
@@ -118,6 +153,21 @@ def worst_pattern(rounds: int) -> float:
             times.append(time.perf_counter() - start)
         took.append(median(times) * 1000)
     return max(took)
+
+
+def what_if(secret: str, turns: int) -> dict[str, float]:
+    """Seconds of a what-if over so many recorded turns, with one phrase removed, and the number that differs."""
+    keys: list[Any] = []
+    while len(keys) < turns:
+        talk(secret, 20, len(worlds.MESSAGES))
+        keys = select_turns(SearchQuery(), turns)[:turns]
+    live = ConfigurationName("live")
+    table = "ce_intent_classifier"
+    phrase = int(CeTurnIndex.objects.filter(kind=table).order_by("-id").values_list("value", flat=True)[0])
+    old, new = (named_configurations().read(live, unsaved) for unsaved in (None, {table: {phrase: None}}))
+    start = time.perf_counter()
+    differing = sum(result.differs for result in Comparison(new, old).compare_turns(keys))
+    return {"seconds": time.perf_counter() - start, "differing": differing}
 
 
 def messages() -> list[str]:

@@ -128,7 +128,7 @@ def _common() -> dict[str, str]:
             ),
             "rule": _first(
                 cursor,
-                "SELECT row_pk FROM ce_turn_row WHERE table_name = 'ce_rule' GROUP BY 1 ORDER BY count(*) DESC",
+                "SELECT value FROM ce_turn_index WHERE kind = 'ce_rule' GROUP BY 1 ORDER BY count(*) DESC",
             ),
             "release": _first(cursor, "SELECT version FROM plan ORDER BY abs(i - (SELECT max(i) / 2 FROM plan))"),
             "at": _first(cursor, "SELECT to_char(now() - interval '180 days', 'YYYY-MM-DD\"T\"HH24:MI:SS')"),
@@ -141,10 +141,8 @@ def _common() -> dict[str, str]:
 def _deep() -> Iterator[tuple[str, dict[str, str], str]]:
     with connection.cursor() as cursor:
         turn = _first(cursor, "SELECT max(history_id) / 2 FROM ce_conversation_history")
-        row = _first(cursor, "SELECT id FROM ce_turn_row WHERE row_pk = '" + _common()["rule"] + "' AND table_name = "
-                     "'ce_rule' AND id > (SELECT max(id) / 2 FROM ce_turn_row) ORDER BY id")  # fmt: skip
-        event = _first(cursor, "SELECT audit_id FROM ce_audit WHERE stage = 'USER_INPUT' AND audit_id > (SELECT "
-                       "max(audit_id) / 2 FROM ce_audit) ORDER BY audit_id")  # fmt: skip
+        row = _first(cursor, "SELECT id FROM ce_turn_index WHERE value = '" + _common()["rule"] + "' AND kind = "
+                     "'ce_rule' AND id > (SELECT max(id) / 2 FROM ce_turn_index) ORDER BY id")  # fmt: skip
         busy = _first(cursor, "SELECT h.history_id FROM plan JOIN ce_conversation_history h USING (turn_id) "
                       "WHERE kind = 'busy' AND i > (SELECT max(i) / 2 FROM plan) ORDER BY i")  # fmt: skip
     common = _common()
@@ -152,7 +150,7 @@ def _deep() -> Iterator[tuple[str, dict[str, str], str]]:
     yield "commonest intent", {"intent": common["intent"]}, f"oi{turn}"
     yield "commonest word", {"q": "number"}, f"ow{turn}"
     yield "commonest rule", {"table": "ce_rule", "row": common["rule"]}, f"or{row}"
-    yield "commonest stage", {"stage": "USER_INPUT"}, f"os{event}"
+    yield "commonest stage", {"stage": "USER_INPUT"}, f"oh{turn}"
     yield "busiest participant", {"participant": BUSIEST}, f"op{busy}"
     yield "busiest participant, back to newer ones", {"participant": BUSIEST}, f"np{busy}"
 

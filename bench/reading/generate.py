@@ -5,6 +5,7 @@ conversations, each spread over the whole year. Each search value has a most com
 turn in the middle has.
 """
 
+import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,6 @@ from typing import Any
 
 from django.db import connection
 
-from audit.record.partitions import ensure_partitions
 from audit.search.text_index import index_new_turns
 from bench.reading.templates import Templates
 
@@ -21,10 +21,8 @@ LONG, MANY = 5_000, 10_000
 LONGEST = uuid.UUID("11111111-1111-4111-8111-111111111111")
 BUSIEST, RAREST_NAME = "+49170000000", "+49199999999"
 RARE, RARE_ROW, RARE_WORD, RARE_ERROR, RARE_STAGE = "RAREST", "424242", "zanzibar", "LLM_TIMEOUT", "POLICY_BLOCK"
-#: Events of one INSERT, less than the existing partitions can hold.
-_CHUNK = 2_000_000
 #: Indexes of the largest tables are made after the rows.
-_LARGE = ("ce_audit", "ce_conversation_history", "ce_turn_row")
+_LARGE = ("ce_conversation_history", "ce_turn_index")
 _PLAN = """
 CREATE UNLOGGED TABLE plan AS
 WITH told AS (
@@ -68,31 +66,27 @@ SELECT {columns_of_t}, p.conversation_id, p.turn_id, p.turn_no, p.at, p.at, p.ve
        (10 + p.i %% 90 + CASE WHEN p.i %% 1000 = 0 THEN 5000 ELSE 0 END)::int
   FROM plan p CROSS JOIN LATERAL (
        SELECT * FROM ce_conversation_history h WHERE h.history_id = p.template OFFSET 0) AS t"""
-_EVENTS = """
-INSERT INTO ce_audit (conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version)
-SELECT p.conversation_id, e.stage, e.payload_json, p.at + e.since, p.turn_id, p.turn_no, e.seq, p.version
-  FROM plan p CROSS JOIN LATERAL (
-       SELECT * FROM sample WHERE sample.template = p.template ORDER BY seq) AS e
- WHERE p.i > %s AND p.i <= %s"""
 _ROWS = """
-INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role)
-SELECT p.turn_id, p.at, r.table_name, r.row_pk, r.role
-  FROM plan p JOIN ce_conversation_history t ON t.history_id = p.template JOIN ce_turn_row r ON r.turn_id = t.turn_id
+INSERT INTO ce_turn_index (turn_id, at, kind, value, role)
+SELECT p.turn_id, p.at, r.kind, r.value, r.role
+  FROM plan p JOIN ce_conversation_history t ON t.history_id = p.template JOIN ce_turn_index r ON r.turn_id = t.turn_id
  ORDER BY p.i"""
-_RARE_ROW = """
-INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role)
-SELECT turn_id, at, 'ce_rule', %s, 'RULE' FROM plan WHERE rare"""
-_RARE_EVENT = """
-INSERT INTO ce_audit (conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version)
-SELECT conversation_id, %s, '{}', at, turn_id, turn_no, 900, version FROM plan WHERE rare"""
+_RARE_ENTRY = """
+INSERT INTO ce_turn_index (turn_id, at, kind, value, role)
+SELECT turn_id, at, %s, %s, %s FROM plan WHERE rare"""
+_CALL = {
+    "no": 1, "created_at": "2026-01-01T00:00:00+00:00", "intent_code": "DELIVERY", "state_code": "IDLE",
+    "provider": "bench", "model": "none", "temperature": None,
+    "prompt_text": "You are asked what the customer wants. " * 50, "user_context": "{}",
+    "response_text": '{"intent": "DELIVERY", "confidence": 0.9}', "success": True, "error_message": None,
+    "purpose": "INTENT_AGENT", "attempt": 1, "latency_ms": 400, "input_tokens": 900, "output_tokens": 12,
+    "cost": 0.0004, "template_id": None,
+}  # fmt: skip
+#: A third of the turns asked a model.
 _CALLS = """
-INSERT INTO ce_llm_call_log (conversation_id, intent_code, state_code, provider, model, prompt_text, user_context,
-                             response_text, success, created_at, turn_id, turn_no, purpose, attempt, latency_ms,
-                             input_tokens, output_tokens, cost, config_version)
-SELECT conversation_id, 'DELIVERY', 'IDLE', 'bench', 'none', repeat('You are asked what the customer wants. ', 50),
-       '{}', '{"intent": "DELIVERY", "confidence": 0.9}', true, at, turn_id, turn_no, 'INTENT_AGENT', 1, 400,
-       900, 12, 0.0004, version
-  FROM plan WHERE i %% 3 = 0 ORDER BY i"""
+UPDATE ce_conversation_history h SET model_calls = 1, cost = 0.0004,
+       events = left(events, length(events) - 1) || ',{"seq":0,"stage":null,"calls":[' || %s || ']}]'
+  FROM plan p WHERE p.turn_id = h.turn_id AND p.i %% 3 = 0"""
 Say = Callable[[str], None]
 
 
@@ -110,8 +104,9 @@ class Record:
 def generate_record(templates: Templates, rows: int, say: Say) -> Record:
     """A record of about this many audit rows."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) / 4 FROM ce_audit a JOIN ce_conversation_history h USING (turn_id) "
-                       "WHERE h.history_id = ANY(%s)", [templates.answered])  # fmt: skip
+        cursor.execute(
+            "SELECT sum(last_seq) / 4 FROM ce_conversation_history WHERE history_id = ANY(%s)", [templates.answered]
+        )
         events = int(cursor.fetchone()[0])
         turns = rows // events
         long, busy = max(turns // LONG, 4), max(turns // MANY, 6)
@@ -119,19 +114,17 @@ def generate_record(templates: Templates, rows: int, say: Say) -> Record:
         say(f"{turns:,} turns of about {events} events, from {len(templates.answered + templates.failed)} real ones")
         with _without_indexes(cursor, say):
             _records(cursor, templates)
-            say("events")
-            _events(cursor, turns, events)
             say("rows that decided, model calls")
             cursor.execute(_ROWS)
-            cursor.execute(_RARE_ROW, [RARE_ROW])
-            cursor.execute(_RARE_EVENT, [RARE_STAGE])
-            cursor.execute(_CALLS, [])
+            cursor.execute(_RARE_ENTRY, ["ce_rule", RARE_ROW, "RULE"])
+            cursor.execute(_RARE_ENTRY, ["STAGE", RARE_STAGE, ""])
+            cursor.execute(_CALLS, [json.dumps(_CALL)])
         say("words of turns, as the job indexes them")
         done = sum(count for counts in index_new_turns() for count in counts.values())
         assert done >= turns, done
         say("vacuum")
         cursor.execute("VACUUM ANALYZE")
-        cursor.execute("SELECT count(*) FROM ce_audit")
+        cursor.execute("SELECT sum(last_seq) FROM ce_conversation_history")
         return Record(turns, int(cursor.fetchone()[0]), turns // long, (turns - 1) // busy + 1)
 
 
@@ -169,20 +162,6 @@ def _records(cursor: Any, templates: Templates) -> None:
                         word=RARE_WORD, rare=RARE, error=RARE_ERROR),
         [],
     )  # fmt: skip
-
-
-def _events(cursor: Any, turns: int, events: int) -> None:
-    cursor.execute(
-        "CREATE UNLOGGED TABLE sample AS SELECT h.history_id AS template, a.seq, a.stage, a.payload_json, "
-        "a.created_at - h.created_at AS since FROM ce_audit a JOIN ce_conversation_history h USING (turn_id) "
-        "WHERE h.history_id IN (SELECT DISTINCT template FROM plan) ORDER BY 1, 2"
-    )
-    cursor.execute("CREATE INDEX ON sample (template, seq)")
-    cursor.execute("ANALYZE sample")
-    step = _CHUNK // events
-    for first in range(0, turns, step):
-        ensure_partitions()
-        cursor.execute(_EVENTS, [first, first + step])
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from bench.reading.cases import Case
 
 ROUNDS = 5
 #: Tables whose statements are reported with their plans.
-_LARGE = ("ce_audit", "ce_conversation", "ce_turn_row", "ce_turn_text", "ce_llm_call_log")
+_LARGE = ("ce_conversation", "ce_turn_index", "ce_turn_text")
 _UNTOLD = ("INSERT", "SAVEPOINT", "RELEASE", "BEGIN")
 
 
