@@ -17,6 +17,7 @@ from django.utils.dateparse import parse_datetime
 from config_admin import models as m
 from config_admin.flows.flows import COLLECT, CONFIRM, DONE, write_rows
 from config_admin.transfer.apply_import import add_rows
+from convengine.engine.forms.asking import find_language, get_texts
 from tests.api import Caller
 
 Json = Any
@@ -79,7 +80,8 @@ def _play_dialogue(dialogue: Mapping[str, Json], flows: list[Mapping[str, Json]]
 
 def _is_handed_over(answer: Mapping[str, Json], said: str, flows: list[Mapping[str, Json]]) -> bool:
     codes = [flow["code"] for flow in flows if flow["kind"] == "handover"]
-    return answer["intent"] in codes or any(flow["hand_over"] in said for flow in flows if flow.get("hand_over"))
+    texts = [flow.get("hand_over") or get_texts(find_language(flow["locale"]))["hand_over"] for flow in flows]
+    return answer["intent"] in codes or any(text in said for text in texts)
 
 
 def _find_misses(dialogue: Mapping[str, Json], played: Played, answer: Json, handed_over: bool) -> Iterator[str]:
