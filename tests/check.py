@@ -15,8 +15,8 @@ CHECKS = {
     "types": ["mypy"],
     "arrows": ["lint-imports", "--no-cache"],
     "dependencies": ["deptry", "."],
-    "system checks": ["python", "manage.py", "check"],
-    "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run"],
+    # `makemigrations` runs the system checks first.
+    "system checks and migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run"],
 }
 
 
@@ -30,7 +30,7 @@ def main() -> int:
             # What mypy keeps of an earlier run misleads it about Django's models now and then.
             shutil.rmtree(KEPT)
             done = _run(command, arguments)
-        print(f"{name:<14} {'ok' if done.returncode == 0 else 'FAILED'}", flush=True)
+        print(f"{name:<28} {'ok' if done.returncode == 0 else 'FAILED'}", flush=True)
         if done.returncode:
             failed.append(name)
             print(done.stdout + done.stderr, flush=True)

@@ -76,6 +76,21 @@ def use_clone(name: str) -> Iterator[None]:
     database.close_pool()
 
 
+#: Tables that no test changes: filling them again costs more than the rest of emptying the database.
+_KEPT = ("django_content_type", "auth_permission")
+
+
+def list_flush_statements(style: Any, connection: Any, reset_sequences: bool = True, **options: Any) -> list[str]:
+    """In place of Django's `sql_flush` on PostgreSQL: only tables with rows, as emptying a table costs by itself."""
+    names = connection.introspection.django_table_names(only_existing=True, include_views=False)
+    questions = (f"SELECT '{name}' WHERE EXISTS (SELECT FROM \"{name}\")" for name in names if name not in _KEPT)
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(questions))
+        filled = [name for (name,) in cursor.fetchall()]
+    statements: list[str] = connection.ops.sql_flush(style, filled, reset_sequences=reset_sequences, allow_cascade=True)
+    return statements
+
+
 @contextmanager
 def allow_forging(table: str) -> Iterator[None]:
     """Lets a test forge rows of a table that refuses to be changed, as somebody who owns the database could."""

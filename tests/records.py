@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -16,6 +17,7 @@ SAMPLES: tuple[tuple[Any, Callable[[], Any]], ...] = (
     (models.DateTimeField, timezone.now),
     (models.BooleanField, bool),
     (models.IntegerField, lambda: 1),
+    (models.DecimalField, lambda: Decimal(1)),
     (models.JSONField, dict),
     (models.Field, lambda: f"x{next(NUMBERS):07x}"),
 )

@@ -1,4 +1,4 @@
-"""All that must hold, in two lanes beside each other: the checks, and all tests.
+"""All that must hold, in two lanes beside each other that take about as long.
 
 Tests with browsers and servers wait much of their time; meanwhile the other lane has the processor. `--quick` runs what
 a change of the engine breaks first, `--long` what takes too long for every change: servers that are killed, the longest
@@ -53,9 +53,10 @@ CHECKS = Part("checks", ("tests.check",))
 
 
 def _tests(name: str, marked: str, paths: Sequence[str], database: str = "sqlite") -> Part:
-    # In order, whichever worker runs them: those that commit come last, as the database is empty after them.
-    pytest = ("pytest", "-n", "2", "--dist", "load", "-m", marked)
-    return Part(name, (*pytest, *paths), {"CE_TEST_DATABASE": database})
+    # A file goes to one worker as a whole, so that what its tests share is made once. Where some tests commit, these
+    # come last, whichever worker runs them: the database is empty after them.
+    by_file = ("loadfile", "--no-loadscope-reorder") if "not transactional" in marked else ("load",)
+    return Part(name, ("pytest", "-n", "2", "--dist", *by_file, "-m", marked, *paths), {"CE_TEST_DATABASE": database})
 
 
 def list_lanes(arguments: Sequence[str] = ()) -> Lanes:
@@ -64,12 +65,15 @@ def list_lanes(arguments: Sequence[str] = ()) -> Lanes:
         return (CHECKS,), (_tests("quick", "not slow and not long", QUICK),)
     if "--long" in arguments:
         servers = _tests("servers", "long and not browser", ["tests"], "postgres")
-        return ((servers, _tests("browser", "long and browser", list_files("browser"))),)
+        browser = _tests("browser", "long and browser", list_files("browser"))
+        examples = _tests("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
+        examples.environment["CE_TEST_EXAMPLES"] = "all"
+        return ((servers, browser, examples),)
     tests = _tests("tests", "not browser and not transactional and not long", ["tests"], "postgres")
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
     dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
     browser = _tests("browser", "browser and not long", list_files("browser"))
-    return (CHECKS, tests), (transactional, browser, dialects)
+    return (tests,), (CHECKS, transactional, browser, dialects)
 
 
 def main(arguments: Sequence[str]) -> int:

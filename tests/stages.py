@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from audit.record.expand import expand_events
+from audit.record.events import expand_events
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.containers.stages import CONTAINER_DATA_ATTACHED

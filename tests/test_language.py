@@ -6,6 +6,7 @@ The rule is that a stranger understands a name at first reading. What a machine 
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,8 +38,6 @@ VAGUE = words("anew asked found got here kept lost matter missed one place said 
 COLUMNS = frozenset({("audit/models/replay_job.py", "asked")})
 #: Trees whose variables are named after the things that they hold.
 NAMED_TREES = ("convengine", "config_admin", "audit", "bench")
-#: The record still leaves out events that follow from others; its redesign takes these two modules away.
-UNTIL_THE_RECORD_CHANGES = frozenset({"implied", "left_out"})
 
 
 def test_every_function_is_named_by_a_verb_and_nothing_by_a_coined_word() -> None:
@@ -64,7 +63,7 @@ def read(asked, *said, left, **got):
 class Row:
     anew: str
 """
-    assert {name for name, _ in _list_variables(ast.parse(code))} - {"rows"} == VAGUE | {"left"}
+    assert {name for name, _ in _list_variables(ast.walk(ast.parse(code)))} - {"rows"} == VAGUE | {"left"}
 
 
 def test_the_rule_finds_what_it_is_made_for() -> None:
@@ -77,7 +76,7 @@ def read_rows():
     def _one(): ...
 def is_kept(): ...
 """
-    assert {name for name, _ in _list_names(ast.parse(code)) if _is_bad(name)} == {"Told", "kept", "_one"}
+    assert {name for name, _ in _list_names(ast.walk(ast.parse(code))) if _is_bad(name)} == {"Told", "kept", "_one"}
 
 
 def _list_files(trees: Iterable[str] = TREES) -> Iterator[Path]:
@@ -85,18 +84,25 @@ def _list_files(trees: Iterable[str] = TREES) -> Iterator[Path]:
         yield from (file for file in sorted((ROOT / tree).rglob("*.py")) if "migrations" not in file.parts)
 
 
+@cache
+def _read_names(file: Path) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Classes and functions of a file, and its variables."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    return list(_list_names(nodes)), list(_list_variables(nodes))
+
+
 def _list_bad_names(file: Path) -> Iterator[str]:
     where = file.relative_to(ROOT)
-    if file.stem in (COINED | PRONOUNS) - UNTIL_THE_RECORD_CHANGES:
+    if file.stem in COINED | PRONOUNS:
         yield f"{where}: a module has this name"
-    for name, line in _list_names(ast.parse(file.read_text())):
+    for name, line in _read_names(file)[0]:
         if _is_bad(name):
             yield f"{where}:{line} {name}"
 
 
 def _list_vague_variables(file: Path) -> Iterator[str]:
     where = file.relative_to(ROOT).as_posix()
-    variables = list(_list_variables(ast.parse(file.read_text())))
+    variables = _read_names(file)[1]
     # The left side of something has a right one; what is left of something is named after it.
     vague = VAGUE if "right" in {name for name, _ in variables} else VAGUE | {"left"}
     for name, line in variables:
@@ -104,9 +110,9 @@ def _list_vague_variables(file: Path) -> Iterator[str]:
             yield f"{where}:{line} {name}"
 
 
-def _list_variables(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def _list_variables(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
     """Variables, parameters and attributes of classes."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
                 yield name, node.lineno
@@ -114,9 +120,9 @@ def _list_variables(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
 
 
-def _list_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def _list_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
     """Classes and functions; properties and fixtures are named like the value that they give."""
-    for node in ast.walk(tree):
+    for node in nodes:
         is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _gives_a_value(node)
         if is_function or isinstance(node, ast.ClassDef):
             yield node.name, node.lineno

@@ -7,7 +7,7 @@ import pytest
 from tests.lock import EXTRAS, ROOT, compile_lock
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXTRAS)
 def test_a_lock_is_what_compiling_gives(name: str, tmp_path: Path) -> None:
     copy = tmp_path / name
@@ -16,10 +16,20 @@ def test_a_lock_is_what_compiling_gives(name: str, tmp_path: Path) -> None:
     assert compile_lock(name, copy) == (ROOT / name).read_text()
 
 
+def list_pinned(name: str) -> list[str]:
+    lines = (ROOT / name).read_text().splitlines()
+    return [line for line in lines if line and not line.startswith((" ", "#"))]
+
+
+def test_who_develops_has_all_that_the_product_runs_on() -> None:
+    """`make setup-dev` installs one lock only."""
+    assert set(list_pinned("requirements.lock")) <= set(list_pinned("requirements-dev.lock"))
+
+
 @pytest.mark.parametrize("name", EXTRAS)
 def test_a_lock_names_no_host_and_hashes_everything(name: str) -> None:
     lines = (ROOT / name).read_text().splitlines()
-    pinned = [line for line in lines if line and not line.startswith((" ", "#"))]
+    pinned = list_pinned(name)
 
     assert not [line for line in lines if "://" in line]
     assert all("==" in line for line in pinned)

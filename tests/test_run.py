@@ -27,9 +27,10 @@ def test_everything_is_run_and_each_test_by_one_part_of_postgres() -> None:
     databases = {name: part.environment.get("CE_TEST_DATABASE") for name, part in parts.items()}
     assert databases["tests"] == databases["transactional"] == "postgres"
     assert databases["dialects"] == "sqlite"
-    ((servers, browser),) = list_lanes(["--long"])
+    ((servers, browser, examples),) = list_lanes(["--long"])
     assert "long and not browser" in servers.command
     assert "long and browser" in browser.command
+    assert examples.environment["CE_TEST_EXAMPLES"] == "all"
 
 
 def test_each_kind_of_test_is_looked_for_in_some_files_only() -> None:
@@ -110,4 +111,4 @@ def test_whoever_interrupts_it_is_not_given_the_rest(monkeypatch: pytest.MonkeyP
 
     with pytest.raises(KeyboardInterrupt):
         main([])
-    assert sorted(begun) == ["checks", "transactional"]
+    assert sorted(begun) == ["checks", "tests"]

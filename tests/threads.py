@@ -75,37 +75,36 @@ def travel_desk() -> None:
     """TRIP is planned and shown for review; VISA asks a question; REFUND waits for a yes; HOURS is answered."""
     with change_set(reason="a travel desk"):
         CeResponse.objects.all().delete()
-        for code in ("TRIP", "VISA", "REFUND", "HOURS"):
-            CeIntent.objects.create(intent_code=code, description=code.lower())
-            CeIntentClassifier.objects.create(
-                intent_code=code, state_code="IDLE", rule_type="CONTAINS", pattern=code.lower()
+        codes = ("TRIP", "VISA", "REFUND", "HOURS")
+        CeIntent.objects.bulk_create(CeIntent(intent_code=code, description=code.lower()) for code in codes)
+        CeIntentClassifier.objects.bulk_create(
+            CeIntentClassifier(intent_code=code, state_code="IDLE", rule_type="CONTAINS", pattern=code.lower())
+            for code in codes
+        )
+        CePromptTemplate.objects.bulk_create(
+            CePromptTemplate(
+                intent_code=intent,
+                state_code="ANY",
+                response_type="TEXT",
+                system_prompt="-",
+                user_prompt="-",
+                interaction_mode=mode,
             )
-        _mode("TRIP", "REVIEW")
-        _mode("VISA", "COLLECT")
+            for intent, mode in (("TRIP", "REVIEW"), ("VISA", "COLLECT"))
+        )
         CePendingAction.objects.create(
             intent_code="REFUND", state_code="IDLE", action_key="refund", bean_name="refunds", method_names="pay"
         )
-        for intent, text in (
-            ("TRIP", "Here is your plan."),
-            ("VISA", "Which country?"),
-            ("REFUND", "Shall I pay it back?"),
-            ("HOURS", "Nine to five."),
-        ):
-            CeResponse.objects.create(intent_code=intent, state_code="ANY", response_type="EXACT", exact_text=text)
-        CeResponse.objects.create(
-            intent_code="UNKNOWN", state_code="UNKNOWN", response_type="EXACT", exact_text="Sorry?"
+        CeResponse.objects.bulk_create(
+            CeResponse(intent_code=intent, state_code=state, response_type="EXACT", exact_text=text)
+            for intent, state, text in (
+                ("TRIP", "ANY", "Here is your plan."),
+                ("VISA", "ANY", "Which country?"),
+                ("REFUND", "ANY", "Shall I pay it back?"),
+                ("HOURS", "ANY", "Nine to five."),
+                ("UNKNOWN", "UNKNOWN", "Sorry?"),
+            )
         )
-
-
-def _mode(intent: str, mode: str) -> None:
-    CePromptTemplate.objects.create(
-        intent_code=intent,
-        state_code="ANY",
-        response_type="TEXT",
-        system_prompt="-",
-        user_prompt="-",
-        interaction_mode=mode,
-    )
 
 
 def set_rule(intent: str, action: str, value: str) -> None:

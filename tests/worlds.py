@@ -8,11 +8,12 @@ def create_help_desk() -> None:
     """A help desk of two intents, a policy, a rule, and an answer for each."""
     with change_set(reason="a desk"):
         CeResponse.objects.all().delete()
-        for code in ("HOURS", "FEES"):
-            CeIntent.objects.create(intent_code=code, description=code.lower())
-            CeIntentClassifier.objects.create(
-                intent_code=code, state_code="IDLE", rule_type="CONTAINS", pattern=code.lower()
-            )
+        codes = ("HOURS", "FEES")
+        CeIntent.objects.bulk_create(CeIntent(intent_code=code, description=code.lower()) for code in codes)
+        CeIntentClassifier.objects.bulk_create(
+            CeIntentClassifier(intent_code=code, state_code="IDLE", rule_type="CONTAINS", pattern=code.lower())
+            for code in codes
+        )
         CeRule.objects.create(
             phase="PRE_RESPONSE_RESOLUTION",
             intent_code="HOURS",
@@ -23,13 +24,15 @@ def create_help_desk() -> None:
             action_value="VIP",
         )
         CePolicy.objects.create(rule_type="CONTAINS", pattern="cvv", response_text="No cards, please.")
-        for intent, state, text in (
-            ("HOURS", "IDLE", "Nine to five."),
-            ("HOURS", "VIP", "For you: always."),
-            ("FEES", "IDLE", "No fees."),
-            ("UNKNOWN", "UNKNOWN", "Sorry?"),
-        ):
-            CeResponse.objects.create(intent_code=intent, state_code=state, response_type="EXACT", exact_text=text)
+        CeResponse.objects.bulk_create(
+            CeResponse(intent_code=intent, state_code=state, response_type="EXACT", exact_text=text)
+            for intent, state, text in (
+                ("HOURS", "IDLE", "Nine to five."),
+                ("HOURS", "VIP", "For you: always."),
+                ("FEES", "IDLE", "No fees."),
+                ("UNKNOWN", "UNKNOWN", "Sorry?"),
+            )
+        )
 
 
 def set_audit_setting(key: str, value: str | int) -> None:

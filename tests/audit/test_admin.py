@@ -10,7 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
+from convengine.server.sessions.models import CeConversation
+from tests.record import call, entry, store_turn
 
 pytestmark = pytest.mark.django_db
 CONVERSATION, TURN = uuid.uuid4(), uuid.uuid4()
@@ -27,9 +29,20 @@ def address(model: Any, page: str = "changelist", *args: Any) -> str:
     return reverse(f"admin:audit_{model._meta.model_name}_{page}", args=args)
 
 
+def store(entries: list[dict[str, Any]], turn_no: int = 1, turn_id: uuid.UUID = TURN) -> list[CeAudit]:
+    """The events of a turn, as the view shows them."""
+    conversation, _ = CeConversation.objects.get_or_create(conversation_id=CONVERSATION)
+    row = store_turn(conversation, entries, turn_no=turn_no, turn_id=turn_id)
+    return list(CeAudit.objects.filter(turn_id=row.turn_id).order_by("seq"))
+
+
 def event(seq: int, stage: str = "USER_INPUT", **values: Any) -> CeAudit:
-    defaults = {"conversation_id": CONVERSATION, "turn_id": TURN, "turn_no": 1, "payload_json": {"text": "ünï"}}
-    return CeAudit.objects.create(seq=seq, stage=stage, config_version=1, **defaults | values)
+    (row,) = store([entry(seq, stage, {"text": "ünï"})], **values)
+    return row
+
+
+def events(*stages: str) -> list[CeAudit]:
+    return store([entry(seq, stage, {"text": "ünï"}) for seq, stage in enumerate(stages, start=1)])
 
 
 def list_shown_rows(reader: Client, query: str = "", model: Any = CeAudit) -> list[Any]:
@@ -37,33 +50,30 @@ def list_shown_rows(reader: Client, query: str = "", model: Any = CeAudit) -> li
 
 
 def test_the_newest_event_stands_first(reader: Client) -> None:
-    events = [event(seq) for seq in (1, 2, 3)]
+    shown = events(*["USER_INPUT"] * 3)
 
-    assert list_shown_rows(reader) == events[::-1]
+    assert list_shown_rows(reader) == shown[::-1]
 
 
 def test_the_events_of_a_turn_stand_in_their_order(reader: Client) -> None:
-    events = [event(seq) for seq in (1, 2, 3)]
-    event(1, turn_no=2)
+    shown = events(*["USER_INPUT"] * 3)
+    event(1, turn_no=2, turn_id=uuid.uuid4())
 
-    assert list_shown_rows(reader, f"?conversation_id={CONVERSATION}&turn_no=1") == events
+    assert list_shown_rows(reader, f"?conversation_id={CONVERSATION}&turn_no=1") == shown
 
 
 def test_a_long_turn_is_read_page_by_page_in_its_order(reader: Client) -> None:
-    events = CeAudit.objects.bulk_create(
-        CeAudit(conversation_id=CONVERSATION, turn_no=1, seq=seq, stage="X", payload_json={}) for seq in range(1, 71)
-    )
+    shown = events(*["X"] * 70)
     query = f"?conversation_id={CONVERSATION}&turn_no=1"
     first = reader.get(address(CeAudit) + query).context["cl"]
 
     rest = list_shown_rows(reader, first.paginator.older)
 
-    assert [found.pk for found in (*first.result_list, *rest)] == [found.pk for found in events]
+    assert [found.pk for found in (*first.result_list, *rest)] == [found.pk for found in shown]
 
 
 def test_a_stage_is_found_from_whichever_step_it_came(reader: Client) -> None:
-    plain, from_a_step = event(1, "RULE_APPLIED"), event(2, "RULE_APPLIED (RulesStep)")
-    event(3, "RULE_APPLIED_NOT")
+    plain, from_a_step, _ = events("RULE_APPLIED", "RULE_APPLIED (RulesStep)", "RULE_APPLIED_NOT")
 
     assert list_shown_rows(reader, "?of_stage=RULE_APPLIED") == [from_a_step, plain]
 
@@ -85,15 +95,14 @@ def test_the_list_counts_nothing_and_costs_the_same_for_any_number(reader: Clien
         return len(captured)
 
     event(1)
+    queries()  # The first entry of the access log begins the chain of its day.
     few = queries()
-    CeAudit.objects.bulk_create(
-        CeAudit(conversation_id=CONVERSATION, turn_no=1, seq=seq, stage="X", payload_json={}) for seq in range(1000)
-    )
+    store([entry(seq, "X") for seq in range(1000)], 2, uuid.uuid4())
 
     assert queries() == few
 
 
-@pytest.mark.parametrize("model", [CeAudit, CeTurnRow, CeLlmCallLog], ids=lambda model: model._meta.db_table)
+@pytest.mark.parametrize("model", [CeAudit, CeTurnIndex, CeLlmCallLog], ids=lambda model: model._meta.db_table)
 def test_nobody_adds_events_by_hand(model: Any, reader: Client) -> None:
     assert reader.get(address(model, "add")).status_code == 403
     assert list_shown_rows(reader, model=model) == []
@@ -107,36 +116,40 @@ def test_an_event_is_neither_changed_nor_deleted(reader: Client) -> None:
 
 
 def test_a_deciding_row_leads_to_the_row_and_the_turn(reader: Client) -> None:
-    found = CeTurnRow.objects.create(turn_id=TURN, table_name="ce_rule", row_pk="41", role="RULE")
+    found = CeTurnIndex.objects.create(turn_id=TURN, kind="ce_rule", value="41", role="RULE")
 
-    page = reader.get(address(CeTurnRow, "change", found.pk)).content.decode()
+    page = reader.get(address(CeTurnIndex, "change", found.pk)).content.decode()
 
     assert reverse("admin:config_admin_cerule_change", args=[41]) in page
     assert f"?turn_id={TURN}" in page
-    assert list_shown_rows(reader, f"?turn_id={TURN}", CeTurnRow) == [found]
+    assert list_shown_rows(reader, f"?turn_id={TURN}", CeTurnIndex) == [found]
 
 
 def test_a_row_of_an_unknown_table_is_named_without_a_link(reader: Client) -> None:
-    CeTurnRow.objects.create(turn_id=TURN, table_name="ce_gone", row_pk="1", role="RULE")
+    CeTurnIndex.objects.create(turn_id=TURN, kind="ce_gone", value="1", role="RULE")
 
-    assert "ce_gone 1" in reader.get(address(CeTurnRow)).content.decode()
+    assert "ce_gone 1" in reader.get(address(CeTurnIndex)).content.decode()
 
 
 def test_a_model_call_shows_what_was_asked_and_answered(reader: Client) -> None:
-    found = CeLlmCallLog.objects.create(
-        conversation_id=CONVERSATION, prompt_text="line\nanother", response_text="yes", purpose="POLICY", turn_no=3
-    )
+    asked = call(prompt_text="line\nanother", response_text="yes", purpose="POLICY")
+    store([entry(1, "USER_INPUT", calls=[asked])], 3)
+    found = CeLlmCallLog.objects.get()
 
     assert "Policy · turn 3" in reader.get(address(CeLlmCallLog)).content.decode()
     assert "line\nanother" in reader.get(address(CeLlmCallLog, "change", found.pk)).content.decode()
 
 
 def test_the_model_calls_of_a_turn_stand_in_their_order_with_tokens_cost_and_error(reader: Client) -> None:
-    for attempt, values in enumerate(({"error_message": "LLM_TIMEOUT: too slow"}, {"success": True}), start=1):
-        CeLlmCallLog.objects.create(
-            conversation_id=CONVERSATION, prompt_text="p", purpose="POLICY", turn_no=3, attempt=attempt,
-            response_text="fine", input_tokens=40, output_tokens=10, cost="0.00025", latency_ms=1234, **values
-        )  # fmt: skip
+    calls = [
+        call(
+            no=attempt, prompt_text="p", purpose="POLICY", attempt=attempt, response_text="fine", input_tokens=40,
+            output_tokens=10, cost=0.00025, latency_ms=1234, success=False, **values,
+        )
+        for attempt, values in enumerate(({"error_message": "LLM_TIMEOUT: too slow"}, {}), start=1)
+    ]  # fmt: skip
+    calls[1]["success"] = True
+    store([entry(1, "USER_INPUT", calls=calls)], 3)
 
     page = reader.get(f"{address(CeLlmCallLog)}?conversation_id={CONVERSATION}&turn_no=3").content.decode()
 

@@ -139,10 +139,10 @@ def test_what_changed_is_masked_in_the_timing_record_too_and_its_numbers_are_not
 
 def test_the_numbers_of_the_timing_record_stay_whatever_fits_a_pattern(caller: Caller) -> None:
     CeConfig.objects.filter(config_key="REDACT_PATTERNS").update(config_value="\\d+\nStep")
-    CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_KEYS", config_value="stepList\nleftOut")
+    CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_KEYS", config_value="stepList")
     caller.say("hours")
 
     told = events()
     assert [event.seq for event in told] == list(range(1, len(told) + 1))
-    assert CeAudit.objects.count() < len(told)
+    assert CeAudit.objects.count() == len(told)
     assert verify.verify_conversation(uuid.UUID(caller.conversation_id)).intact

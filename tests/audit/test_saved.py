@@ -9,15 +9,16 @@ import yaml
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from audit.export.scenario import trial
 from audit.export.scenario.document import build_scenario, dump_yaml
 from audit.export.scenario.recorded_turns import NotExportable
 from config_admin.models import CeResponse
 from convengine.scenarios import database
 from convengine.scenarios.loading import files, load
 from convengine.scenarios.report_format import format_line
-from convengine.scenarios.runner import play, run
+from convengine.scenarios.runner import RunOptions, play, run
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from tests.api import Caller
+from tests.api import Caller, make_key
 from tests.cases import for_each
 from tests.scenarios.test_scenarios import FOLDER
 from tests.worlds import create_help_desk
@@ -39,14 +40,16 @@ def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path
 
     with database.allow_emptying():
         assert list(play(load(file), afterwards=save)) == []
-        reports = [run(one, replay=True) for one in saved]
+        reports = [run(one, RunOptions(replay=True)) for one in saved]
 
     assert reports
     assert [format_line(report) for report in reports if report.outcome != "passed"] == []
 
 
 @pytest.fixture
-def caller(transactional_db: None) -> Caller:
+def caller(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    # The tests play the files themselves, in this process.
+    monkeypatch.setattr(trial, "_play", lambda document: [])
     create_help_desk()
     return Caller()
 
@@ -59,13 +62,13 @@ def play_file(file: Path) -> str:
 def test_turns_of_an_installation_without_a_model_and_with_edits_between_them_play_again(
     caller: Caller, tmp_path: Path
 ) -> None:
-    caller.say("hours", inputParams={"vip": True})
+    caller.say("hours")
     response = CeResponse.objects.get(intent_code="FEES")
     response.exact_text = "Ten."
     response.save()
     CeResponse.objects.filter(intent_code="HOURS", state_code="VIP").delete()
     caller.say("what fees are there")
-    caller.say("hours")
+    caller.say("hours", inputParams={"vip": True})
     caller.say("/reset")
     caller.say("my cvv")
     file = tmp_path / "a-talk.yaml"
@@ -79,6 +82,20 @@ def test_turns_of_an_installation_without_a_model_and_with_edits_between_them_pl
     ]
     assert [kind for kind, _ in edits] == ["delete", "update"]
     assert document["turns"][1]["expect"]["response"] == {"type": "TEXT", "equals": "Ten."}
+    assert play_file(file).startswith("passed")
+
+
+def test_a_turn_of_a_key_that_may_not_approve_plays_again(caller: Caller, tmp_path: Path) -> None:
+    approver = Caller(make_key(scopes=["turns", "approve"]), caller.conversation_id)
+    Caller(make_key(scopes=["turns"]), caller.conversation_id).say("hours", inputParams={"approval_granted": True})
+    approver.say("fees", inputParams={"approval_granted": True})
+    file = tmp_path / "approve.yaml"
+
+    call_command("save_scenario", caller.conversation_id, output=file)
+
+    turns = yaml.safe_load(file.read_text())["turns"]
+    assert [turn.get("may_approve") for turn in turns] == [False, None]
+    assert "INPUT_PARAM_IGNORED" in turns[0]["expect"]["audit_stages_in_order"]
     assert play_file(file).startswith("passed")
 
 
@@ -104,7 +121,7 @@ def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) ->
 
     with pytest.raises(NotExportable, match="Turn 1 cannot be played again: REDACT_KEYS masked a part"):
         build_scenario(found)
-    with pytest.raises(CommandError, match="No turn of the conversation has such a number"):
+    with pytest.raises(CommandError, match="The conversation has no turns from turn 7 to turn 9"):
         call_command("save_scenario", caller.conversation_id, turns=(7, 9), output=tmp_path / "x.yaml")
     with pytest.raises(CommandError, match="The conversation does not exist"):
         call_command("save_scenario", str(uuid.uuid4()))

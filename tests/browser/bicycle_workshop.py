@@ -195,7 +195,7 @@ def _start_flow(analyst: Visitor, flow: FlowPage) -> None:
     for label, text in (
         ("Code", flow.code),
         ("Name", flow.title),
-        ("When it applies", flow.applies),
+        ("What users want here", flow.applies),
         ("Phrases", "\n".join(flow.phrases)),
     ):
         page.locator("section[aria-labelledby=words-title]").get_by_label(label).fill(text)
@@ -204,7 +204,7 @@ def _start_flow(analyst: Visitor, flow: FlowPage) -> None:
     if flow.fields:
         page.get_by_label("Language").select_option("en-GB")
     answers = page.locator("section[aria-labelledby=answers-title]")
-    answers.get_by_label("Answer").fill(flow.answer)
+    answers.get_by_label("Answer", exact=True).fill(flow.answer)
     if flow.confirmation:
         answers.get_by_label("Confirmation").fill(flow.confirmation)
     for number, (phrasings, answer) in enumerate(flow.questions, 1):
@@ -214,7 +214,7 @@ def _start_flow(analyst: Visitor, flow: FlowPage) -> None:
         card.get_by_label("Answer").fill(answer)
     page.get_by_label("Reason for this change").fill(f"{flow.title} in the chat")
     page.get_by_role("button", name="Create").click()
-    page.wait_for_url(re.compile(f"{flow.code}/workspace/"))
+    page.wait_for_url(re.compile(f"{flow.code}/flow/"))
 
 
 def _add_field(analyst: Visitor, number: int, field_card: FieldCard) -> None:

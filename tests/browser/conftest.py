@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, expect
 
 from tests.browser_setup import chromium
 
@@ -118,7 +118,9 @@ class Visitor:
 
     def __init__(self, server: Server, page: Page) -> None:
         self.server = server
-        self.page = page
+        #: The page, wherever it is.
+        self.tab = page
+        self._home_is_due = False
         self.troubles: list[str] = []
         page.set_default_timeout(15_000)
         page.on("console", self._on_console)
@@ -126,14 +128,22 @@ class Visitor:
         page.on("request", self._on_request)
         page.on("response", self._on_response)
 
+    @property
+    def page(self) -> Page:
+        """The page; the first page of the admin for somebody who has logged in and gone nowhere."""
+        if self._home_is_due:
+            self.go("/admin/")
+        return self.tab
+
     def log_in(self, name: str = "admin") -> "Visitor":
         """Come as one of the demonstration's people, who signed in by the form once a run: a password costs time."""
         if name not in self.server.cookies:
             self.sign_in(name)
-            self.server.cookies[name] = self.page.context.cookies()
-            return self
-        self.page.context.add_cookies(self.server.cookies[name])
-        return self.go("/admin/")
+            self.server.cookies[name] = self.tab.context.cookies()
+        else:
+            self.tab.context.add_cookies(self.server.cookies[name])
+            self._home_is_due = True
+        return self
 
     def sign_in(self, name: str) -> "Visitor":
         """Sign in by the form, in a session of one's own."""
@@ -146,13 +156,14 @@ class Visitor:
 
     def go(self, path: str) -> "Visitor":
         """Open a page."""
-        self.page.goto(f"{self.server.url}{path}")
+        self._home_is_due = False
+        self.tab.goto(f"{self.server.url}{path}")
         return self
 
     def at(self, width: int, scheme: str) -> "Visitor":
         """Have a screen of that width, light or dark."""
-        self.page.set_viewport_size({"width": width, "height": 900})
-        self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        self.tab.set_viewport_size({"width": width, "height": 900})
+        self.tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         return self
 
     def tab_to(self, wanted: Locator) -> None:
@@ -175,6 +186,14 @@ class Visitor:
         self.give_reason()
         with self.page.expect_navigation():
             self.page.get_by_role("button", name="Save", exact=True).click()
+
+    def say(self, text: str) -> None:
+        """Send a message in the conversation of the page, and wait for its answer."""
+        turns = self.page.locator("[data-turn]")
+        count = turns.count()
+        self.page.get_by_label("Your message").fill(text)
+        self.page.keyboard.press("Enter")
+        expect(turns).to_have_count(count + 1)
 
     def give_reason(self) -> None:
         """Fill in the reason where one is asked for and none is offered."""
@@ -242,7 +261,7 @@ def somebody(server: Server, browser: Browser) -> Iterator[Callable[[], Visitor]
 
     yield make_visitor
     for visitor in visitors:
-        visitor.page.context.close()
+        visitor.tab.context.close()
     assert [trouble for visitor in visitors for trouble in visitor.troubles] == []
 
 

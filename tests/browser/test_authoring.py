@@ -23,8 +23,8 @@ def open_rule(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
 def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, width: int, scheme: str) -> None:
-    ada.page.set_viewport_size({"width": width, "height": 900})
-    ada.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    ada.tab.set_viewport_size({"width": width, "height": 900})
+    ada.tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     open_rule(ada)
     ada.page.get_by_label("Description").fill(f"everything is known: ask for confirmation ({scheme})")
     ada.save()
@@ -36,8 +36,8 @@ def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (768, "light")])
 def test_a_row_is_edited_below_its_line_by_keyboard(ada: Visitor, width: int, scheme: str) -> None:
-    ada.page.set_viewport_size({"width": width, "height": 900})
-    ada.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    ada.tab.set_viewport_size({"width": width, "height": 900})
+    ada.tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     ada.go(WORKSPACE)
     button = ada.page.get_by_role("button", name=f"Edit here: {COMPLETE}")
     button.press("Enter")
@@ -264,7 +264,7 @@ def test_an_editor_follows_the_kind_of_condition_and_marks_json_that_cannot_be_r
 
 
 def test_what_is_very_long_fits_a_narrow_screen(ada: Visitor) -> None:
-    ada.page.set_viewport_size({"width": 600, "height": 900})
+    ada.tab.set_viewport_size({"width": 600, "height": 900})
     ada.go("/admin/config_admin/cerule/add/")
     ada.page.locator("#id_rule_type").select_option("REGEX")
     ada.page.get_by_role("textbox", name="Condition, as code").fill("(a|b)" * 800)

@@ -23,7 +23,7 @@ def list_rows(visitor: Visitor) -> Locator:
 
 
 def test_a_condition_with_dates_is_built_by_mouse_told_tried_and_saved(ada: Visitor) -> None:
-    page = ada.page
+    page = ada.tab
     page.set_viewport_size({"width": 1440, "height": 900})
     ada.go("/admin/config_admin/cerule/add/")
     page.locator("#id_intent_code").fill("CANCEL_ORDER")
@@ -85,7 +85,7 @@ def test_a_condition_with_dates_is_built_by_mouse_told_tried_and_saved(ada: Visi
 
 
 def test_a_condition_is_built_by_keyboard_and_changed_again_in_the_dark(ada: Visitor) -> None:
-    page = ada.page
+    page = ada.tab
     page.set_viewport_size({"width": 768, "height": 900})
     page.emulate_media(color_scheme="dark")
     ada.go("/admin/config_admin/cerule/add/")
@@ -126,7 +126,7 @@ def test_a_condition_is_built_by_keyboard_and_changed_again_in_the_dark(ada: Vis
 
 
 def test_a_path_that_rows_can_say_is_offered_as_rows(ada: Visitor) -> None:
-    page = ada.page
+    page = ada.tab
     ada.go("/admin/config_admin/cerule/add/")
     page.locator("#id_rule_type").select_option("JSON_PATH")
     page.locator("#id_match_pattern").fill("$[?(@.schemaComplete == true && @.turnNo > 2)]")
@@ -187,3 +187,27 @@ def test_a_condition_is_edited_in_the_grid(
     page.get_by_label("Reason for this change").fill("later")
     page.get_by_role("button", name="Save all").click()
     expect(page.get_by_role("alert")).to_contain_text("is active")
+
+
+def test_a_json_path_is_edited_as_fields_and_values_in_the_grid(ada: Visitor) -> None:
+    rule = {
+        "rule_id": 9900, "intent_code": "ANY", "state_code": "ANY", "phase": "PRE_RESPONSE_RESOLUTION",
+        "rule_type": "JSON_PATH", "match_pattern": "$[?(@.turnNo > 2)]", "action": "SET_INPUT_PARAM",
+        "action_value": "hurry:true", "enabled": False, "description": "grid path",
+    }  # fmt: skip
+    ada.bring({"ce_rule": [rule]})
+    page = ada.go("/admin/config_admin/cerule/grid/?q=grid+path").page
+    expect(page.get_by_role("grid")).to_have_attribute("aria-busy", "false")
+    names = page.get_by_role("columnheader").all_inner_texts()
+    cell = page.locator(f'.ce-grid-row[data-row="0"] [data-column="{names.index("Condition")}"]')
+    cell.focus()
+    page.keyboard.press("F2")
+    expect(page.locator(".ce-grid-editor")).to_have_value("$[?(@.turnNo > 2)]")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Field", exact=True)).to_have_value("turnNo")
+    dialog.get_by_role("button", name="Apply").click()
+
+    expect(cell).to_contain_text('"field": "turnNo"')
+    expect(page.locator('.ce-grid-row[data-row="0"]')).to_contain_text("CONDITION")

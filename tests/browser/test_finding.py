@@ -69,7 +69,7 @@ def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebo
 
 
 def test_from_what_decided_to_its_turns(customers: str, ada: Visitor) -> None:
-    tab = ada.page
+    tab = ada.tab
     ada.go(f"{FIND}?participant=%2B{BEN[1:]}&status=BLOCKED")
     expect(tab.locator(".ce-found-turns tbody tr")).to_have_count(1)
     ada.open_response("two to four working days").page.get_by_role("link", name="Turns that used it").click()
@@ -107,6 +107,9 @@ def test_pages_errors_and_nothing_found_by_keyboard(customers: str, quinn: Visit
     )
     assert quinn.fits
     no_violations(tab)
+    # Invalid filters are answered with 400.
+    assert all("400" in trouble for trouble in quinn.troubles)
+    quinn.troubles.clear()
     quinn.go(f"{FIND}?intent=NOBODY&ms=99999999")
     assert "No turn matches all filters." in quinn.text
     assert "The current configuration does not have the intent NOBODY." in quinn.text

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.browser
 def ada(ada: Visitor, request: pytest.FixtureRequest) -> Visitor:
     """An administrator at a screen of that width, in that light."""
     width, scheme = request.param
-    ada.page.set_viewport_size({"width": width, "height": 900})
-    ada.page.emulate_media(color_scheme=scheme)
+    ada.tab.set_viewport_size({"width": width, "height": 900})
+    ada.tab.emulate_media(color_scheme=scheme)
     return ada
 
 

@@ -33,7 +33,12 @@ def open_finished_check(visitor: Visitor) -> Page:
 
 
 def finding(page: Page) -> Locator:
-    return page.locator("section.ce-card").filter(has_text="Rule 9100").filter(has_text="Rule collision").first
+    return (
+        page.locator("section.ce-card")
+        .filter(has_text="Rule 9100")
+        .filter(has_text="Rules contradict each other")
+        .first
+    )
 
 
 @SCREENS

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
 def test_a_job_is_told_to_run_by_keyboard(ada: Visitor, width: int, scheme: str) -> None:
-    tab = ada.page
+    tab = ada.tab
     tab.set_viewport_size({"width": width, "height": 900})
     tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     ada.go("/admin/ce_jobs/cejob/")

@@ -15,7 +15,7 @@ FORM = "/admin/config_admin/cerule/1/change/"
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
 def test_a_field_is_explained_beside_the_form(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().log_in("analyst")
-    page = ben.page
+    page = ben.tab
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     ben.go(FORM)

@@ -20,7 +20,7 @@ def test_boxes_and_arrows_are_walked_through_by_keyboard(
     somebody: Callable[[], Visitor], width: int, scheme: str
 ) -> None:
     ben = somebody().log_in("analyst").at(width, scheme)
-    page = ben.page
+    page = ben.tab
     ben.go("/admin/config_admin/ceintent/map/")
     box = page.get_by_role("button", name="CANCEL_ORDER.", exact=False).last
     box.focus()
@@ -43,6 +43,29 @@ def test_boxes_and_arrows_are_walked_through_by_keyboard(
     assert page.locator(".ce-drawn").get_attribute("viewBox") != before
     no_violations(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+#: The labels of arrows with a point inside a box; the boxes where an arrow begins and ends are only touched.
+CROSSINGS = """() => {
+    const boxes = [...document.querySelectorAll('.ce-mapbox')].map((box) => {
+        const {e, f} = box.transform.baseVal.consolidate().matrix;
+        const {width, height} = box.querySelector('rect').getBBox();
+        return {left: e + 1, right: e + width - 1, top: f + 1, bottom: f + height - 1};
+    });
+    return [...document.querySelectorAll('.ce-arrow')].filter((arrow) => {
+        const path = arrow.querySelector('.ce-arrow-line'), size = path.getTotalLength();
+        return Array.from({length: Math.floor(size / 3)}, (_, n) => path.getPointAtLength(n * 3)).some(({x, y}) =>
+            boxes.some((box) => x > box.left && x < box.right && y > box.top && y < box.bottom));
+    }).map((arrow) => arrow.getAttribute('aria-label'));
+}"""
+
+
+@pytest.mark.parametrize("path", ["map/", "map/?states=1", "REFUND/map/", "MOVE_CONNECTION/map/"])
+def test_no_arrow_runs_through_a_box(somebody: Callable[[], Visitor], path: str) -> None:
+    page = somebody().log_in("analyst").go(f"/admin/config_admin/ceintent/{path}").page
+
+    assert page.locator(".ce-arrow").count() > 3
+    assert page.evaluate(CROSSINGS) == []
 
 
 def test_the_map_is_saved_as_a_picture(somebody: Callable[[], Visitor], tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import Server, Visitor
 from tests.browser.test_grid import cell, open_grid
 from tests.browser.test_health import finding, open_finished_check, with_rival
 
@@ -34,7 +34,7 @@ def take_picture(page: Page, name: str, chapter: str, shows: Locator | None = No
 @pytest.mark.long
 def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]) -> None:
     ada = somebody().log_in()
-    page = ada.page
+    page = ada.tab
     page.set_viewport_size({"width": 1360, "height": 900})
     ada.go("/admin/config_admin/ceintent/CANCEL_ORDER/map/")
     page.get_by_role("button", name="COLLECT to CONFIRM").press("Enter")
@@ -53,12 +53,18 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
     take_picture(page, "start", "authoring", page.get_by_role("button", name="Create"))
 
+    ada.open_response("ask for the next field")
+    page.get_by_role("button", name="Try before saving").click()
+    for text in ("where is my order", "the last one"):
+        ada.say(text)
+    take_picture(page, "simulator", "authoring", page.get_by_label("Your message"))
+
     policy = {"policy_id": 9200, "rule_type": "CONTAINS", "pattern": "sort code", "response_text": "No bank details."}
     ada.look_at({"ce_policy": [policy, {**policy, "policy_id": 9201, "rule_type": "REGEX", "pattern": "("}]})
     take_picture(page, "import", "transfer")
 
     with_rival(ada, enabled=True)
-    open_finished_check(ada).get_by_role("link", name="Rule collision").click()
+    open_finished_check(ada).get_by_role("link", name="Rules contradict each other").click()
     finding(page).locator("summary").click()
     take_picture(page, "health", "health", finding(page))
     with_rival(ada, enabled=False)
@@ -74,3 +80,52 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     page.get_by_role("alert").get_by_role("button").first.click()
     expect(page.locator("#ce-grid-tip")).to_be_visible()
     take_picture(page, "grid", "grid", page.locator(".ce-grid"))
+
+
+@pytest.mark.long
+def test_drafts_tests_and_what_if_have_their_pictures(somebody: Callable[[], Visitor], server: Server) -> None:
+    """A draft is made, scheduled, tested and compared; it is discarded at the end."""
+    for lines in (("hi", "thanks"), ("thanks", "cancel my order", "48392"), ("hello", "thanks")):
+        conversation = None
+        for line in lines:
+            conversation = server.say(line, conversation)["conversationId"]
+    ada = somebody().log_in()
+    page = ada.tab
+    page.set_viewport_size({"width": 1360, "height": 900})
+    ada.go("/admin/config_admin/cedraft/add/")
+    page.get_by_label("Title").fill("Christmas hours")
+    page.get_by_label("Description").fill("We close on 24 December.")
+    ada.save()
+    draft = page.url.rstrip("/").rpartition("/change")[0].rpartition("/")[2]
+    ada.open_response("You are welcome!")
+    page.locator("#id_exact_text").fill("My pleasure!")
+    page.get_by_label("Reason for this change").fill("Friendlier")
+    ada.save()
+    ada.go(f"/admin/config_admin/cedraft/{draft}/schedule/")
+    page.get_by_label("Publish at").fill("2030-12-24T08:00")
+    page.get_by_label("Take back at").fill("2030-12-27T08:00")
+    page.get_by_role("radio", name="A part of the conversations first").check()
+    page.get_by_text("Choose the part and a guard").click()
+    page.get_by_label("Share of the participants").fill("10")
+    take_picture(page, "schedule", "drafts")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Schedule", exact=True).click()
+    take_picture(page, "draft", "drafts")
+
+    ada.go(f"/admin/config_admin/cetestcase/run/?configuration=draft:{draft}")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator("#main")).to_contain_text("Run again", timeout=60_000)
+    take_picture(page, "test-run", "tests")
+    ada.go("/admin/config_admin/ceintent/CANCEL_ORDER/map/?tests=1")
+    expect(page.locator(".ce-drawn")).to_be_visible()
+    take_picture(page, "map-tests", "tests")
+
+    ada.go(f"/admin/audit/ceaudit/what-if/?configuration=draft:{draft}")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("link", name="Run again")).to_be_visible(timeout=60_000)
+    take_picture(page, "what-if", "what_if")
+    ada.go(f"/admin/config_admin/cedraft/{draft}/discard/")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Discard", exact=True).click()

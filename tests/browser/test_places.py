@@ -9,8 +9,8 @@ from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 PLACES = [
-    *("Home", "Intents", "Rules", "Answers", "Forms", "Actions", "Policies", "Try", "Map", "Health"),
-    *("Releases", "Conversations", "Engine room"),
+    *("Home", "Intents", "Rules", "Answers", "Forms", "Actions", "Policies", "Try", "Tests", "Map", "Health"),
+    *("Releases", "Conversations", "Inbox", "Reports", "Alerts", "Engine room"),
 ]
 
 

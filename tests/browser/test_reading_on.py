@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_looks(
     ada: Visitor, server: Server, width: int, scheme: str
 ) -> None:
-    conversation, tab = str(uuid.uuid4()), ada.page
+    conversation, tab = str(uuid.uuid4()), ada.tab
     server.say("Hello", conversation)
     ada.at(width, scheme).go(f"/admin/audit/ceaudit/{conversation}/timeline/")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
@@ -30,6 +30,9 @@ def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_look
     expect(tab.locator("#turn-2")).to_contain_text("cancel my order")
     expect(tab.locator("[data-said]")).to_have_text("Turn 2 was added.")
     expect(tab.locator("[data-runs]")).to_be_hidden()
+    # The heading goes along.
+    expect(tab.locator("[data-live-head]")).to_contain_text("Intent CANCEL_ORDER")
+    expect(tab.locator("[data-turn-numbers]")).to_have_text("2 turns")
     expect(field).to_be_focused()
     # The computer sleeps, the conversation goes on, and somebody comes back.
     tab.evaluate("dispatchEvent(new Event('pagehide'))")
@@ -38,6 +41,7 @@ def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_look
     tab.evaluate("dispatchEvent(new Event('pageshow'))")
     expect(tab.locator("#turn-4")).to_contain_text("yes")
     expect(tab.locator("#ce-turns [id^=turn-]")).to_have_count(4)
+    expect(tab.locator("[data-turn-numbers]")).to_have_text("4 turns")
     if width > 1000:
         picture(tab, "reading/live", tab.locator("#ce-live"))
     assert ada.fits
@@ -48,7 +52,7 @@ def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_look
 def test_a_turn_is_run_again_rated_and_taken_along(
     ada: Visitor, server: Server, tmp_path: Path, width: int, scheme: str
 ) -> None:
-    conversation, tab = str(uuid.uuid4()), ada.page
+    conversation, tab = str(uuid.uuid4()), ada.tab
     for text in ("Hello", "cancel my order"):
         server.say(text, conversation)
     ada.at(width, scheme).go(f"/admin/audit/ceaudit/{conversation}/timeline/")
@@ -77,8 +81,9 @@ def test_a_turn_is_run_again_rated_and_taken_along(
     if width > 1000:
         picture(tab, "reading/feedback", tab.locator("#feedback"))
     no_violations(tab)
-    with tab.expect_download() as coming:
-        tab.get_by_role("link", name="Save as a scenario file").click()
+    # The server plays the file before the download.
+    with tab.expect_download(timeout=90_000) as coming:
+        tab.get_by_role("link", name="Save as a scenario file").click(timeout=90_000)
     document = yaml.safe_load(Path(coming.value.path()).read_text())
     assert document["turns"][0]["user"] == "cancel my order"
     ada.go("/admin/audit/cemcpuserfeedback/rated/")

@@ -29,11 +29,11 @@ def session_id(server: Server) -> str:
 def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     ada: Visitor, session_id: str, width: int, scheme: str
 ) -> None:
-    tab = ada.page
+    tab = ada.tab
     tab.set_viewport_size({"width": width, "height": 900})
     tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     ada.go("/admin/ce_sessions/cethread/")
-    tab.get_by_placeholder("Participant").fill(PARTICIPANT)
+    tab.get_by_placeholder("Part of a name or number").fill(PARTICIPANT)
     with tab.expect_navigation():
         tab.keyboard.press("Enter")
     follow(ada, PARTICIPANT)

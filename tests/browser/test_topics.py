@@ -38,11 +38,10 @@ def test_an_analyst_keeps_a_topic_in_order(somebody: Callable[[], Visitor], widt
     page.locator("#id_description").fill("Somebody asks where to park.")
     page.locator("#id_phrases").fill(f"where may I park my {scheme} car")
     page.locator("#id_answer").fill("Behind the house.")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Preview").last.click()
     page.get_by_label("Reason for this change").fill("people ask")
     page.get_by_role("button", name="Create").click()
-    page.wait_for_url(re.compile(f"{code}/workspace/"))
+    page.wait_for_url(re.compile(f"{code}/flow/"))
+    ben.go(f"/admin/config_admin/ceintent/{code}/workspace/")
 
     open_topic_page(page, "Rename")
     no_violations(page)

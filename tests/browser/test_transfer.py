@@ -27,7 +27,7 @@ def preview_file(visitor: Visitor, file: Path) -> None:
 
 
 def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path) -> None:
-    page = ada.page
+    page = ada.tab
     ada.go("/admin/config_admin/cerelease/")
     page.locator(".ce-nav").get_by_role("link", name="Import & export").click()
     everywhere(ada)
@@ -38,7 +38,8 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
     file = tmp_path / taken.value.suggested_filename
     taken.value.save_as(file)
     rows = file.read_text()
-    assert rows.startswith("format: convengine-configuration\nversion: 1\ntables:\n  ce_policy:\n")
+    assert "\nformat: convengine-configuration\nversion: 1\nbase:\n" in rows
+    assert "\ntables:\n  ce_policy:\n" in rows
 
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose a file")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from config_admin import models as m
 from config_admin.releases.diff import differences
 from config_admin.releases.queries import release_of
@@ -50,6 +52,14 @@ EXAMPLES: dict[type[m.ControlPlaneRow], tuple[dict[str, Any], dict[str, Any]]] =
     ),
 }
 MODELS = list(EXAMPLES)
+#: Tables that stand for all where a base class does the work: keys by number, by a code, and of another table.
+TYPICAL = (m.CeRule, m.CeIntent, m.CeMcpDbTool)
+#: A test for each table; `make test` takes the typical ones, `make test-long` the others.
+EACH_MODEL = pytest.mark.parametrize(
+    "model",
+    [model if model in TYPICAL else pytest.param(model, marks=pytest.mark.long) for model in MODELS],
+    ids=lambda model: model._meta.db_table,
+)
 
 
 def new(model: type[m.ControlPlaneRow], **values: Any) -> Any:

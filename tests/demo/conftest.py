@@ -17,7 +17,7 @@ from convengine.server import wiring
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.registry import Registry
 from convengine.server.wiring import OutsideWorld
-from tests.api import Caller
+from tests.api import Caller, make_key
 from tests.demo.newcomer import Demo, newcomer
 from tests.live.processes import free_port
 
@@ -87,7 +87,7 @@ def shared_helpdesk(rows_for_all: None, own_code: Registry, db: None) -> Registr
 @pytest.fixture
 def customer(db: None) -> Caller:
     """Somebody in a conversation of their own."""
-    return Caller()
+    return Caller(make_key(scopes=["turns", "audit", "approve"]))
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from audit.record.events import expand_events
 from audit.replay.replay import find_replay_difference
 from convengine.server.sessions.models import CeConversationHistory
+from tests import record
+from tests.accounts import list_unfounded
 from tests.api import Caller
 
 #: What must not happen in a conversation that the demonstration was made for.
@@ -16,15 +19,22 @@ Line = tuple[str, str, str]
 
 
 def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
-    """Say the lines; every answer is as expected, explained without complaint, and replays equal."""
+    """Say the lines; every answer is as expected, told truly, and replays equal."""
+    turns = set()
     for said, part, state in lines:
         answer = customer.say(said, **more)
+        turns.add(answer["turnNo"])
         assert answer["success"], answer
         told = f"{said!r} was answered {answer['payload']['value']!r} in {answer['intent']}/{answer['state']}"
         assert part in answer["payload"]["value"], told
         assert answer["state"] == state, told
-        assert UNWELCOME.isdisjoint(customer.stages(answer["turnNo"])), told
         assert find_replay_difference(_record(customer, answer["turnNo"])) is None, told
+    events = list(expand_events(record.events(conversation_id=customer.conversation_id)))
+    own = [event for event in events if event.row.turn_no in turns]
+    unwelcome = [f"turn {event.row.turn_no}: {event.name}" for event in own if event.name in UNWELCOME]
+    assert not unwelcome, unwelcome
+    unfounded = list(list_unfounded(events))
+    assert not unfounded, unfounded
 
 
 def _record(customer: Caller, turn_no: int) -> CeConversationHistory:

@@ -5,8 +5,11 @@ from django.core.management import call_command
 
 from config_admin.flows.reading import list_flows
 from config_admin.snapshot.active import snapshots
+from convengine.server import wiring
+from convengine.server.model_clients.connections import read_connections
 from tests.api import Caller
 from tests.browser.bicycle_workshop import BUNDLE, FLOWS
+from tests.fakes.openai_server import Says, model_server
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +67,22 @@ def test_the_workshop_holds_a_conversation(name: str) -> None:
         answer = caller.say(text)
         assert answer["success"], answer
         assert answer["payload"]["value"].startswith(expected), (text, answer["payload"]["value"])
+
+
+@pytest.mark.parametrize(
+    "answer", [Says("I would rather not say."), Says('{"intent": "NOTHING"}'), Says("down", status=500)]
+)
+def test_a_model_without_prompts_of_the_bot_changes_no_answer(answer: Says) -> None:
+    # The workshop has phrases and forms, and no prompt template: whatever the model says, it works as before.
+    with model_server(answer) as server:
+        connections = read_connections({"local": {"base_url": server.url, "api_key": "k", "models": ["m"]}})
+        model = wiring.make_model_client(connections)
+        with wiring.replace_outside_world(wiring.OutsideWorld(model=model)):
+            for name in DIALOGUES:
+                test_the_workshop_holds_a_conversation(name)
+        model.close()
+
+    assert server.requests
 
 
 def test_each_flow_can_be_edited_again() -> None:

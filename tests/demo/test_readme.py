@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.api import Caller
+from config_admin.management.commands.demo import SCOPES
+from tests.api import Caller, make_key
 from tests.demo.conftest import ROOT
 
 README = (ROOT / "README.md").read_text()
@@ -38,7 +39,7 @@ def test_the_tour_has_long_conversations() -> None:
 @pytest.mark.usefixtures("helpdesk")
 @pytest.mark.parametrize("table", TOUR, ids=["talk", "cancel", "move", "refund and close"])
 def test_the_lines_of_the_readme_get_the_answers_of_the_readme(table: list[Line]) -> None:
-    customer = Caller()
+    customer = Caller(make_key(scopes=SCOPES))
 
     told = [(said, customer.say(said, **more)["payload"]["value"]) for said, more, _ in table]
 

@@ -23,7 +23,7 @@ def server(transactional_db: None, own_code: object, tmp_path: Path) -> Iterator
     """A server with the demonstration's rows and code, and books of its own."""
     if not CeResponse.objects.filter(intent_code="UNKNOWN", state_code="UNKNOWN").exists():
         # A test before this one emptied the tables, the rows that an installation begins with among them.
-        shipped = import_module("config_admin.migrations.0002_shipped_rows")
+        shipped = import_module("config_admin.migrations.0001_initial")
         CeResponse.objects.create(
             intent_code="UNKNOWN",
             state_code="UNKNOWN",
@@ -42,7 +42,7 @@ def server(transactional_db: None, own_code: object, tmp_path: Path) -> Iterator
 
 def test_the_lines_of_the_readme_are_answered_over_real_http(server: Server) -> None:
     for table in TOUR:
-        talk = Talk(make_key())
+        talk = Talk(make_key(scopes=["turns", "audit", "approve"]))
         for said, more, answer in table:
             reply = talk.say(server.port, said, params=more.get("inputParams"))
 

@@ -13,10 +13,10 @@ from tests.demo.conftest import CONFIGURATION
 @pytest.mark.django_db
 def test_it_comes_back_to_the_same_bytes_and_once_more_changes_nothing(own_code: Registry) -> None:
     import_document(read_bytes("x", CONFIGURATION.read_bytes(), mode="add"), author="demo", reason="The demonstration")
-    data = export_configuration()
+    data = export_configuration(with_base=False)
     delete_all_rows()
     done = import_document(read_bytes("x", data), author="ada", reason="from elsewhere")
-    assert export_configuration() == data
+    assert export_configuration(with_base=False) == data
     assert done.release
     assert done.release.origin == Origin.IMPORT
     assert (done.release.author, done.release.reason) == ("ada", "from elsewhere")

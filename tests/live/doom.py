@@ -36,6 +36,8 @@ class _Doom(threading.local):
     what = ""
     place = ""
     statement: int | None = None
+    #: The statement was executed, and its answer is about to come.
+    heard_nothing = False
 
 
 doom = _Doom()
@@ -48,13 +50,17 @@ def _stop() -> None:
     time.sleep(0.5)
 
 
+def _refuse() -> None:
+    """Let the database refuse the statement."""
+    raise OperationalError("disk I/O error")
+
+
 def _cut() -> None:
-    """Take the database away from this turn; only from this one."""
-    if connection.vendor != "postgresql":
-        raise OperationalError("disk I/O error")
-    # The next statement finds out.
+    """Take the connection away from this turn; only from this one. The next statement finds out."""
     with suppress(Exception):
         connection.connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    if doom.heard_nothing:
+        raise OperationalError("server closed the connection unexpectedly")
 
 
 WHAT: dict[str, Callable[[], object]] = {
@@ -62,6 +68,7 @@ WHAT: dict[str, Callable[[], object]] = {
     "stop": _stop,
     "sleep": lambda: time.sleep(float(os.environ["CE_TEST_SLEEP_SECONDS"])),
     "cut": _cut,
+    "refuse": _refuse,
 }
 
 
@@ -108,7 +115,7 @@ def _take(*asked: Any, take: Any = turns.acquire) -> Any:
 def _hold() -> None:
     """Let the commit wait in the middle of its one statement, until this process ends."""
     other = psycopg.connect(connection.connection.info.dsn)
-    other.execute("LOCK TABLE ce_turn_row IN EXCLUSIVE MODE")
+    other.execute("LOCK TABLE ce_conversation_history IN EXCLUSIVE MODE")
     _held.append(other)
 
 
@@ -130,7 +137,11 @@ def _statement(execute: Any, sql: str, params: Any, many: bool, context: Any) ->
     done = execute(sql, params, many, context)
     if not connection.in_atomic_block:
         doom.statement = None
-        strike_if_reached("committed")
+        doom.heard_nothing = True
+        try:
+            strike_if_reached("committed")
+        finally:
+            doom.heard_nothing = False
     return done
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from convengine.server.memory import compaction
 
-_whole = compaction._trim_explainability
+_whole = compaction._store_memory
 
 
-def _slowly(row: Any, kept: int) -> None:
-    _whole(row, kept)
+def _slowly(row: Any, *rest: Any) -> None:
+    _whole(row, *rest)
     with Path(os.environ["CE_TEST_NOTES"]).open("a") as notes:
         notes.write(f"{os.getpid()} {row.pk}\n")
     time.sleep(float(os.environ["CE_TEST_PAUSE"]))
 
 
-compaction._trim_explainability = _slowly
+compaction._store_memory = _slowly

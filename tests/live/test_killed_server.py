@@ -99,12 +99,13 @@ def massacre(doomed: Callable[..., Server], tmp_path: Path) -> Callable[[list[st
 
 
 @pytest.mark.slow
-def test_fifty_kills_lose_no_acknowledged_turn_and_leave_none_half_written(
-    massacre: Callable[[list[str]], Massacre],
+@pytest.mark.parametrize("kills", [15, pytest.param(50, marks=pytest.mark.long)])
+def test_kills_lose_no_acknowledged_turn_and_leave_none_half_written(
+    massacre: Callable[[list[str]], Massacre], kills: int
 ) -> None:
     seed = random.randrange(1_000_000)
     print(f"seed {seed}")
-    at_random = random.Random(seed).choices(step_places(), k=50)
+    at_random = random.Random(seed).choices(step_places(), k=kills)
     places = ["lease", *commit_places(audit=True), *at_random]
     random.Random(seed).shuffle(places)
     killing = massacre(places)

@@ -17,17 +17,16 @@ from tests.worlds import create_help_desk
 ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 
 
-def test_a_turn_that_loses_the_database_is_a_failed_turn_and_the_next_one_runs_at_once(
+def test_a_turn_that_the_database_refuses_is_a_failed_turn_and_the_next_one_runs_at_once(
     doomed: Callable[..., Server],
 ) -> None:
     create_help_desk()
     server, secret = doomed(), make_key()
-    places = ["commit 0", *(["lease", "before RulesStep"] if ON_POSTGRES else ["commit 2", "commit"])]
 
-    for number, place in enumerate(places):
+    for number, place in enumerate(["commit 0"] if ON_POSTGRES else ["commit 0", "commit 2", "commit"]):
         one = Talk(secret)
         one.say(server.port, "hours")
-        lost = one.say(server.port, "fees", doom=f"{number} cut {place}", key=one.conversation_id)
+        lost = one.say(server.port, "fees", doom=f"{number} refuse {place}", key=one.conversation_id)
         again = one.say(server.port, "fees", key=one.conversation_id)
 
         assert lost
@@ -40,6 +39,23 @@ def test_a_turn_that_loses_the_database_is_a_failed_turn_and_the_next_one_runs_a
         assert (record.status, record.error_code) == ("FAILED", lost.body["errorCode"])
         assert record.assistant_output is None
         assert (row.version, row.turn_count, row.lease_token) == (2, 2, None)
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no connections that end")
+def test_a_turn_whose_connection_ends_commits_once_on_a_new_one(doomed: Callable[..., Server]) -> None:
+    create_help_desk()
+    server, secret = doomed(), make_key()
+    talks = []
+
+    # `committed`: the commit is stored, and nobody has heard of it.
+    for number, place in enumerate(["lease", "before RulesStep", "commit 0", "committed"]):
+        talks.append(Talk(secret))
+        talks[-1].say(server.port, "hours")
+        reply = talks[-1].say(server.port, "fees", doom=f"{number} cut {place}", key=talks[-1].conversation_id)
+        assert reply
+        assert (place, reply.status, reply.body.get("turnNo")) == (place, 200, 2)
+
+    assert ledger.check(talks) == {"OK": 8}
 
 
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no connections that a restart would end")

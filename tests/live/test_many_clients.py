@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.live.processes import Server
 from tests.worlds import create_help_desk
 
 CLIENTS, RETRIES = 64, 16
+MESSAGE = {"message": "hours", "inputParams": {"order": 7}}
 Servers = Callable[..., list[Server]]
 
 
@@ -54,18 +56,23 @@ def test_64_clients_on_one_conversation_lose_no_update_and_get_consecutive_numbe
     assert not CeTurnTicket.objects.exists()
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["a_known_conversation", "a_new_conversation"])
-def test_16_calls_with_one_key_are_one_turn_with_one_answer(servers: Servers, named: bool) -> None:
+def test_16_calls_with_one_key_are_one_turn_with_one_answer(servers: Servers) -> None:
     create_help_desk()
-    two, secret, name = servers(2, threads=8), make_key(), str(uuid.uuid4())
-    body = {"message": "hours", "inputParams": {"order": 7}, **({"conversationId": name} if named else {})}
+    two = servers(2, threads=8)
+    for body in (MESSAGE, {**MESSAGE, "conversationId": str(uuid.uuid4())}):
+        call_at_once_with_one_key(two, body)
+    assert CeConversation.objects.count() == 2
+
+
+def call_at_once_with_one_key(two: list[Server], body: dict[str, Any]) -> None:
+    secret = make_key()
 
     replies = at_once(RETRIES, lambda n: post(two[n % 2].port, secret, body, **{"Idempotency-Key": "pay-once"}))
 
     assert {reply.status for reply in replies} == {200}
     assert all(reply.body == replies[0].body for reply in replies)
     assert [reply.headers.get("X-Idempotent-Replay") for reply in replies].count(None) == 1
-    row = CeConversation.objects.get()
+    row = CeConversation.objects.get(pk=replies[0].body["conversationId"])
     assert (row.turn_count, row.last_turn_no) == (1, 1)
     ledger.check([Talk(secret, str(row.pk), [Exchange("hours", replies[0])])])
 

@@ -1,7 +1,5 @@
 """Messages that arrive at once, over real server processes on PostgreSQL (sessions 4 and 6; R27 to R29)."""
 
-import os
-import signal
 import time
 import uuid
 from collections import Counter
@@ -35,21 +33,23 @@ pytestmark = [
     ),
 ]
 Servers = Callable[..., list[Server]]
-PROCESSES = 4
+#: Two processes race as four do, which `make test-long` has.
+PROCESSES = pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.long)])
 FIRST_MESSAGES = 64
 MESSAGES, CLIENTS = 200, 16
 LEASE_SECONDS, MODEL_SECONDS = 5, 3.0
 THREAD = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": "+1555"}
 
 
-def test_64_first_messages_of_one_thread_at_once_make_one_session(servers: Servers) -> None:
+@PROCESSES
+def test_64_first_messages_of_one_thread_at_once_make_one_session(servers: Servers, count: int) -> None:
     create_help_desk()
     configure("Session/LEASE_WAIT_SECONDS", 60)
-    four, secret = servers(PROCESSES, threads=16), make_key()
+    several, secret = servers(count, threads=64 // count), make_key()
 
     def arrive(number: int) -> Reply | None:
         body = {**THREAD, "user_message": f"hours {number}"}
-        return post(four[number % PROCESSES].port, secret, body, path=MESSAGE)
+        return post(several[number % count].port, secret, body, path=MESSAGE)
 
     replies = at_once(FIRST_MESSAGES, arrive)
 
@@ -68,14 +68,15 @@ def test_64_first_messages_of_one_thread_at_once_make_one_session(servers: Serve
     assert ledger.check([Talk(secret, str(row.pk), heard)]) == {"OK": FIRST_MESSAGES}
 
 
+@PROCESSES
 def test_200_messages_of_16_clients_are_answered_in_the_order_of_their_tickets(
-    servers: Servers, tmp_path: Path
+    servers: Servers, tmp_path: Path, count: int
 ) -> None:
     create_help_desk()
     configure("Session/LEASE_WAIT_SECONDS", 60)
     notes = tmp_path / "notes"
     told = {"CE_EXTENSIONS": "tests.live.queueing", "CE_TEST_NOTES": str(notes)}
-    four, talk = servers(PROCESSES, threads=8, **told), Talk(make_key())
+    several, talk = servers(count, threads=32 // count, **told), Talk(make_key())
     waiting: Queue[int] = Queue()
     for number in range(MESSAGES):
         waiting.put(number)
@@ -87,7 +88,7 @@ def test_200_messages_of_16_clients_are_answered_in_the_order_of_their_tickets(
                 number = waiting.get_nowait()
             except Empty:
                 return replies
-            replies.append(talk.say(four[(client + number) % PROCESSES].port, f"hours {number}"))
+            replies.append(talk.say(several[(client + number) % count].port, f"hours {number}"))
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         replies = [reply for one in pool.map(speak, range(CLIENTS)) for reply in one]
@@ -149,7 +150,7 @@ def test_a_message_during_a_model_call_interrupts_its_turn_which_commits_nothing
 
     assert interrupted
     assert (interrupted.status, interrupted.body["errorCode"]) == (409, "TURN_INTERRUPTED")
-    assert told_after < 1
+    assert told_after < LEASE_SECONDS - 1
     assert answered
     assert (answered.status, answered.said, answered.body["turnNo"]) == (200, "Nine to five.", 3)
     stopped, ran = CeConversationHistory.objects.filter(turn_no__in=(2, 3)).order_by("turn_no")
@@ -175,7 +176,7 @@ def test_a_killed_worker_frees_its_conversation_within_the_lease_time(model_desk
 
         lost = pool.submit(talk.say, one.port, "fees")
         until(model, 1)
-        os.killpg(one.pid, signal.SIGKILL)
+        one.kill()
         killed = time.monotonic()
         reply = talk.say(other.port, "hours")
         took = time.monotonic() - killed

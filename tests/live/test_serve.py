@@ -75,6 +75,7 @@ def test_a_turn_that_runs_when_the_server_is_told_to_end_is_answered(server: Ser
     assert ledger.check([talk]) == {"OK": 2}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["serve", "demo"])
 def test_a_port_that_is_taken_is_refused_before_anything_else_happens(command: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

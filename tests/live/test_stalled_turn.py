@@ -3,16 +3,15 @@
 import os
 import signal
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
-from convengine.server.sessions.models import CeConversationHistory
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk
@@ -93,6 +92,23 @@ def test_a_turn_that_lasts_longer_than_its_lease_keeps_it(
     assert ledger.check([talk]) == {"OK": 2}
 
 
+@contextmanager
+def stalled_commits() -> Iterator[None]:
+    """Meanwhile, whoever writes a turn waits for the advisory lock 1 in the middle of the commit."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION ce_test_stall() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END'"
+        )
+        cursor.execute(
+            "CREATE TRIGGER ce_test_stall BEFORE INSERT ON ce_conversation_history "
+            "FOR EACH ROW EXECUTE FUNCTION ce_test_stall()"
+        )
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP FUNCTION ce_test_stall CASCADE")
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one lock for the whole database, which a frozen commit keeps")
 def test_a_commit_that_stands_still_is_neither_waited_for_nor_taken_for_dead(
@@ -102,12 +118,9 @@ def test_a_commit_that_stands_still_is_neither_waited_for_nor_taken_for_dead(
     slow, server = servers(2)
     talk.say(slow.port, "hours")
 
-    with transaction.atomic():
-        # A record that takes the turn's place, and is not there in the end: whoever writes the same waits for that.
-        CeConversationHistory.objects.create(
-            conversation_id=talk.conversation_id, turn_no=2, turn_id=uuid.uuid4(), config_version=1
-        )
-        transaction.set_rollback(True)
+    with stalled_commits(), transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(1)")
         late = background.submit(talk.say, slow.port, "fees")
         time.sleep(LEASE_SECONDS + 0.5)
         began = time.monotonic()

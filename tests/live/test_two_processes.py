@@ -59,6 +59,8 @@ def test_an_edit_is_the_very_next_answer_of_both_processes(two: list[Server]) ->
     assert ledger.check(talks) == {"OK": 4}
 
 
+#: A conversation that goes to either process is in `test_racing_sessions` too, with 200 messages.
+@pytest.mark.long
 def test_one_conversation_may_go_to_either_process(two: list[Server]) -> None:
     talk = Talk(make_key())
 
@@ -68,6 +70,7 @@ def test_one_conversation_may_go_to_either_process(two: list[Server]) -> None:
     assert ledger.check([talk]) == {"OK": 6}
 
 
+@pytest.mark.long
 def test_raw_sql_of_a_third_process_is_the_next_answer_of_both_and_one_release(two: list[Server]) -> None:
     talks = [Talk(make_key()) for _ in two]
     row, (_, version) = hours(), read_answer(talks[0].say(two[0].port, "hours"))
@@ -94,6 +97,7 @@ def test_raw_sql_of_a_third_process_is_the_next_answer_of_both_and_one_release(t
     assert set(of_the_second.values_list("config_version", flat=True)) == {version + 1}
 
 
+@pytest.mark.long
 def test_replay_of_turns_before_and_after_an_edit_says_equal(two: list[Server]) -> None:
     talk = Talk(make_key())
     talk.say(two[0].port, "hours")

@@ -9,7 +9,7 @@ import yaml
 from convengine.scenarios import database
 from convengine.scenarios.loading import files
 from convengine.scenarios.report_format import format_line
-from convengine.scenarios.runner import Failure, run
+from convengine.scenarios.runner import Failure, RunOptions, run
 from tests.accounts import unfounded_anywhere
 from tests.cases import for_each
 from tests.stages import untold_anywhere
@@ -26,7 +26,7 @@ def test_each_scenario_holds_and_each_of_its_turns_replays_equal_and_is_told_by_
     @for_each("file", FILES[share::SHARES])
     def check(file: Path) -> None:
         with database.allow_emptying():
-            report = run(file, replay=True)
+            report = run(file, RunOptions(replay=True))
             unfounded, untold = list(unfounded_anywhere()), sorted(set(untold_anywhere()))
 
         assert report.outcome == "passed", format_line(report)

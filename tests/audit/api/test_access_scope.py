@@ -4,16 +4,17 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.api.access_scope import strip_prompts
 from audit.live.stream import StreamRequest
-from audit.models import CeAudit
+from convengine.server.admin_site.rights import INTEGRATOR
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
+from tests.record import add_to_turn
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -27,11 +28,8 @@ def key(name: str = "test", scopes: tuple[str, ...] = ("turns", "sessions", "own
 
 def add_model_call(caller: Caller) -> None:
     """Let the first turn have asked a model, as far as its record goes."""
-    last = CeAudit.objects.filter(conversation_id=caller.conversation_id, turn_no=1).order_by("seq").last()
-    assert last
-    values = {"conversation_id": last.conversation_id, "turn_id": last.turn_id, "turn_no": 1}
-    for seq, stage in enumerate(("PROMPT_RENDERING", "RESOLVE_RESPONSE_LLM_INPUT"), start=last.seq + 1):
-        CeAudit.objects.create(seq=seq, stage=stage, payload_json={"system_prompt": SECRET, "n": 1}, **values)
+    stages = ("PROMPT_RENDERING", "RESOLVE_RESPONSE_LLM_INPUT")
+    add_to_turn(caller.conversation_id, 1, *((stage, {"system_prompt": SECRET, "n": 1}) for stage in stages))
 
 
 @pytest.fixture
@@ -98,6 +96,7 @@ def test_who_goes_on_with_a_conversation_does_not_take_it_over(caller: Caller) -
 
 def test_a_key_in_the_place_of_another_reads_what_that_one_began(caller: Caller) -> None:
     ida = User.objects.create_user("ida")
+    ida.groups.set(Group.objects.filter(name=INTEGRATOR))
     old, new = key("old", made_by=ida), key("new", made_by=ida)
     caller = Caller(old)
     caller.say("hours")

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from audit.api import views
-from audit.models import CeAudit
 from audit.record import queries
 from convengine.server.api.models import CeApiKey
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
+from tests.record import add_outside, add_to_turn
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +70,7 @@ def test_filters_do_what_they_do_to_pages(caller: Caller, query: dict[str, Any])
 
 
 def test_events_outside_of_turns_come_last_unless_one_turn_is_wanted(caller: Caller) -> None:
-    CeAudit.objects.create(conversation_id=caller.conversation_id, seq=1, stage="MCP_USER_FEEDBACK", payload_json={})
+    add_outside(CeConversation.objects.get(), "MCP_USER_FEEDBACK", {})
 
     assert [(one["stage"], one["turnNo"]) for one in lines(caller)][-1] == ("MCP_USER_FEEDBACK", None)
     assert [one["stage"] for one in lines(caller, stage="MCP_*FEEDBACK")] == ["MCP_USER_FEEDBACK"]
@@ -120,16 +121,9 @@ def test_what_is_refused_is_refused_in_json(caller: Caller) -> None:
 
 def test_a_key_of_its_own_conversations_gets_no_prompts(caller: Caller) -> None:
     CeApiKey.objects.update(scopes=["turns", "own_audit"])
-    last = CeAudit.objects.order_by("turn_no", "seq").last()
+    last = CeConversationHistory.objects.order_by("turn_no").last()
     assert last
-    CeAudit.objects.create(
-        conversation_id=caller.conversation_id,
-        turn_id=last.turn_id,
-        turn_no=last.turn_no,
-        seq=last.seq + 1,
-        stage="MEMORY_LLM_INPUT",
-        payload_json={"user_prompt": "the secret words"},
-    )
+    add_to_turn(caller.conversation_id, last.turn_no, ("MEMORY_LLM_INPUT", {"user_prompt": "the secret words"}))
 
     assert "the secret words" not in answer(caller).getvalue().decode()
     assert lines(caller)[-1]["payload"]["redacted"] is True

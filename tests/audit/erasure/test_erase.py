@@ -17,12 +17,14 @@ from audit.erasure import erase
 from audit.erasure.erase import EraseOrder
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.integrity import anchor, verify
-from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeSavedSearch, CeTurnRow
-from audit.record.seal import links
+from audit.models import CeAccessLog, CeAudit, CeErasure, CeSavedSearch, CeTurnIndex
+from audit.record.retention import cut_row
+from audit.record.turn_log import add_outside
 from convengine.engine.errors import ConversationClosed
-from convengine.engine.turn.seal import Seal
+from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
+from convengine.server.turns.seal import ERASED, Seal
 from tests.api import Caller
 from tests.worlds import create_help_desk
 
@@ -30,7 +32,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 ADA = EraseOrder("ada", "Article 17, ticket 4711")
 SECRET = "Rumpelstiltskin"
 #: Tables that name conversations and hold nothing of anybody.
-_KEPT = {"CeErasure", "CeChainBase", "CeChainLink", "CeAccessLog", "CeConversation", "CeConversationHistory", "CeAudit"}
+_KEPT = {
+    "CeErasure",
+    "CeLedger",
+    "CeChainBase",
+    "CeAccessLog",
+    "CeConversation",
+    "CeConversationHistory",
+    "CeAudit",
+    "CeLlmCallLog",
+}
 
 
 @pytest.fixture
@@ -75,8 +86,9 @@ def test_nothing_of_the_person_is_left_and_the_chain_is_whole(caller: Caller) ->
     assert (report.turns, report.erased) == (3, 3)
     assert list(CeConversation.objects.values_list("chain_head", flat=True)) == heads
     assert list(CeConversationHistory.objects.values_list("status", flat=True)) == ["OK"] * 3
-    assert CeTurnRow.objects.exists()
-    assert all(Seal.read(chain).salt is None for chain in CeConversationHistory.objects.values_list("chain", flat=True))
+    assert CeTurnIndex.objects.exists()
+    sealed = CeConversationHistory.objects.values_list("seal", flat=True)
+    assert all(Seal.read(seal).cuts == ERASED for seal in sealed)
 
 
 def test_the_erasure_itself_is_recorded(caller: Caller) -> None:
@@ -87,7 +99,7 @@ def test_the_erasure_itself_is_recorded(caller: Caller) -> None:
     assert row.is_genuine()
     event = CeAudit.objects.get()
     assert (event.stage, event.turn_no, event.payload_json["by"]) == ("DATA_ERASED", None, "ada")
-    assert CeChainLink.objects.count() == 1
+    assert CeConversationHistory.additions.count() == 1
 
 
 def test_an_anchor_of_before_still_fits(caller: Caller, tmp_path: Any) -> None:
@@ -146,9 +158,8 @@ def test_nobody_rates_what_was_erased(caller: Caller) -> None:
 
 def test_what_is_told_after_an_erasure_is_erased_with_it_and_is_no_damage(caller: Caller) -> None:
     erase_ada(caller)
-    told = links.NewEvent(uuid.UUID(caller.conversation_id), "MCP_USER_FEEDBACK", {"comment": SECRET})
     with transaction.atomic():
-        links.add_events([told], database_time(), 1)
+        add_outside([(caller.conversation_id, MCP_USER_FEEDBACK, {"comment": SECRET})], database_time(), 1)
 
     for _ in erase.finish_erasures():
         pass
@@ -177,14 +188,14 @@ def test_searches_go_as_they_stand_in_addresses(caller: Caller) -> None:
 
 def test_an_edit_that_looks_like_an_erasure_is_found(caller: Caller) -> None:
     record = CeConversationHistory.objects.get(turn_no=2)
-    chain = Seal.read(record.chain).erase().to_bytes()
-    silent = dict.fromkeys(("user_input", "assistant_output", "facts", "recording", "error_message", "replay_note"))
-    CeConversationHistory.objects.filter(pk=record.pk).update(chain=chain, **silent)
-    CeAudit.objects.filter(turn_no=2).purge()
+    silent = dict.fromkeys(
+        ("user_input", "assistant_output", "facts", "recording", "error_message", "replay_note", "events")
+    )
+    cut_row(record, silent, ERASED)
 
     assert findings(caller) == [("ERASED_WITHOUT_RECORD", 2)]
     CeErasure.objects.create(
-        conversation_id=caller.conversation_id, by="eve", reason="none", last_turn_no=3, last_link=0, proof="0" * 64
+        conversation_id=caller.conversation_id, by="eve", reason="none", last_turn_no=3, last_addition=0, proof="0" * 64
     )
     assert findings(caller) == [("ERASED_WITHOUT_RECORD", 2)]
 

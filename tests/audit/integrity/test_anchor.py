@@ -11,10 +11,13 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from audit.integrity import anchor
-from audit.models import CeAudit, CeChainCut
-from audit.record.seal import cuts
+from audit.models import CeChainCut
+from audit.record import removals
+from audit.record.document_parts import encode_stored_document
+from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.seal import SEALED, Seal, encode_parts
 from tests.api import Caller
 from tests.worlds import create_help_desk
 
@@ -50,11 +53,9 @@ def test_an_end_that_was_cut_off_with_its_head_is_found(caller: Caller, tmp_path
     assert run_verify(file, "--conversation", caller.conversation_id)[0] == 0
 
     rows = CeConversationHistory.objects.filter(turn_no=3)
-    second = CeConversationHistory.objects.filter(turn_no=2).values().get()
+    second = CeConversationHistory.objects.get(turn_no=2)
     rows.delete()
-    CeAudit.objects.filter(turn_no=3).purge()
-    head = bytes.fromhex(anchor._turn_hash(second))
-    CeConversation.objects.update(last_turn_no=2, chain_head=head)
+    CeConversation.objects.update(last_turn_no=2, chain_head=Seal.read(second.seal).hash)
 
     assert run_verify(file)[0] == 1
     assert codes(file) == [("ANCHOR_MISSING", 3)]
@@ -64,10 +65,9 @@ def test_a_conversation_that_was_taken_out_whole_is_found(caller: Caller, tmp_pa
     file = tmp_path / "heads"
     anchor.write_anchor(file)
     CeConversation.objects.all().delete()
-    CeAudit.objects.all().purge()
 
     assert codes(file) == [("ANCHOR_MISSING", 3)]
-    cuts.note_cut(CeChainCut.Kind.TURNS, database_time())
+    removals.note_cut(CeChainCut.Kind.TURNS, database_time())
     assert codes(file) == []
 
 
@@ -76,9 +76,16 @@ def test_a_chain_that_was_made_anew_is_found(caller: Caller, tmp_path: Path) -> 
     anchor.write_anchor(file)
     record = CeConversationHistory.objects.get(turn_no=3)
     record.status = "BLOCKED"
+    values = {name: getattr(record, name) for name in SEALED}
+    seal = Seal.create(
+        Seal.read(record.seal).previous,
+        encode_parts(
+            values, configuration().content_hash(record.config_version), encode_stored_document(record.events)
+        ),
+    )
+    record.seal = seal.to_bytes()
     record.save()
-    row = CeConversationHistory.objects.filter(turn_no=3).values().get()
-    CeConversation.objects.update(chain_head=bytes.fromhex(anchor._turn_hash(row)))
+    CeConversation.objects.update(chain_head=seal.hash)
 
     assert codes(file) == [("ANCHOR_DIFFERS", 3)]
 

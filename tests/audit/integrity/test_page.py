@@ -6,16 +6,16 @@ from io import StringIO
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from audit.integrity import nightly_job
-from audit.models import CeAccessLog, CeAudit, CeErasure
+from audit.integrity import ledger, nightly_job
+from audit.models import CeAccessLog, CeErasure
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
 from tests.database import allow_forging
-from tests.record import events
+from tests.record import change_entries, events
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -46,14 +46,12 @@ def test_a_conversation_is_told_intact_or_where_it_is_not(caller: Caller) -> Non
     qa = signed_in("qa")
     assert "The record is unchanged" in qa.get(address(caller, "trust")).content.decode()
 
-    row = CeAudit.objects.get(turn_no=2, stage="USER_INPUT")
-    with allow_forging("ce_audit"):
-        QuerySet(CeAudit).filter(pk=row.pk).update(payload_json={"text": "forged"})
+    change_entries(caller.conversation_id, 2, lambda entries: [one for one in entries if one["seq"] != 4])
 
     page = qa.get(address(caller, "trust")).content.decode()
     assert "The record was changed" in page
     assert "Turn 2</a>, event" in page
-    assert "EVENT_CHANGED" in page
+    assert "EVENT_MISSING" in page
     assert CeAccessLog.objects.filter(reader="qa").count() == 2
     with pytest.raises(nightly_job.NotIntact, match="turn 2, event"):
         list(nightly_job.verify_record())
@@ -114,3 +112,17 @@ def test_a_participant_is_erased_with_all_their_conversations(caller: Caller) ->
 
     assert CeErasure.objects.count() == 2
     assert not CeConversation.objects.filter(remote_jid="rumpel").exists()
+
+
+def test_the_page_says_what_is_covered_and_names_changed_releases(caller: Caller) -> None:
+    qa = signed_in("qa")
+    page = qa.get(address(caller, "trust")).content.decode()
+    assert "What is not covered" in page
+    assert "No daily root has been written yet" in page
+
+    list(ledger.write_root())
+    with allow_forging("ce_release"), connection.cursor() as cursor:
+        cursor.execute("UPDATE ce_release SET author = 'eve'")
+    page = qa.get(address(caller, "trust")).content.decode()
+    assert "The last daily root was written" in page
+    assert "<code>ce_release</code>, row" in page

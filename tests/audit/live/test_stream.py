@@ -1,6 +1,7 @@
 """One reader's way through a conversation, with the real database, and news of turns as a test wants them."""
 
 import json
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,10 +14,12 @@ from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub
 from audit.live.messages import StreamMessage
 from audit.live.stream import Stream, StreamRequest
-from audit.models import CeAudit
+from audit.models import CeAudit, CeRunningEvent
 from config_admin.models import CeResponse
+from convengine.engine.turn.codec import dumps
+from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
-from tests.record import events
+from tests.record import entry, events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -75,8 +78,8 @@ def list_stored_ids(turn: int) -> list[str]:
     return [f"{turn}.{event.seq}" for event in events(turn_no=turn)]
 
 
-def make_message(caller: Caller, turn: int, seq: int, previous: int) -> StreamMessage:
-    return StreamMessage(caller.conversation_id, "STEP_ENTER", "{}", turn, seq, previous)
+def make_message(caller: Caller, text: str = "{}") -> StreamMessage:
+    return StreamMessage(caller.conversation_id, "VERBOSE", text)
 
 
 def test_what_is_stored_comes_whole_and_in_order_from_any_place(caller: Caller) -> None:
@@ -113,27 +116,44 @@ def test_a_turn_that_failed_is_followed_by_a_message_that_says_so_once(caller: C
     assert "TURN_FAILED" not in read(caller, StreamCursor(1, 999_999)).names
 
 
-def test_news_of_a_turn_that_runs_come_as_they_happen_and_not_again(caller: Caller) -> None:
+def run_in_part(caller: Caller, stored: int) -> None:
+    """Store the first events of a running turn for its readers."""
+    last = CeConversationHistory.objects.order_by("-turn_no").first()
+    assert last
+    CeRunningEvent.objects.create(
+        conversation_id=last.conversation_id, lease_token=uuid.uuid4(), turn_id=uuid.uuid4(),
+        turn_no=last.turn_no + 1, config_version=1, created_at=last.created_at, last_seq=stored,
+        events=dumps([entry(seq, "STEP_ENTER", {"step": "X"}) for seq in range(1, stored + 1) if seq != 2]),
+    )  # fmt: skip
+
+
+def test_events_of_a_turn_that_runs_come_as_they_are_stored_and_not_again(caller: Caller) -> None:
     caller.say("hours")
     last = len(list_stored_ids(1))
+    run_in_part(caller, 3)
 
-    found = read(
-        caller,
-        StreamCursor(1, last),
-        make_message(caller, 2, 1, 0),
-        make_message(caller, 2, 3, 1),
-        make_message(caller, 2, 3, 1),
-    )
+    found = read(caller, StreamCursor(1, last))
 
     # 2.2 is one that the audit does not take.
     assert found.ids == ["2.1", "2.3"]
+    assert [one["auditId"] for one in found.data[:-1]] == [None, None]
+    assert read(caller, StreamCursor(2, 1)).ids == ["2.3"]
+    assert read(caller, read_events.newest_cursor(caller.conversation_id)).ids == []
 
 
-def test_news_with_a_gap_in_front_wait_for_the_database(caller: Caller) -> None:
+def test_events_of_the_turns_before_come_first(caller: Caller) -> None:
+    caller.say("hours")
+    run_in_part(caller, 1)
+
+    assert read(caller, StreamCursor(1, 10)).ids == [*list_stored_ids(1)[10:], "2.1"]
+
+
+def test_progress_texts_come_without_an_id(caller: Caller) -> None:
     caller.say("hours")
 
-    assert read(caller, StreamCursor(1, len(list_stored_ids(1))), make_message(caller, 2, 5, 4)).ids == []
-    assert read(caller, StreamCursor(1, 10), make_message(caller, 2, 1, 0)).ids == [*list_stored_ids(1)[10:], "2.1"]
+    found = read(caller, StreamCursor(1, len(list_stored_ids(1))), make_message(caller, '{"text": "Wait."}'))
+
+    assert (found.names, found.ids, found.data[0]) == (["VERBOSE"], [""], {"text": "Wait."})
 
 
 def test_an_answer_that_was_told_and_not_committed_is_followed_by_turn_failed(caller: Caller) -> None:
@@ -175,7 +195,7 @@ def test_a_filter_takes_stages_by_name_and_keeps_failures(caller: Caller) -> Non
 def test_a_reader_that_is_too_slow_is_told_so_and_may_come_again(caller: Caller) -> None:
     caller.say("hours")
     last = len(list_stored_ids(1))
-    too_many = [make_message(caller, 2, seq, seq - 1) for seq in range(1, 1100)]
+    too_many = [make_message(caller) for _ in range(1100)]
 
     found = read(caller, StreamCursor(1, last), *too_many)
 

@@ -1,20 +1,22 @@
 """The account of a turn: a maker for everything, words for what no shared world reaches, and no word that is not so."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from audit.api.serializers import SentenceSerializer
-from audit.models import CeAudit
-from audit.narration import narrate_turn
+from audit.api.serializers import AccountSentenceSerializer
+from audit.narration import Fact, RowRef, narrate_turn
 from audit.narration.narrators import NARRATORS
-from audit.record.expand import Event, expand_events
+from audit.narration.wording import name_rows
+from audit.record.events import Event, StoredEvent, expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
+from config_admin.snapshot.compile import row_of
 from convengine.engine.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.pipeline.stages import (
     AUDIT_EVENT_LOST,
@@ -45,8 +47,15 @@ from convengine.engine.steps.tools.stages import (
     MCP_SERVER_UNAVAILABLE,
 )
 from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.stage import Stage
-from convengine.engine.turn.stages import CONFIG_ROW_INVALID, CONFIG_VALUE_INVALID, DECISION
+from convengine.engine.turn.stages import (
+    CONFIG_ROW_INVALID,
+    CONFIG_VALUE_INVALID,
+    DECISION,
+    FACTS_CHANGED,
+    RESPONSE_TRANSFORMED,
+)
 from convengine.server.app_interfaces import configuration
 from tests.accounts import list_unfounded_sentences
 from tests.api import Caller
@@ -57,7 +66,7 @@ pytestmark = pytest.mark.django_db
 
 
 def event(name: str, seq: int = 1, /, **payload: Any) -> Event:
-    return Event(CeAudit(stage=name, seq=seq, payload_json=payload, config_version=0), payload, {}, None)
+    return Event(StoredEvent(uuid.uuid4(), None, 1, 0, seq, name, payload, timezone.now()), payload, {}, None)
 
 
 def narrate(*events: Event) -> list[str]:
@@ -66,6 +75,14 @@ def narrate(*events: Event) -> list[str]:
 
 def events_of(caller: Caller, turn_no: int) -> list[Event]:
     return list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [turn_no])))
+
+
+def forge_fact(fact: Fact) -> Iterator[Fact]:
+    """The fact with another value, another text, and another row."""
+    yield replace(fact, value="GHOST")
+    yield replace(fact, text=f"{fact.text} ghost")
+    if fact.row:
+        yield replace(fact, row=fact.row._replace(pk=999))
 
 
 def test_narrators_are_for_stages_and_kinds_of_decision_that_exist() -> None:
@@ -88,6 +105,7 @@ def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
         f"Recognised the intent HOURS, because the message contains “hours” (phrase {classifier}).",
         f"Rule {rule} changed the state from IDLE to VIP, because vip is true (before the answer).",
         f"Answered with answer {response}: “For you: always.”",
+        "The turn left the conversation at intent HOURS, state VIP.",
     ]
 
 
@@ -120,7 +138,7 @@ def test_a_sentence_names_its_events_and_its_rows() -> None:
     stages = {event.row.seq: event.name for event in events}
     assert {stages[seq] for seq in sentence.seqs} == {"SET_STATE", "RULE_MATCH"}
     assert [(row.table, row.pk) for row in sentence.rows] == [("ce_rule", CeRule.objects.get().pk)]
-    assert SentenceSerializer(sentence).data["parts"][0] == {
+    assert AccountSentenceSerializer(sentence).data["parts"][0] == {
         "text": f"Rule {CeRule.objects.get().pk}",
         "seq": max(sentence.seqs),
         "path": ["ruleId"],
@@ -139,8 +157,9 @@ def test_a_word_that_no_event_says_is_found() -> None:
     for number, sentence in enumerate(sentences):
         for place, part in enumerate(sentence.parts):
             if not isinstance(part, str):
-                wrong = replace(sentence, parts=(*sentence.parts[:place], replace(part, value="GHOST")))
-                assert list(list_unfounded_sentences([wrong], events, snapshot)), (number, part)
+                for forged in forge_fact(part):
+                    wrong = replace(sentence, parts=(*sentence.parts[:place], forged, *sentence.parts[place + 1 :]))
+                    assert list(list_unfounded_sentences([wrong], events, snapshot)), (number, forged)
     assert list(list_unfounded_sentences([replace(sentences[0], parts=("It was rule 7.",))], events, snapshot))
 
 
@@ -184,7 +203,7 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (ENGINE_UNKNOWN_FAILURE, {"exception": "KeyError", "message": "x"},
      "The turn failed unexpectedly with KeyError: x. Nothing was saved."),
     (ENGINE_KNOWN_FAILURE, {"errorCode": "TURN_INTERRUPTED"},
-     "A newer message stopped the turn. Nothing was saved."),
+     "A newer message stopped the turn. Nothing was saved, and the user got no answer to this message."),
     (EXACT_RESPONSE_RENDERING, {"errorMessage": "no name", "fallbackUsed": "plain"},
      "Could not fill in the placeholders of the answer: no name; used plain instead."),
     (INPUT_PARAM_IGNORED, {"keys": ["mcp"]},
@@ -206,6 +225,12 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (POLICY_BLOCK, {"reason": "TERMINAL"},
      "A policy has blocked this conversation, so its answer was repeated. A reset unblocks it."),
     (REMOVE_INPUT_PARAM, {"ruleId": 4, "removed": ["vip"]}, "Rule 4 removed the parameters vip."),
+    (FACTS_CHANGED,
+     {"by": "pricing:quote", "kind": "TASK", "facts": {"price": 5}, "parameters": {"vip": True}, "removed": ["old"]},
+     "The task pricing:quote set price = 5 and the parameters vip = true and removed old."),
+    (FACTS_CHANGED, {"by": "Tags", "kind": "HOOK", "fields": {"state": "DONE"}}, "The hook Tags changed state = DONE."),
+    (RESPONSE_TRANSFORMED, {"by": "shout", "kind": "TRANSFORMER", "before": "Hi", "after": "HI"},
+     "Then the transformer shout changed the answer to “HI”."),
     (RESPONSE_STATE_OVERRIDE, {"applied": False, "toIntent": "A", "toState": "B", "reason": "NO_EDGE"},
      "The model's answer asked for intent A and state B, which was rejected: NO_EDGE."),
     (RESPONSE_TRANSFORM_FAILED, {"transformer": "shout", "errorMessage": "loud"},
@@ -286,3 +311,143 @@ def test_a_question_in_between_is_no_answer_to_the_open_one() -> None:
     assert narrate(meaning) == ["The user answered the open question."]
     assert narrate(meaning, *digression)[0] == "Another question was open when the user wrote."
     assert narrate(*digression)[-1] == "Answered a question in between (HOURS, by phrase 4); the open one follows."
+
+
+def test_only_the_winner_is_the_reason_and_losers_are_named_as_losers() -> None:
+    create_help_desk()
+    with change_set(reason="more phrases"):
+        first = CeIntentClassifier.objects.get(intent_code="HOURS")
+        late = CeIntentClassifier.objects.create(
+            intent_code="HOURS", state_code="IDLE", rule_type="CONTAINS", pattern="open", priority=first.priority + 5
+        )
+        early = CeIntentClassifier.objects.create(
+            intent_code="HOURS", state_code="IDLE", rule_type="CONTAINS", pattern="when", priority=first.priority - 5
+        )
+    caller = Caller()
+    caller.say("when are you open, your hours?")
+    events = events_of(caller, 1)
+
+    (sentence,) = [candidate for candidate in narrate_turn(events) if candidate.kind == "INTENT_CLASSIFICATION_MATCHED"]
+
+    assert sentence.text == (
+        f"Recognised the intent HOURS, because the message contains “when” (phrase {early.pk}). "
+        f"Phrase {first.pk} matched too, with lower priority. Phrase {late.pk} matched too, with lower priority."
+    )
+    assert list(list_unfounded_sentences([sentence], events, configuration().current())) == []
+    swapped = replace(
+        sentence,
+        parts=tuple(
+            replace(part, text=f"phrase {late.pk}", value=str(late.pk), row=part.row._replace(pk=late.pk))
+            if isinstance(part, Fact) and part.row and part.row.pk == early.pk and not part.column
+            else part
+            for part in sentence.parts
+        ),
+    )
+    assert list(list_unfounded_sentences([swapped], events, configuration().current()))
+
+
+def test_a_forged_outcome_is_found() -> None:
+    create_help_desk()
+    caller = Caller()
+    caller.say("hours please", inputParams={"vip": True})
+    events, snapshot = events_of(caller, 1), configuration().current()
+
+    for sentence in narrate_turn(events):
+        for true, false in (("changed the state", "kept the state"), ("Answered with", "Asked the user which intent")):
+            forged = replace(
+                sentence,
+                parts=tuple(part.replace(true, false) if isinstance(part, str) else part for part in sentence.parts),
+            )
+            if forged != sentence:
+                assert list(list_unfounded_sentences([forged], events, snapshot)), forged.text
+
+
+def test_a_changed_answer_is_attributed_to_its_row_only_as_far_as_the_row_says_it() -> None:
+    changed = event("RESPONSE_TRANSFORMED", 1, by="shout", kind="TRANSFORMER", before="Hi.", after="HI!", responseId=4)
+    answer = event("ASSISTANT_OUTPUT", 2, output="HI!", responseType="EXACT", responseId=4)
+
+    assert narrate(changed, answer) == [
+        "Answered with answer 4: “Hi.”",
+        "Then the transformer shout changed the answer to “HI!”",
+    ]
+
+
+def test_a_text_that_is_not_the_rows_is_not_attributed_to_it() -> None:
+    answer = event("ASSISTANT_OUTPUT", 2, output="Sorry.", responseType="DERIVED", responseId=4)
+
+    assert narrate(event("EXACT_RESPONSE_RENDERING", 1, fallbackUsed="FALLBACK_TEXT", responseId=4), answer)[-1] == (
+        "Answered with the fallback text instead of answer 4: “Sorry.”"
+    )
+    assert narrate(event("RESPONSE_EXACT", 1, text="Sorry."), answer) == [
+        "Answered with answer 4, by its fixed text, because the model gave no answer: “Sorry.”"
+    ]
+
+
+def test_a_reset_says_what_it_cleared() -> None:
+    reset = event(
+        "CONVERSATION_RESET", 1, reason="USER_TEXT_COMMAND", previousIntent="FEES", previousState="ASK",
+        previousContext={"order": 1, "memory": {}, "email": "x"},
+    )  # fmt: skip
+
+    assert narrate(reset) == [
+        "The conversation was reset, because the message is a reset command. "
+        "Before, it was at intent FEES, state ASK. Cleared order and email."
+    ]
+
+
+def test_a_pattern_is_told_by_the_words_that_it_matched_and_shown_on_demand() -> None:
+    create_help_desk()
+    with change_set(reason="a pattern"):
+        phrase = CeIntentClassifier.objects.get(intent_code="FEES")
+        phrase.rule_type, phrase.pattern = "REGEX", "how (much|dear)"
+        phrase.save()
+    caller = Caller()
+    caller.say("so how much is it")
+
+    (sentence,) = [
+        candidate
+        for candidate in narrate_turn(events_of(caller, 1))
+        if candidate.kind == "INTENT_CLASSIFICATION_MATCHED"
+    ]
+
+    assert sentence.text == (
+        f"Recognised the intent FEES, because the message contains “how much” (phrase {phrase.pk})."
+    )
+    assert sentence.patterns == (f"phrase {phrase.pk}: /how (much|dear)/",)
+
+
+def test_conditions_are_shown_whole_where_the_sentence_shortens_them() -> None:
+    create_help_desk()
+    long = "word " * 60
+    with change_set(reason="a long condition"):
+        CeRule.objects.update(match_pattern=f"$[?(@.inputParams.note == '{long}')]")
+    caller = Caller()
+    caller.say("hours", inputParams={"note": long})
+
+    sentence = next(each for each in narrate_turn(events_of(caller, 1)) if each.kind == "SET_STATE")
+
+    assert long not in sentence.text
+    assert long in sentence.conditions[-1]
+
+
+def test_a_turn_ends_with_where_it_left_the_conversation() -> None:
+    dialogue = {"_meta": {"contextDict": {"dialogue": {"asked_field": "email"}}}}
+
+    assert narrate(event("ENGINE_RETURN", 1, intent="FEES", state="ASK", **dialogue)) == [
+        "The turn left the conversation at intent FEES, state ASK; the open question asks for email."
+    ]
+    assert narrate(event("ENGINE_RETURN", 1, intent="FEES", state="ASK")) == [
+        "The turn left the conversation at intent FEES, state ASK."
+    ]
+
+
+def test_a_row_whose_name_the_sentence_says_is_called_by_its_number() -> None:
+    phrase = CeIntentClassifier(pk=7, intent_code="FEES", rule_type="CONTAINS", pattern="fees", description="fees")
+    row = row_of(phrase)
+    snapshot = Snapshot(1, {row.table: Table(row.table, [row])})
+    reference = RowRef(row.table, 7)
+    said = Fact("“fees”", "fees", 1, ("matchedByRule",), reference, "pattern")
+    name = Fact("phrase 7", "7", 1, ("matchedByRule",), reference)
+
+    assert name_rows(("because it contains ", said, " (", name, ")"), snapshot)[-2] == "phrase 7"
+    assert name_rows(("because of ", name), snapshot) == ["because of ", "phrase “fees”"]

@@ -3,7 +3,7 @@ import uuid
 import pytest
 
 from audit.narration.reasons import Reason, describe_fields_read, list_reasons
-from audit.record.expand import expand_events
+from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse, CeRule
 from config_admin.releases.change_set import change_set

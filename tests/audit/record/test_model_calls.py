@@ -7,11 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import DataError
 from django.utils.module_loading import import_string
 
 from audit.models import CeLlmCallLog
-from audit.record import model_calls
 from audit.record.model_calls import sum_cost
 from config_admin.models import CeConfig
 from convengine.engine.llm.ask import Question, ask
@@ -22,7 +20,6 @@ from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
-from convengine.server.database import sql
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from convengine.server.wiring import OutsideWorld
@@ -94,30 +91,6 @@ def test_step_by_step_they_are_written_once() -> None:
     _, rows = turn_with(ANSWER)
 
     assert len(rows) == 1
-
-
-def test_a_row_that_the_database_refuses_does_not_fail_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sql.execute
-
-    def refusing(write: sql.Statement) -> bool:
-        if "ce_llm_call_log" in write.sql:
-            raise DataError("too large")
-        return real(write)
-
-    def refuse_model_calls(writes: Sequence[sql.Statement]) -> None:
-        if any("ce_llm_call_log" in write.sql for write in writes):
-            raise DataError("too large")
-        joined(writes)
-
-    joined = sql._execute_in_one_statement
-    monkeypatch.setattr(sql, "execute", refusing)
-    monkeypatch.setattr(sql, "_execute_in_one_statement", refuse_model_calls)
-    monkeypatch.setattr(model_calls, "execute", refusing)
-    answer, rows = turn_with(ANSWER)
-
-    assert answer.error is None
-    assert list(rows) == []
-    assert not CeConversationHistory.objects.get(turn_id=answer.turn_id).audit_incomplete
 
 
 def test_a_turn_without_a_model_writes_nothing() -> None:

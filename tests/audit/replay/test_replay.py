@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db.models import QuerySet
 
 from audit.models import CeAudit
 from audit.replay.replay import NotReplayable, find_replay_difference
@@ -19,7 +18,7 @@ from convengine.server.extensions.tasks import TaskCall
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns import turn_record
 from tests.api import Caller
-from tests.database import allow_forging
+from tests.record import change_payload, events
 
 pytestmark = pytest.mark.django_db
 
@@ -105,11 +104,6 @@ def test_a_dialogue_with_relative_days_replays_equal_a_year_later(
     assert [find_replay_difference(record(turn)) for turn in range(1, len(lines) + 1)] == [None] * len(lines)
 
 
-def forge(pk: int, payload: dict[str, Any]) -> None:
-    with allow_forging("ce_audit"):
-        QuerySet(CeAudit).filter(pk=pk).update(payload_json=payload)
-
-
 def test_a_failed_turn_replays_equal_as_well(caller: Caller) -> None:
     CeResponse.objects.filter(intent_code="HOURS").delete()
     caller.say("hours")
@@ -119,8 +113,8 @@ def test_a_failed_turn_replays_equal_as_well(caller: Caller) -> None:
 
 def test_a_difference_names_the_first_event(caller: Caller) -> None:
     caller.say("hours")
-    event = CeAudit.objects.get(stage="RESPONSE_EXACT")
-    forge(event.pk, {**event.payload_json, "text": "Forged."})
+    (event,) = events("RESPONSE_EXACT")
+    change_payload(caller.conversation_id, 1, event.seq, text="Forged.")
 
     difference = find_replay_difference(record())
 
@@ -193,7 +187,8 @@ def test_the_command_says_equal_or_what_differs(caller: Caller) -> None:
     caller.say("hours")
     out = StringIO()
     call_command("replay", caller.conversation_id, "1", stdout=out)
-    forge(CeAudit.objects.get(stage="RESPONSE_EXACT").pk, {})
+    (event,) = events("RESPONSE_EXACT")
+    change_payload(caller.conversation_id, 1, event.seq, text="Forged.")
 
     assert out.getvalue().strip() == "equal"
     with pytest.raises(CommandError, match="is different"):

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
-from django.test import Client
+from django.db import IntegrityError
+from django.test import Client, override_settings
 from django.utils import timezone
 
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.models import CeAccessLog, CeAudit, CeReplayJob
-from audit.record import old_events
+from audit.record import retention
 from audit.replay.jobs import replays, run_job
 from config_admin.models import CeRelease, CeResponse
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
-from tests.database import allow_forging
+from tests.record import change_payload, events
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def _by_hand(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """A thread of its own cannot see what a test's transaction holds, and would wait for it."""
     marker = request.node.get_closest_marker("django_db")
     if not marker.kwargs.get("transaction"):
-        monkeypatch.setattr(replays, "submit", lambda job: True)
+        monkeypatch.setattr(replays, "submit", lambda key, perform: True)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def changed_answer() -> int:
 def test_a_replay_runs_behind_the_call_and_finds_the_turns_equal(caller: Caller) -> None:
     before = CeAudit.objects.count()
     answer = ask(caller, expectations=[{"turnIndex": 0, "expectedIntent": "hours", "expectedState": "idle"}])
-    replays.finish()
+    replays.queue.finish()
     found = get_replay(caller, answer.json()["id"]).json()
 
     assert answer.status_code == 202
@@ -112,9 +112,8 @@ def test_expectations_are_held_against_the_run_and_an_index_outside_is_a_failure
 
 
 def test_a_record_that_says_otherwise_is_a_failure_with_the_first_event_and_the_path(caller: Caller) -> None:
-    event = CeAudit.objects.get(stage="RESPONSE_EXACT", turn_no=1)
-    with allow_forging("ce_audit"):
-        QuerySet(CeAudit).filter(pk=event.pk).update(payload_json={**event.payload_json, "text": "Forged."})
+    (event,) = events("RESPONSE_EXACT", turn_no=1)
+    change_payload(caller.conversation_id, 1, event.seq, text="Forged.")
     found = run_replay(caller)
 
     assert found["passed"] is False
@@ -179,7 +178,7 @@ def test_what_is_not_offered_or_wrong_is_refused_by_its_field(
     assert (answer.status_code, answer.json()["errorCode"]) == (400, code)
     assert set(answer.json()["fields"]) == {field}
     if code == "REPLAY_NOT_OFFERED":
-        assert "manage.py scenarios" in answer.json()["fields"][field][0]
+        assert "convengine test" in answer.json()["fields"][field][0]
     assert not CeReplayJob.objects.exists()
 
 
@@ -193,6 +192,21 @@ def test_conversations_and_replays_of_another_workspace_do_not_exist(caller: Cal
     assert get_replay(caller, "x").status_code == 400
     assert ask(caller, make_key(scopes=["turns"])).status_code == 403
     assert ask(caller, "nobody.knows").status_code == 401
+
+
+def test_a_replay_that_ends_while_the_next_one_is_stored_does_not_fail_it(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, refusals = CeReplayJob.save, [IntegrityError("ce_replay_one_of_an_owner")]
+
+    def refuse_once(job: CeReplayJob, **options: Any) -> None:
+        if refusals:
+            raise refusals.pop()
+        save(job, **options)
+
+    monkeypatch.setattr(CeReplayJob, "save", refuse_once)
+
+    assert ask(caller).status_code == 202
 
 
 def test_a_key_has_one_replay_at_a_time_and_one_of_a_dead_process_is_lost(caller: Caller) -> None:
@@ -240,11 +254,23 @@ def test_erasing_a_conversation_takes_its_replays_out_and_nothing_is_run_again(c
 def test_results_are_kept_for_a_week_and_go_with_their_conversation(caller: Caller) -> None:
     kept, old = (run_replay(caller, turns=[1])["id"] for _ in range(2))
     CeReplayJob.objects.filter(pk=old).update(created_at=timezone.now() - timedelta(days=8))
-    assert {"replays": 1} in list(old_events.remove_old())
+    assert {"replays": 1} in list(retention.remove_old())
     assert str(CeReplayJob.objects.get().pk) == kept
 
     CeConversation.objects.all().delete()
     assert not CeReplayJob.objects.exists()
+
+
+@override_settings(REST_FRAMEWORK={})
+def test_nobody_replays_without_a_key_in_a_project_with_the_usual_rest_settings(caller: Caller) -> None:
+    key = ask(caller).json()["id"]
+    begun = Client().post(
+        "/api/v1/replay",
+        {"mode": "RECORDED", "conversationId": caller.conversation_id},
+        content_type="application/json",
+    )
+
+    assert (begun.status_code, Client().get(f"/api/v1/replay/{key}").status_code) == (401, 401)
 
 
 def test_a_person_needs_the_right_and_the_token_and_is_noted(caller: Caller) -> None:

@@ -4,8 +4,9 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from audit.models import CeAudit, CeLlmCallLog, CeMcpUserFeedback, CeTurnRow
+from audit.models import CeMcpUserFeedback
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from tests.record import call, entry, store_turn
 
 BEGIN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -24,16 +25,12 @@ def turn(number: int = 0, of: CeConversation | None = None, **values: Any) -> Ce
     at = BEGIN + timedelta(minutes=number)
     usual = {"turn_no": session.turns.count() + 1, "created_at": at, "config_version": 1, "user_input": "hello"}
     answer = {"assistant_output": {"type": "TEXT", "value": "good day"}}
-    made = CeConversationHistory.objects.create(conversation=session, **usual | answer | values)
-    place = {"conversation_id": session.pk, "turn_id": made.turn_id, "turn_no": made.turn_no, "created_at": at}
-    CeAudit.objects.bulk_create(
-        CeAudit(seq=seq, stage=stage, payload_json={}, **place) for seq, stage in enumerate(stages, start=1)
-    )
-    CeTurnRow.objects.bulk_create(
-        CeTurnRow(turn_id=made.turn_id, created_at=at, table_name=table, row_pk=pk, role="RULE") for table, pk in rows
-    )
-    CeLlmCallLog.objects.bulk_create(CeLlmCallLog(prompt_text="?", cost=cost, **place) for cost in costs)
-    place.pop("conversation_id")
+    decided = {"rows": [[table, pk, "RULE"] for table, pk in rows]} if rows else {}
+    asked = {"calls": [call(no=no, cost=float(cost)) for no, cost in enumerate(costs, start=1)]} if costs else {}
+    entries = [entry(seq, stage) for seq, stage in enumerate(stages, start=1)] or [entry(1, "USER_INPUT")]
+    entries[-1] |= decided | asked
+    made = store_turn(session, entries, **usual | answer | values)
+    place = {"turn_id": made.turn_id, "turn_no": made.turn_no, "created_at": at}
     CeMcpUserFeedback.objects.bulk_create(
         CeMcpUserFeedback(conversation=session, feedback_type=kind, author=f"somebody {who}", **place)
         for who, kind in enumerate(rated)

@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import CeAccessLog, CeSavedSearch
+from convengine.server.app_interfaces import release_history
 from tests.audit.search.records import conversation, turn
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ def test_what_was_left_empty_is_not_part_of_the_address(reader: Client, address:
     assert answer.headers["Location"] == f"{address}?q=late"
 
 
+@pytest.mark.dialects
 def test_the_address_is_the_search(reader: Client, address: str) -> None:
     mine = turn(1, conversation(remote_jid="+4912"), user_input="Where is my <parcel>?", intent_code="TRACK")
     turn(2, user_input="parcel")
@@ -63,6 +65,7 @@ def test_the_address_is_the_search(reader: Client, address: str) -> None:
     assert f'href="{without}" aria-label="Remove the filter Intent"' in text
 
 
+@pytest.mark.dialects
 def test_a_page_leads_to_its_neighbours(reader: Client, address: str) -> None:
     turns = [turn(number, state_code="ASKED").pk for number in range(60)]
 
@@ -109,10 +112,24 @@ def test_where_nothing_is_found_it_says_why_that_may_be(reader: Client, address:
     for hint in (
         "does not have the intent GONE",
         "does not have the state LOST",
-        "No participant has the ID +49",
+        "No participant has “+49” in the name or number",
         "whole words",
     ):
         assert hint in text
+
+
+def test_turns_before_a_rename_are_linked(reader: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = turn(1, intent_code="LOAN").pk
+    monkeypatch.setattr(
+        type(release_history()), "older_codes", staticmethod(lambda intent: ["LOAN"] * (intent == "CREDIT"))
+    )
+
+    page = reader.get(address, {"intent": "CREDIT"})
+
+    assert "This intent was renamed." in page.content.decode()
+    ((_, link),) = page.context["older_codes"]
+    assert list_shown_turns(reader.get(link)) == [old]
+    assert "renamed" not in reader.get(link).content.decode()
 
 
 def test_a_strange_place_in_the_list_is_its_beginning(reader: Client, address: str) -> None:
@@ -124,6 +141,7 @@ def test_a_strange_place_in_the_list_is_its_beginning(reader: Client, address: s
     assert "The first page is shown" in answer.content.decode()
 
 
+@pytest.mark.dialects
 def test_a_search_is_kept_under_a_name_for_oneself_or_for_all(reader: Client, address: str) -> None:
     other = member("vera")
     of_tracks = f"{address}?intent=TRACK"
@@ -166,6 +184,7 @@ def test_operators_find_no_conversations(address: str) -> None:
     assert member("otto", "operator").get(address).status_code == 403
 
 
+@pytest.mark.dialects
 def test_the_page_costs_the_same_number_of_statements_for_any_number_of_turns(reader: Client, address: str) -> None:
     def statements() -> int:
         with CaptureQueriesContext(connection) as captured:

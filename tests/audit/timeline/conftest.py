@@ -10,8 +10,8 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from audit.models import CeAudit, CeTurnRow
-from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.models import CeConversation
+from tests.record import entry, store_turn
 
 BEGAN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -44,32 +44,19 @@ def long_conversation(turns: int, **given: Any) -> CeConversation:
     row = CeConversation.objects.create(
         remote_jid=str(uuid.uuid4()), last_turn_no=turns, turn_count=turns, created_at=BEGAN, **given
     )
-    records = CeConversationHistory.objects.bulk_create(
-        CeConversationHistory(
-            conversation=row, turn_no=number, user_input=f"text {number}", config_version=1, duration_ms=number,
-            assistant_output={"type": "TEXT", "value": f"answer {number}"}, intent_code="FAQ", state_code="IDLE",
-            created_at=BEGAN + timedelta(minutes=number),
-        )
-        for number in range(1, turns + 1)
-    )  # fmt: skip
-    CeTurnRow.objects.bulk_create(
-        CeTurnRow(turn_id=turn.turn_id, table_name="ce_rule", row_pk=str(pk), role="RULE")
-        for turn in records
-        for pk in (7, 8)
-    )
-    CeAudit.objects.bulk_create(
-        CeAudit(
-            conversation_id=row.pk, turn_id=turn.turn_id, turn_no=turn.turn_no, seq=seq, stage=stage,
-            payload_json=payload, created_at=turn.created_at, config_version=1,
-        )
-        for turn in records
-        for seq, (stage, payload) in enumerate(_EVENTS, start=1)
-    )  # fmt: skip
+    for number in range(1, turns + 1):
+        entries = [entry(seq, stage, payload) for seq, (stage, payload) in enumerate(_EVENTS, start=1)]
+        entries[-1]["rows"] = [["ce_rule", str(pk), "RULE"] for pk in (7, 8)]
+        store_turn(
+            row, entries, BEGAN + timedelta(minutes=number), turn_no=number, user_input=f"text {number}",
+            duration_ms=number, assistant_output={"type": "TEXT", "value": f"answer {number}"}, intent_code="FAQ",
+            state_code="IDLE",
+        )  # fmt: skip
     return row
 
 
 _EVENTS: list[tuple[str, dict[str, Any]]] = [
-    ("STEP_ENTER", {"step": "AuditUserInputStep", "_meta": {}}),
+    ("STEP_ENTER", {"step": "AuditUserInputStep"}),
     ("USER_INPUT", {"text": "hm"}),
     ("STEP_EXIT", {}),
     ("SESSION_LIFECYCLE", {"from": "RUNNING", "to": "AWAITING_USER", "reason": "question"}),

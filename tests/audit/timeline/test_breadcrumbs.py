@@ -33,7 +33,7 @@ WAYS: Mapping[str, Sequence[str]] = {
     "erase": (*CONVERSATION, "Erase"),
     "print": (*CONVERSATION, "Printable page"),
 }
-FILES = {"export"}
+FILES = {"export", "evidence"}
 QUERIES = {"row": "?table=ce_rule&row={rule}", "between": "?since=1", "scenario": "?first=x"}
 
 
@@ -95,7 +95,8 @@ def test_pages_of_no_single_conversation_stand_among_the_conversations(boss: Cli
 
     assert titles(reverse("admin:audit_cemcpuserfeedback_rated")) == ["Home", "Conversations", "Rated answers"]
     assert titles(reverse("admin:audit_ceaudit_find")) == ["Home", "Conversations", "Find"]
-    assert titles(talk) == ["Home", "Try", "Try a conversation"]
-    assert titles(f"{talk}?conversation={caller.conversation_id}") == ["Home", "Try", "anna", "Try a conversation"]
+    assert titles(reverse("admin:audit_ceaudit_simulate")) == ["Home", "Try", "Try a conversation"]
+    assert titles(talk) == ["Home", "Conversations", "Real conversation"]
+    assert titles(f"{talk}?conversation={caller.conversation_id}") == [*CONVERSATION, "Real conversation"]
     assert titles(addresses.compare_url(one, two)) == [*CONVERSATION, "Compare"]
     assert titles(addresses.compare_url(one, f"{other.conversation_id}.1")) == ["Home", "Conversations", "Compare"]

@@ -8,9 +8,11 @@ import yaml
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from audit.export.scenario import trial
 from audit.models import CeAccessLog, CeAudit
 from audit.replay.outcome import replay_outcome
 from config_admin.models import CeResponse
+from convengine.engine.turn.codec import loads
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
 from tests.api import Caller
@@ -92,7 +94,8 @@ def test_a_release_that_there_is_not_is_said(caller: Caller, qa: Client, release
     assert said in page(qa, caller, f"replay/?release={release}")
 
 
-def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client) -> None:
+def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_play", lambda document: [])
     caller.say("hours")
     caller.say("fees")
 
@@ -105,6 +108,20 @@ def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client) -> None:
     assert CeAccessLog.objects.get().kind == "SCENARIO"
 
 
+def test_a_file_that_does_not_pass_is_not_offered(caller: Caller, qa: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = {"turn": 1, "where": "expect.response.equals", "expected": "Ten.", "got": "Twelve."}
+    monkeypatch.setattr(trial, "_play", lambda document: [failure])
+    caller.say("hours")
+    caller.say("fees")
+
+    response = qa.get(f"/admin/audit/ceaudit/{caller.conversation_id}/scenario/?first=2&last=2")
+
+    assert "Content-Disposition" not in response
+    assert "Turn 2 does not play as it was recorded: the answer is “Twelve.”, and was “Ten.”." in (
+        response.content.decode()
+    )
+
+
 def test_turns_that_cannot_be_saved_say_why(caller: Caller, qa: Client) -> None:
     caller.say("hours")
     CeConversationHistory.objects.update(replayable=False, replay_note="REDACT_KEYS took a part.")
@@ -115,3 +132,15 @@ def test_turns_that_cannot_be_saved_say_why(caller: Caller, qa: Client) -> None:
     assert "Turn 1 cannot be played again: REDACT_KEYS took a part." in response.content.decode()
     wrong = qa.get(f"/admin/audit/ceaudit/{caller.conversation_id}/scenario/?first=x")
     assert "is not a turn number" in wrong.content.decode()
+
+
+def test_a_conversation_becomes_a_test_without_its_configuration(qa: Client, caller: Caller) -> None:
+    caller.say("hours")
+    caller.say("fees")
+    page = qa.get(f"/admin/audit/ceaudit/{caller.conversation_id}/scenario/?as=test&first=1&last=1")
+    document = loads(page.context["scenario"])
+    assert not document.keys() & {"tables", "settings", "id"}
+    assert document["turns"][0]["expect"].keys() >= {"intent", "state", "response"}
+    editor = qa.post(page.context["test_url"], {"document": page.context["scenario"]})
+    assert b"as expected" in editor.content
+    assert b"not as expected" not in editor.content

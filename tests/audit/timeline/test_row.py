@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from audit.timeline.addresses import between_url, row_url
+from audit.timeline.addresses import between_url, row_url, turn_url
 from config_admin.models import CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from tests.api import Caller
@@ -53,6 +53,27 @@ def test_a_row_that_changed_is_shown_then_and_now_with_what_differs(
     assert "Nine to five." in text
     assert "<del>five.</del><ins>six.</ins>" in source
     assert "unchanged" in words(row_url(key, 2, "ce_response", pk))
+
+
+def test_a_row_says_who_made_its_version_when_and_why(words: Words, key: uuid.UUID) -> None:
+    pk = CeResponse.objects.get(intent_code="HOURS", state_code="IDLE").pk
+
+    assert "release 2: longer hours" not in words(row_url(key, 1, "ce_response", pk))
+    assert ": a desk" in words(row_url(key, 1, "ce_response", pk))
+    assert ": longer hours" in words(row_url(key, 2, "ce_response", pk))
+
+
+def test_a_turn_says_of_each_row_who_made_it_and_what_it_says_today(
+    reader: Client, words: Words, key: uuid.UUID
+) -> None:
+    before, after = words(turn_url(key, 1)), words(turn_url(key, 2))
+
+    assert "Configuration that this turn used" in before
+    assert "changed since then This version was made by" in before
+    assert "What is different today" in before
+    assert "<del>five.</del><ins>six.</ins>" in reader.get(turn_url(key, 1)).content.decode()
+    assert "the same today This version was made by" in after
+    assert "What is different today" not in after
 
 
 def test_a_row_that_is_gone_is_shown_as_it_was_and_one_made_since_as_it_is(words: Words, key: uuid.UUID) -> None:

@@ -1,5 +1,6 @@
 """The timeline of a conversation: what lies between turns, every way through it, and the same cost at any length."""
 
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -7,12 +8,14 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
-from audit.models import CeAccessLog, CeAudit
-from audit.timeline.addresses import timeline_url
+from audit.models import CeAccessLog
+from audit.timeline.addresses import timeline_url, turn_url
 from audit.timeline.cards import WINDOW_SIZE, TurnCard
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.audit.timeline.conftest import BEGAN, long_conversation
+from tests.record import add_to_turn
 
 Words = Callable[[str], str]
 pytestmark = pytest.mark.django_db
@@ -77,16 +80,14 @@ def test_it_costs_the_same_at_any_length_and_everywhere_in_it(reader: Client) ->
             assert reader.get(address).status_code == 200
         counts.add(len(found))
     assert len(counts) == 1, counts
-    assert counts.pop() <= 12
+    # Two of them seal the entry of the access log.
+    assert counts.pop() <= 14
 
 
 def test_moves_that_end_or_resume_a_session_stand_between_turns(words: Words) -> None:
     row = long_conversation(2)
     for number, (end, reason) in enumerate((("ABORTED", "abandoned"), ("RUNNING", "reopened")), start=1):
-        CeAudit.objects.create(
-            conversation_id=row.pk, turn_no=number, seq=9, stage="SESSION_LIFECYCLE", created_at=BEGAN,
-            payload_json={"from": "RUNNING", "to": end, "reason": reason},
-        )  # fmt: skip
+        add_to_turn(row.pk, number, ("SESSION_LIFECYCLE", {"from": "RUNNING", "to": end, "reason": reason}))
 
     text = words(timeline_url(row.pk))
 
@@ -121,8 +122,41 @@ def test_turns_that_did_not_end_well_are_there_with_what_was_not_saved(reader: C
 
     assert [found[number].stored for number in (1, 2, 3, 4, 5)] == [True, False, False, True, True]
     assert "LLM_TIMEOUT Too slow. This turn was not saved: the conversation stayed at FAQ / IDLE." in text
+    assert "The user received no answer to this message, because a newer message stopped the turn." in text
+    assert "TURN_INTERRUPTED" in text
     assert "Blocked by a policy" in text
     assert [one.code for one in found[4].warnings] == ["AUDIT_INCOMPLETE"]
+
+
+def test_all_pages_count_the_turns_alike(words: Words) -> None:
+    row = long_conversation(5)
+    CeConversationHistory.objects.filter(conversation=row, turn_no=5).update(status="FAILED", error_code="LLM_TIMEOUT")
+    CeConversation.objects.filter(pk=row.pk).update(turn_count=4)
+    session = reverse("admin:ce_sessions_ceconversation_change", args=[row.pk])
+    pages = (
+        timeline_url(row.pk),
+        session,
+        *(reverse(f"admin:audit_ceaudit_{page}", args=[row.pk]) for page in ("print",)),
+    )
+
+    assert ["5 turns, 1 of them not saved" in words(page) for page in pages] == [True, True, True]
+    assert "5 turns compared" in words(reverse("admin:audit_ceaudit_trust", args=[row.pk]))
+
+    CeConversation.objects.filter(pk=row.pk).update(last_turn_no=6, lease_token=uuid.uuid4())
+    assert "5 turns, 1 of them not saved; turn 6 is running" in words(timeline_url(row.pk))
+
+
+def test_invisible_characters_are_shown_by_name(words: Words) -> None:
+    row = long_conversation(1)
+    text = "pay \u202e001 euros"
+    CeConversationHistory.objects.filter(conversation=row).update(
+        user_input=text, assistant_output={"type": "TEXT", "value": text}
+    )
+
+    pages = [timeline_url(row.pk), turn_url(row.pk, 1), reverse("admin:audit_ceaudit_print", args=[row.pk])]
+
+    assert [words(page).count("[RLO]001 euros") for page in pages] == [2, 2, 2]
+    assert not any("\u202e" in words(page) for page in pages)
 
 
 @pytest.mark.parametrize(
@@ -140,9 +174,9 @@ def test_turns_that_did_not_end_well_are_there_with_what_was_not_saved(reader: C
 )
 def test_a_card_warns_of_what_should_be_looked_at_first(reader: Client, stage: str, code: str) -> None:
     row = long_conversation(2)
-    CeAudit.objects.create(
-        conversation_id=row.pk, turn_no=2, seq=9, stage=stage, payload_json={"step": "X"}, created_at=BEGAN
-    )
+    add_to_turn(row.pk, 2, (stage, {"step": "X"}))
+    if code == "UNCLOSED_STEP":
+        CeConversationHistory.objects.filter(conversation=row, turn_no=2).update(status="FAILED")
 
     found = cards(reader, row)
 

@@ -7,6 +7,7 @@ import pytest
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
@@ -16,11 +17,11 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of, contents, control_plane, kept_columns
 from config_admin.releases.diff import differences
 from convengine.engine.turn.live_settings import CATALOGUE
+from tests.cases import for_each
 from tests.config_admin.admin.pages import address, fill, newest, send_again
-from tests.config_admin.builders import MODELS, edit, make
+from tests.config_admin.builders import EACH_MODEL, MODELS, edit, make
 
 pytestmark = pytest.mark.django_db
-ROWS = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
 #: Models whose example names what no test installs, so that forms refuse it.
 NOT_INSTALLED = (m.CeContainerConfig, m.CePendingAction, m.CeTool, m.CeMcpHttpTool, m.CeMcpServer)
 WHY = {"reason": "Because", "post": "yes", "confirmed": "1"}
@@ -70,7 +71,18 @@ def confirm(client: Client, response: Any, **sent: Any) -> Any:
     return send_again(client, response, _confirm="1", **sent) if response.status_code == 200 else response
 
 
-@ROWS
+@for_each("model", MODELS)
+def test_a_deletion_is_recorded(ada: Client, model: Any) -> None:
+    with transaction.atomic():
+        row = make(model)
+        first = newest().pk
+        ada.post(address(model, "delete", row.pk), WHY)
+        assert not model.objects.filter(pk=row.pk).exists()
+        assert check_releases(first) == 1
+        transaction.set_rollback(True)
+
+
+@EACH_MODEL
 def test_an_edit_is_recorded_and_can_be_put_back(model: Any, row: Any, ada: Client) -> None:
     before, first = now_of(row), newest().pk
     url = address(model, "change", row.pk)
@@ -89,7 +101,7 @@ def test_an_edit_is_recorded_and_can_be_put_back(model: Any, row: Any, ada: Clie
         assert now_of(model.objects.get(pk=row.pk)) == before
 
 
-@ROWS
+@EACH_MODEL
 def test_what_actions_and_deletions_change_is_recorded_and_comes_back(model: Any, row: Any, ada: Client) -> None:
     first, played = newest().pk, 0
     for action in reversed(list(actions_of(model))):
@@ -109,7 +121,7 @@ def test_what_actions_and_deletions_change_is_recorded_and_comes_back(model: Any
     assert check_releases(first) == played + (was_there and not is_there)
 
 
-@ROWS
+@EACH_MODEL
 def test_going_back_is_recorded(model: Any, row: Any, ada: Client) -> None:
     first = newest().pk
     with change_set("ADMIN", User.objects.get(username="ada"), "Because"):

@@ -3,14 +3,15 @@
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
+from tests.cases import for_each
 from tests.config_admin.admin.pages import a_response, address
-from tests.config_admin.builders import EXAMPLES, MODELS, make, new
+from tests.config_admin.builders import EACH_MODEL, EXAMPLES, MODELS, make, new
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +59,15 @@ def test_a_list_of_four_pages_costs_as_many_queries_as_one_of_ten_rows(model: An
     assert few <= 10
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
+@for_each("model", MODELS)
+def test_the_list_and_the_form_of_every_table_open(ada: Client, model: Any) -> None:
+    with transaction.atomic():
+        for url in (address(model), address(model, "change", make(model).pk)):
+            assert ada.get(url).status_code == 200, url
+        transaction.set_rollback(True)
+
+
+@EACH_MODEL
 def test_every_page_of_a_row_opens(model: Any, ada: Client) -> None:
     row = make(model)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.models import CePolicy, CeRelease
+from config_admin.models import CeConfig, CePolicy, CeRelease
 from config_admin.releases import head
 from config_admin.transfer.files import export_configuration
 from tests.api import Caller, make_key
@@ -58,7 +58,7 @@ def test_tables_go_out_and_come_in_as_spreadsheets(caller: Caller) -> None:
     for form, name in (("csv", "ce_policy.csv"), ("xlsx", "some.xlsx")):
         data = fetch(caller, f"?form={form}&table=ce_policy").content
         CePolicy.objects.update(description="None.")
-        response = send(caller, file={"name": name, "base64": b64encode(data).decode()}, apply=True)
+        response = send(caller, file={"name": name, "base64": b64encode(data).decode()}, apply=True, overwrite=True)
         assert (response.status_code, response.json()["applied"]) == (200, True)
         assert CePolicy.objects.get().description == "Cards."
     assert (fetch(caller, "?form=csv").status_code, fetch(caller, "?form=pdf").status_code) == (400, 400)
@@ -122,3 +122,15 @@ def test_callers_who_ask_for_lines_are_told_how_far_it_is(caller: Caller) -> Non
     assert (progress_lines[-1]["status"], progress_lines[-1]["result"]["applied"]) == (200, True)
     progress_lines = lines(bundle={"ce_policy": [{**POLICY, "rule_type": "X"}]}, apply=True)
     assert (progress_lines[-1]["status"], progress_lines[-1]["result"]["refused"]) == (422, True)
+    CeConfig.objects.create(config_type="Releases", config_key="MODE", config_value="REVIEWED")
+    progress_lines = lines(bundle={"ce_policy": [{**POLICY, "pattern": "cvc"}]}, apply=True)
+    assert (progress_lines[-1]["status"], progress_lines[-1]["result"]["errorCode"]) == (409, "DRAFT_REQUIRED")
+
+
+def test_where_changes_are_reviewed_an_import_needs_a_draft(caller: Caller) -> None:
+    CeConfig.objects.create(config_type="Releases", config_key="MODE", config_value="REVIEWED")
+    version = head.newest()
+    assert send(caller, bundle={"ce_policy": [POLICY]}).status_code == 200
+    response = send(caller, bundle={"ce_policy": [POLICY]}, apply=True)
+    assert (response.status_code, response.json()["errorCode"]) == (409, "DRAFT_REQUIRED")
+    assert (head.newest(), CePolicy.objects.count()) == (version, 0)

@@ -83,8 +83,23 @@ def test_a_second_import_says_what_exists_and_makes_the_rest(ben: Client) -> Non
 
     assert "1 answer with 1 question" in page
     assert "2 questions exist already and are skipped, and with them 2 whole lines." in page
-    assert "“Where can I park my car?” is a phrase of FAQ_WHERE_PARK_CAR." in page
+    assert "“Where can I park my car?” leads to FAQ_WHERE_PARK_CAR." in page
     assert "Nothing to create" in send(ben).content.decode()
+
+
+def test_a_question_of_another_intent_is_left_out_until_somebody_moves_it(ben: Client) -> None:
+    make(ben)
+    text = "Where can I park my car?\tIn the yard."
+    page = send(ben, text=text).content.decode()
+    assert "is answered because of the phrase “Where can I park my car?” of FAQ_WHERE_PARK_CAR." in page
+    assert "Nothing to create" in page
+
+    moved = {"text": text, "moved": "where can i park my car"}
+    assert "FAQ_WHERE_PARK_CAR loses its last phrase." in send(ben, **moved).content.decode()
+    make(ben, **moved)
+    assert set(m.CeIntentClassifier.objects.filter(pattern__contains="park").values_list("intent_code", flat=True)) == {
+        "FAQ_WHERE_PARK_CAR_2"
+    }
 
 
 def test_a_file_appears_as_text_that_can_be_corrected(ben: Client) -> None:

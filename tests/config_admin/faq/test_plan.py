@@ -14,8 +14,8 @@ HOURS = ["What are your opening hours?|When do you open?", "From nine to five."]
 PARKING = ["Where can I park my car?", "Behind the house."]
 
 
-def plan(*lines: Sequence[str], skip: bool = True) -> FaqPlan:
-    return plan_faq(list(enumerate(lines, 1)), skip=skip)
+def plan(*lines: Sequence[str], skip: bool = True, moved: Sequence[str] = ()) -> FaqPlan:
+    return plan_faq(list(enumerate(lines, 1)), skip=skip, moved=moved)
 
 
 def store(*lines: Sequence[str]) -> None:
@@ -40,10 +40,7 @@ def test_questions_that_exist_are_skipped_and_said() -> None:
     store(HOURS)
     again = plan(HOURS, PARKING)
 
-    assert [(each.question, each.has_same_answer) for each in again.skipped] == [
-        ("What are your opening hours?", True),
-        ("When do you open?", True),
-    ]
+    assert [each.question for each in again.skipped] == ["What are your opening hours?", "When do you open?"]
     assert (again.skipped_lines, [planned.entry.line for planned in again.planned]) == (1, [2])
 
 
@@ -59,12 +56,25 @@ def test_new_questions_of_the_same_answer_join_its_intent() -> None:
     assert set(plan([f"{HOURS[0]}|Open on Sundays?", HOURS[1]]).make_document().tables) == {"ce_intent_classifier"}
 
 
-def test_a_question_with_another_answer_is_skipped_and_the_other_answer_named() -> None:
+def test_a_question_with_another_answer_is_left_out_and_the_other_intent_named() -> None:
     store(HOURS)
     again = plan([HOURS[0], "From ten to six."])
 
     assert not again.planned
-    assert not any(each.has_same_answer for each in again.skipped)
+    assert not again.skipped
+    assert {(each.intent, each.is_moved) for each in again.answered} == {("FAQ_OPENING_HOURS", False)}
+
+
+def test_a_question_with_another_answer_moves_with_its_phrase_if_somebody_chooses_so() -> None:
+    store(HOURS)
+    again = plan([HOURS[0], "From ten to six."], moved=["when do you open"])
+
+    (moved,) = (each for each in again.answered if each.is_moved)
+    assert (moved.question, moved.takes_all) == ("When do you open?", False)
+    assert [planned.questions for planned in again.planned] == [("When do you open?",)]
+    add_document(again.make_document(), author="ben", reason="move")
+    phrases = dict(m.CeIntentClassifier.objects.values_list("pattern", "intent_code"))
+    assert phrases == {"What are your opening hours?": "FAQ_OPENING_HOURS", "When do you open?": "FAQ_WHEN_OPEN"}
 
 
 def test_without_skipping_a_question_is_made_again_under_another_code() -> None:
@@ -89,10 +99,15 @@ def test_overlaps_with_other_intents_and_other_lines_are_found_by_the_phrases_th
 def test_a_pattern_of_another_intent_that_takes_a_question_is_named() -> None:
     make(m.CeIntent)
     make(m.CeIntentClassifier, rule_type="CONTAINS", pattern="park")
-    (overlap,) = plan(PARKING).overlaps
+    planned = plan(PARKING, HOURS)
+    (answered,) = planned.answered
 
-    assert overlap.others == ("the phrase “park” of LOAN",)
-    assert overlap.consequence
+    assert (answered.intent, answered.phrases, answered.takes_all) == ("LOAN", ("phrase “park” of LOAN",), True)
+    assert [each.entry.line for each in planned.planned] == [2]
+    assert not planned.overlaps
+
+    moved = plan(PARKING, moved=[answered.choice])
+    assert (moved.question_count, moved.overlaps, moved.removed) == (1, [], list(answered.keys))
 
 
 def test_names_give_the_codes_and_languages_keep_them_apart() -> None:
@@ -117,8 +132,8 @@ def test_the_name_of_an_intent_with_another_answer_is_a_problem() -> None:
 
 
 def test_what_the_save_checks_refuse_is_a_problem_of_its_line() -> None:
-    planned = plan(["Is it?", "Yes."], ["Where is the garden?", "Hello {{ name"], PARKING)
+    planned = plan(["?!", "Yes."], ["Where is the garden?", "Hello {{ name"], PARKING)
 
     assert [problem.line for problem in planned.problems] == [1, 2]
-    assert planned.problems[0].text.startswith("“Is it?”: This phrase has no telling word")
+    assert planned.problems[0].text.startswith("“?!”: This phrase has no word")
     assert [each.entry.line for each in planned.planned] == [3]

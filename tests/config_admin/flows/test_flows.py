@@ -315,7 +315,7 @@ def test_what_a_tool_finds_is_told() -> None:
         ({"fields": [{"name": "a", "title": "A", "type": "choice"}]}, "fields.0: 'options' is a required property"),
         ({"fields": [*FIELDS, FIELDS[0]]}, "fields: name stands twice"),
         ({"colour": "red"}, "'colour' was unexpected"),
-        ({"kind": "lookup", "fields": FIELDS, "tool": "none.such"}, "tool: there is no tool none.such"),
+        ({"kind": "lookup", "fields": FIELDS, "tool": "none.such"}, "tool: there is no tool none.such. Add a row"),
     ],
 )
 def test_a_document_that_is_no_flow_is_refused_with_the_place(values: dict[str, Any], problem: str) -> None:

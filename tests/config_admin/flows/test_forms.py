@@ -1,6 +1,10 @@
 """Names of fields come from their titles."""
 
-from config_admin.flows.forms import make_name, name_apart
+from typing import Any
+
+import pytest
+
+from config_admin.flows.forms import FieldForms, list_initial, make_name, name_apart, read_document
 
 
 def test_fields_in_any_letters_keep_names_of_their_own() -> None:
@@ -13,3 +17,58 @@ def test_existing_names_stay_and_new_ones_avoid_them() -> None:
     fields = [{"name": "", "title": "Day"}, {"name": "day", "title": "Another title"}]
     assert [field["name"] for field in name_apart(fields)] == ["day2", "day"]
     assert make_name("number of guests") == "numberOfGuests"
+
+
+class _Flow:
+    cleaned_data: dict[str, Any] = {
+        "code": "HIRE", "title": "Hire", "description": "", "kind": "collect", "phrases": "hire a boat",
+        "answer": "Booked.", "locale": "en-GB",
+        "ask_mode": "", "on_no": "", "on_leave": "", "max_misses": None, "hand_over": "",
+        "confirmation": "", "task": "", "task_failed": "",
+    }  # fmt: skip
+
+
+def make_fields(*fields: dict[str, str]) -> Any:
+    rows = [
+        {"title": "Day", "type": "date", "required": "yes", "ORDER": str(n + 1), **field}
+        for n, field in enumerate(fields)
+    ]
+    data = {f"field-{number}-{key}": value for number, row in enumerate(rows) for key, value in row.items()}
+    counts = {"field-TOTAL_FORMS": str(len(rows)), "field-INITIAL_FORMS": "0"}
+    return FieldForms({**data, **counts}, prefix="field")
+
+
+class _NoQuestions:
+    forms: list[Any] = []
+    deleted_forms: list[Any] = []
+
+
+def test_a_date_comes_after_an_earlier_one_by_its_title() -> None:
+    fields = make_fields({"title": "Pick-up day"}, {"title": "Return", "after": "the pick-up day"})
+    assert fields.is_valid(), fields.errors
+
+    flow = read_document(_Flow(), fields, _NoQuestions(), {})  # type: ignore[arg-type]
+
+    assert [field.get("after") for field in flow["fields"]] == [None, "pickUpDay"]
+    assert list_initial(flow)[1][1]["after"] == "Pick-up day"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [{"title": "Return", "after": "Pick-up"}, {"title": "Pick-up"}],
+        [{"title": "Pick-up", "type": "text"}, {"title": "Return", "after": "Pick-up"}],
+        [{"title": "Return", "after": "Return"}],
+    ],
+)
+def test_a_later_field_and_one_without_a_date_is_no_earlier_date(fields: list[dict[str, str]]) -> None:
+    forms = make_fields(*fields)
+
+    assert not forms.is_valid()
+    assert any("no earlier field with a date" in str(errors) for errors in forms.errors)
+
+
+def test_only_a_date_comes_after_another_field() -> None:
+    forms = make_fields({"title": "Pick-up"}, {"title": "Name", "type": "text", "after": "nonsense"})
+
+    assert forms.is_valid()

@@ -7,6 +7,7 @@ import pytest
 from config_admin.flows.flows import write_rows
 from config_admin.transfer.apply_import import add_rows
 from tests.api import Caller
+from tests.dialogues.rows.worlds import answer_by_model, make_setting
 
 pytestmark = pytest.mark.django_db
 
@@ -25,6 +26,17 @@ ZAHNARZT = {
     "phrases": ["Ich brauche einen Zahnarzt", "Termin vereinbaren"],
     "fields": [{"name": "tag", "title": "Tag", "type": "date", "question": "An welchem Tag?"}],
     "answer": "Notiert.",
+}  # fmt: skip
+TAXI = {
+    "code": "TAXI", "title": "Taxi", "kind": "collect", "locale": "en-GB", "phrases": ["I need a taxi"],
+    "fields": [
+        {"name": "place", "title": "Place", "type": "text", "question": "Where are you?"},
+        {"name": "seat", "title": "Baby seat", "type": "yes_no", "question": "Do you need a baby seat?"},
+        {"name": "how", "title": "How", "type": "choice", "question": "How shall we reach you?",
+         "options": [{"value": "call", "label": "Call"}, {"value": "mail", "label": "E-mail"}]},
+        {"name": "notes", "title": "Notes", "type": "text", "required": False, "question": "Anything else?"},
+    ],
+    "answer": "Booked.", "hand_over": "A colleague takes over.",
 }  # fmt: skip
 CHECK = "Please check: Name: {}, Number of persons: 2. Is that right?"
 ASK_LEAVE = "Do you want to stop? Then I will drop what you have told me so far."
@@ -138,6 +150,25 @@ def test_abandoning_values_asks_once_and_a_yes_leaves() -> None:
     assert {"FORM_LEFT", "FORM_CLEARED"} <= set(caller.stages(4))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I don't need it", "How shall we reach you?"),
+        ("no need any more", "How shall we reach you?"),
+        ("never mind", ASK_LEAVE),
+    ],
+)
+def test_a_no_to_the_asked_field_is_no_wish_to_leave(text: str, expected: str) -> None:
+    hold(make_caller(TAXI), ("I need a taxi", "COLLECT", "Where"), ("Mill Lane", "COLLECT", "Do you need a baby seat?"),
+         (text, "COLLECT", expected))  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["we're sorted", "don't worry about it"])
+def test_an_optional_field_is_skipped_with_such_words_and_the_form_goes_on(text: str) -> None:
+    hold(make_caller(TAXI), ("I need a taxi", "COLLECT", ""), ("Mill Lane", "COLLECT", ""), ("no", "COLLECT", ""),
+         ("call me please, someone is always in", "COLLECT", "Anything else?"), (text, "CONFIRM", ""))  # fmt: skip
+
+
 @pytest.mark.parametrize("text", ["no, go on", "No, carry on please", "nein, weiter"])
 def test_the_wish_to_go_on_is_a_no(text: str) -> None:
     caller = make_caller()
@@ -170,6 +201,24 @@ def test_a_yes_to_the_wish_to_leave_never_confirms_the_form() -> None:
     book(caller)
 
     hold(caller, ("stop", "CONFIRM", ASK_LEAVE), ("yes", "UNKNOWN", CANCELLED))
+
+
+@pytest.mark.parametrize("text", ["yes", "yes please", "ok"])
+def test_a_yes_to_what_should_be_changed_confirms_nothing(text: str) -> None:
+    caller = make_caller(DENTIST | {"on_no": "ASK_WHAT_TO_CHANGE"})
+    book(caller)
+
+    check = CHECK.format("Ann Bell")
+    hold(caller, ("no", "CONFIRM", "What should I change"), (text, "CONFIRM", check), ("yes", "DONE", "Booked"))
+
+
+def test_a_wish_for_a_person_goes_before_a_wish_to_leave() -> None:
+    hold(
+        make_caller(TAXI),
+        ("I need a taxi", "COLLECT", "Where are you?"),
+        ("Main Street 5", "COLLECT", "Do you need a baby seat?"),
+        ("this is too expensive, I'd rather speak to somebody", "UNKNOWN", "A colleague takes over."),
+    )
 
 
 def test_nothing_that_is_like_a_yes_confirms_while_it_is_open() -> None:
@@ -221,6 +270,45 @@ ASK_SWITCH = "Do you want to stop this and go on with “Book a table”?"
 def make_caller_of_two() -> Caller:
     add_rows(write_rows(TABLE), author="ada", reason="second")
     return make_caller()
+
+
+PERSON = {
+    "code": "PERSON", "title": "Talk to a person", "kind": "handover", "locale": "en-GB",
+    "phrases": ["talk to a person"], "answer": "One moment.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("on_leave", "text", "state", "answer"),
+    [
+        pytest.param("ASK", "cancel", "COLLECT", ASK_LEAVE, id="ASK asks once where the form has values"),
+        pytest.param("LEAVE", "cancel", "UNKNOWN", CANCELLED, id="LEAVE leaves at once"),
+        pytest.param("STAY", "cancel", "COLLECT", "Sorry, I did not understand that.", id="STAY goes on asking"),
+        pytest.param("ASK", "I want to book a table", "COLLECT", ASK_SWITCH, id="ASK asks before another subject"),
+        pytest.param("LEAVE", "I want to book a table", "COLLECT", "How many guests?", id="LEAVE changes the subject"),
+        pytest.param(
+            "STAY",
+            "I want to book a table",
+            "COLLECT",
+            "Sorry, I did not",
+            id="STAY keeps its form for another subject",
+        ),
+        *(
+            pytest.param(
+                policy, "talk to a person", "HAND_OVER", "One moment.", id=f"{policy} lets go of who wants a person"
+            )
+            for policy in ("ASK", "LEAVE", "STAY")
+        ),
+    ],
+)
+def test_on_leave_of_a_flow_says_what_a_wish_to_leave_does(on_leave: str, text: str, state: str, answer: str) -> None:
+    for flow in (TABLE, PERSON):
+        add_rows(write_rows(flow), author="ada", reason="others")
+    caller = make_caller({**DENTIST, "on_leave": on_leave})
+    caller.say("book an appointment")
+    caller.say("Ann Bell")
+
+    hold(caller, (text, state, answer))
 
 
 def test_a_change_of_subject_asks_once_and_a_yes_goes_on_with_the_other_form() -> None:
@@ -305,3 +393,57 @@ def test_thanks_inside_a_form_repeat_the_question_without_a_reproach() -> None:
 )
 def test_a_new_conversation_may_begin_with_a_greeting(text: str, answer: str) -> None:
     hold(make_caller(), (text, "UNKNOWN", answer), ("book an appointment", "COLLECT", "What is your name?"))
+
+
+def make_answers(count: int) -> None:
+    for number in range(count):
+        flow = {"code": f"A{number}", "title": f"Question {number}", "kind": "answer", "answer": "Yes."}
+        add_rows(write_rows({**flow, "phrases": [f"topic{number}"]}), author="ada", reason="begin")
+
+
+@pytest.mark.parametrize(
+    ("flow", "text", "answer"),
+    [
+        (DENTIST, "help", "I can help you with: Dentist appointment, Question 0. What would you like to do?"),
+        (DENTIST, "what can you do?", "I can help you with: Dentist appointment, Question 0. What would"),
+        (DENTIST, "was kannst du?", "Dabei kann ich helfen: Dentist appointment, Question 0. Was möchten Sie?"),
+        (ZAHNARZT, "lila Elefanten", "Das habe ich leider nicht verstanden. Bitte sagen Sie mit anderen Worten, was"),
+    ],
+)
+def test_what_can_be_asked_for_is_told_in_the_language_of_the_flows(
+    flow: dict[str, Any], text: str, answer: str
+) -> None:
+    make_answers(1)
+    hold(make_caller({**flow, "questions_and_answers": []}), (text, "UNKNOWN", answer))
+
+
+def test_at_most_five_things_are_told_tasks_first() -> None:
+    make_answers(7)
+    told = hold(make_caller(), ("help", "UNKNOWN", "I can help you with: Dentist appointment, Question 0, "))
+    assert told["payload"]["value"].endswith("Question 3 and more. What would you like to do?")
+
+
+@pytest.mark.parametrize(
+    ("act", "state", "answer"),
+    [
+        pytest.param("AFFIRM", "UNKNOWN", CANCELLED, id="a model's yes leaves the form"),
+        pytest.param("NEGATE", "CONFIRM", CHECK.format("Ann Bell"), id="a model's no goes on with the confirmation"),
+    ],
+)
+def test_a_model_s_yes_or_no_answers_the_question_whether_to_stop(act: str, state: str, answer: str) -> None:
+    add_rows(
+        {
+            "ce_config": [
+                make_setting("DialogueActStep/RESOLUTE", "LLM_ONLY"),
+                make_setting("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC"),
+            ]
+        },
+        author="ada",
+        reason="a model",
+    )
+    caller = make_caller()
+    book(caller)
+    caller.say("stop")
+
+    with answer_by_model(DIALOGUE_ACT={"dialogueAct": act, "confidence": 0.99}):
+        hold(caller, ("that would be the best, I suppose", state, answer))

@@ -85,11 +85,11 @@ def test_nothing_is_made_before_it_was_looked_at_and_a_reason_given(ben: Client)
     assert not m.CeIntent.objects.filter(pk="BOOK_TABLE").exists()
 
 
-def test_it_is_made_as_one_release_and_opens_its_workspace(ben: Client) -> None:
+def test_it_is_made_as_one_release_and_opens_again_to_talk_to_it(ben: Client) -> None:
     before = newest().pk
     answer = send(ben, _save="1", reason="we take bookings")
 
-    assert answer["Location"] == workspace_url("BOOK_TABLE")
+    assert answer["Location"] == f"{flow_address('BOOK_TABLE')}?saved=1"
     release = newest()
     assert (release.pk, release.author, release.reason) == (before + 1, "ben", "we take bookings")
     assert read("BOOK_TABLE")["fields"] == [
@@ -201,7 +201,7 @@ def test_sentences_are_tried_on_unsaved_phrases(ben: Client) -> None:
     assert [(tried.outcome, tried.headline) for tried in page.context["tried"]] == [
         ("own", "This flow"), ("other", "Another intent: Hours"), ("nobody", "Not understood"),
     ]  # fmt: skip
-    assert "Words that count" in page.content.decode()
+    assert "of the words match" in page.content.decode()
     assert page.context["form"]["title"].value() == "Book a table"
 
 
@@ -228,9 +228,9 @@ def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody
         ({"field-0-DELETE": "on", "field-1-DELETE": "on"}, "Enter at least one field to collect."),
         ({"field-1-options": " \n "}, "Enter the choices, one per line."),
         ({"field-1-options": "a\na: b"}, "“a” occurs twice"),
-        ({"field-0-min": "x"}, "“x” is no bound"),
+        ({"field-0-min": "x"}, "“x” is not understood"),
         ({"field-0-min": "9", "field-0-max": "1"}, "comes before"),
-        ({"field-0-type": "date", "field-0-max": "soon"}, "Use today, today+90d"),
+        ({"field-0-type": "date", "field-0-max": "soon"}, "Use today, tomorrow, in 3 months"),
         ({"field-0-type": "pattern", "field-0-pattern": "(a"}, "Pattern"),
         ({"field-0-type": "money", "field-0-currency": "euro"}, "Currency"),
         ({"kind": "answer"}, "Enter the answer"),
@@ -263,3 +263,67 @@ def test_rows_of_another_shape_are_no_flow(ben: Client) -> None:
     make(m.CeIntent)
     assert ben.get(flow_address("LOAN")).status_code == 404
     assert "Edit flow" not in ben.get(workspace_url("LOAN")).content.decode()
+
+
+def test_phrases_that_lead_elsewhere_and_unknown_names_are_warned_of_before_saving(ben: Client) -> None:
+    other = {"code": "OTHER", "title": "Other", "kind": "answer", "phrases": ["reserve a table"], "answer": "Later."}
+    create_flow(other, author="ada", reason="begin")
+    told = send(ben, _check="1", answer="See you, {{ gests }}.").content.decode()
+
+    assert "“reserve a table” also fits the phrase “reserve a table” of OTHER. Users are asked which one" in told
+    assert "{{ gests }} is no known name: nothing is shown in its place." in told
+    assert "<code>{{ numberOfGuests }}</code> number of guests" in told
+    assert "is required" not in told
+    nearest = send(ben, _check="1", confirmation="For {{ numberOfGuest }}?").content.decode()
+    assert "Did you mean numberOfGuests?" in nearest
+
+
+def test_a_broken_template_is_told_at_its_text(ben: Client) -> None:
+    told = send(ben, _check="1", **{"field-0-question": "How many, {{ name?"}).content.decode()
+
+    assert "This text is not valid. Line 1" in told
+
+
+def test_a_script_is_told_where_to_go_after_saving(ben: Client) -> None:
+    address = reverse("admin:config_admin_ceintent_start")
+    data = FORM | {"_save": "1", "reason": "we take bookings"}
+    answer = ben.post(address, data, headers={"X-Requested-With": "fetch"})
+
+    assert (answer.status_code, answer["X-Redirect"]) == (204, f"{flow_address('BOOK_TABLE')}?saved=1")
+    page = ben.get(answer["X-Redirect"]).content.decode()
+    assert "data-open" in page
+    assert 'value="we take bookings"' not in page
+
+
+def test_the_phrases_of_a_copy_are_off_until_somebody_switches_them_on(ben: Client) -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    copy = reverse("admin:config_admin_ceintent_duplicate", args=["BOOKING"])
+    ben.post(copy, {"code": "COPY", "title": "Copy", "reason": "another one", "in_force": newest().pk})
+    assert "Edit flow" in ben.get(workspace_url("COPY")).content.decode()
+    page = ben.get(flow_address("COPY"))
+    assert "These phrases are switched off, because this flow was copied" in page.content.decode()
+    assert "disabled" not in str(page.context["kept"])
+
+    def are_on() -> set[bool]:
+        return set(
+            m.CeIntentClassifier.objects.filter(intent_code__startswith="COPY").values_list("enabled", flat=True)
+        )
+
+    ben.post(flow_address("COPY"), sent_by(page, phrases="something new", _save="1", reason="other words"))
+    assert are_on() == {False}
+    page = ben.get(flow_address("COPY"))
+    assert page.context["form"]["phrases"].value() == "something new"
+    ben.post(flow_address("COPY"), sent_by(page, switch_on="1", _save="1", reason="begin"))
+    assert are_on() == {True}
+    assert "switched off" not in ben.get(flow_address("COPY")).content.decode()
+
+
+def test_a_row_made_by_hand_leads_back_to_its_flow(ben: Client) -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    make(m.CeRule, intent_code="BOOKING", match_pattern="vip")
+    [(_, url, why)] = ben.get(flow_address("BOOKING")).context["kept"]
+
+    page = ben.get(url).content.decode()
+
+    assert why == "made by hand"
+    assert f'href="{flow_address("BOOKING")}"><span aria-hidden="true">←</span> Flow' in page

@@ -49,8 +49,8 @@ QUESTIONS = [
 ]
 FULL = {
     **BASE, "kind": "collect", "description": "A guest wants a table.", "locale": "de-DE", "fields": FIELDS,
-    "ask_mode": "ALL", "confirmation": "Stimmt das?", "on_no": "RESTART", "hand_over": "Rufen Sie an.",
-    "max_misses": 2, "questions_and_answers": QUESTIONS,
+    "ask_mode": "ALL", "confirmation": "Stimmt das?", "on_no": "RESTART", "on_leave": "STAY",
+    "hand_over": "Rufen Sie an.", "max_misses": 2, "questions_and_answers": QUESTIONS,
 }  # fmt: skip
 
 
@@ -105,6 +105,26 @@ def test_defaults_and_what_a_kind_does_not_use_are_left_out() -> None:
         "confirmation": "Right?", "questions_and_answers": [],
     }  # fmt: skip
     assert normalise_flow(flow) == {**BASE, "kind": "answer", "phrases": ["a table"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("[A-Z]{3}", "^[A-Z]{3}$"),
+        ("^[A-Z]{3}$", "^[A-Z]{3}$"),
+        ("^A", "^A$"),
+        ("A|B", "^(?:A|B)$"),
+        (r"A\$", r"^(?:A\$)$"),
+    ],
+)
+def test_a_pattern_describes_the_whole_value(given: str, written: str) -> None:
+    field = {"name": "plate", "title": "Plate", "type": "pattern", "pattern": given}
+    flow = {**BASE, "kind": "collect", "fields": [field]}
+    store(flow)
+
+    assert read().document["fields"][0]["pattern"] == written
+    assert read().document == normalise_flow(flow)
+    assert write_rows(read().document) == write_rows(flow)
 
 
 def test_rows_made_by_hand_are_named_and_do_not_count() -> None:

@@ -11,9 +11,12 @@ from django.core.management import CommandError, call_command
 from config_admin import models as m
 from config_admin.flows.flows import FlowRefused
 from config_admin.flows.reading import normalise_flow, read_flow
-from config_admin.flows.saving import create_flow, merge_value, update_flow
+from config_admin.flows.saving import create_flow, export_flow, merge_value, update_flow
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
+from convengine.server import wiring
+from convengine.server.extensions import registry as registered
+from convengine.server.extensions.registry import Registry, task
 from tests.api import Caller
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.flows.test_reading import BASE, FIELDS, FULL, QUESTIONS, make_tool
@@ -158,3 +161,95 @@ def test_the_command_updates_by_difference(tmp_path: Path, capsys: pytest.Captur
 
     assert "1 rows changed." in capsys.readouterr().out
     assert m.CeResponse.objects.get(intent_code="BOOKING", state_code="DONE").exact_text == "See you."
+
+
+def test_an_update_takes_back_no_change_that_was_made_since_the_export() -> None:
+    create_flow(KINDS["collect"], author="ada", reason="begin")
+    exported = export_flow("BOOKING")
+    assert exported is not None
+    update({**KINDS["collect"], "answer": "Changed in the admin."})
+
+    with pytest.raises(FlowRefused, match=r"^answer: changed here after release \d+, .*BASE_MOVED"):
+        update({**exported, "title": "Tables"})
+    update({**exported, "title": "Tables", "answer": "Changed in the admin."})
+    update_flow({**exported, "answer": "Mine."}, author="ben", reason="mine", overwrite=True)
+
+    reading = read_flow(snapshots.current(), "BOOKING")
+    assert reading is not None
+    assert reading.document["answer"] == "Mine."
+
+
+def test_a_changed_field_is_named_and_other_fields_may_change() -> None:
+    create_flow(KINDS["collect"], author="ada", reason="begin")
+    exported = export_flow("BOOKING")
+    assert exported is not None
+    first, second = exported["fields"]
+    update({**KINDS["collect"], "fields": [{**first, "question": "Here?"}, second]})
+
+    with pytest.raises(FlowRefused, match=f"^field {first['name']}: changed here"):
+        update({**exported, "fields": [{**first, "question": "There?"}, second]})
+
+
+def test_flows_are_written_to_files_that_an_update_reads(tmp_path: Path) -> None:
+    create_flow(KINDS["collect"], author="ada", reason="begin")
+    (tmp_path / "1-tables.json").write_text(json.dumps(KINDS["collect"]))
+
+    call_command("export_flow", all=tmp_path, verbosity=0)
+    document = json.loads((tmp_path / "1-tables.json").read_text())
+    assert [file.name for file in tmp_path.iterdir()] == ["1-tables.json"]
+    assert document["base"]["release"] == newest().pk
+
+    (tmp_path / "1-tables.json").write_text(json.dumps({**document, "answer": "New."}))
+    call_command("start_flow", tmp_path / "1-tables.json", update=True, update_base=True, verbosity=0)
+    assert json.loads((tmp_path / "1-tables.json").read_text())["base"]["release"] == newest().pk
+    with pytest.raises(CommandError, match="There is no flow NOTHING"):
+        call_command("export_flow", "NOTHING")
+
+
+def test_a_flow_with_a_task_runs_it_after_the_yes_and_says_when_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Any] = []
+
+    class Tables:
+        def book(self, call: Any) -> Any:
+            ran.append(dict(call.context))
+            if len(ran) == 1:
+                raise RuntimeError("The book is locked.")
+            return True
+
+    registry = Registry()
+    for module in (registered, wiring):
+        monkeypatch.setattr(module, "registry", registry)
+    monkeypatch.setattr("config_admin.validation.installation.registry", registry)
+    task("tables")(Tables)
+    flow = {
+        "code": "BOOKING",
+        "title": "Booking",
+        "kind": "collect",
+        "phrases": ["book a table"],
+        "fields": [{"name": "guests", "title": "Guests", "type": "number"}],
+        "answer": "Booked.",
+        "task": "tables:book",
+        "task_failed": "The book is closed.",
+    }
+    create_flow(flow, author="ada", reason="begin")
+    caller = Caller()
+    answers = [caller.say(text)["payload"]["value"] for text in ["book a table", "4", "yes"] * 2]
+
+    reading = read_flow(snapshots.current(), "BOOKING")
+
+    assert (answers[2], answers[5]) == ("The book is closed.", "Booked.")
+    assert reading is not None
+    assert (reading.document, reading.other_rows, reading.missing) == (normalise_flow(flow), (), ())
+    assert [context["guests"] for context in ran] == [4, 4]
+
+
+def test_a_date_may_come_after_an_earlier_one_by_its_name() -> None:
+    dates = [{"name": name, "title": name.title(), "type": "date"} for name in ("viewing", "trial")]
+    flow = {**KINDS["collect"], "fields": [dates[0], {**dates[1], "after": "viewing"}]}
+    create_flow(flow, author="ada", reason="begin")
+    reading = read_flow(snapshots.current(), "BOOKING")
+
+    assert reading is not None
+    assert reading.document["fields"][1]["after"] == "viewing"
+    with pytest.raises(FlowRefused, match=r"fields.0.after: 'trial' is no earlier date. Only a date behind another"):
+        update({**flow, "fields": [{**dates[0], "after": "trial"}, dates[1]]})

@@ -41,9 +41,9 @@ def test_each_sentence_says_who_understands_it() -> None:
 
 def test_the_words_that_counted_are_told() -> None:
     (tried,) = make_trial("book a table").try_sentences(["book a blue table"])
-    assert "Words that count: book, table. Words that do not count: blue." in tried.reasons[0]
+    assert "“book”, “table”. No phrase of it has “blue”." in tried.reasons[0]
     (unknown,) = make_trial("book a table").try_sentences(["purple elephants"])
-    assert unknown.reasons == ["No intent shares a telling word with it."]
+    assert unknown.reasons == ["No intent has a phrase with one of its words."]
 
 
 def test_phrases_shared_with_another_intent_ask_the_user() -> None:

@@ -45,7 +45,7 @@ def test_a_stale_edit_is_refused_and_both_versions_stand_side_by_side(ada: Clien
     page = refused.content.decode()
     assert reload(row).exact_text == "Ben was here."
     assert "ben changed this row (" in page
-    assert "Reload the page to see the change. Your text is kept in the form." in page
+    assert "while you were editing. Your text is kept in the form." in page
     assert form_of(refused)["exact_text"].value() == "Ada is here."
     (side,) = form_of(refused).meeting.sides
     assert side.merge.base == "Call us today."

@@ -170,6 +170,18 @@ def test_rows_of_a_tool_are_not_added_in_the_grid(ada: Client) -> None:
     assert send(ada, m.CeMcpHttpTool, {"new-1": {"new": True, "cells": {}}}).status_code == 403
 
 
+def test_the_grid_of_rules_offers_json_paths_as_fields_and_values(ada: Client) -> None:
+    simple, more = "$[?(@.intent == 'LOAN')]", "$.items[*].price"
+    with change_set():
+        for path in (simple, more):
+            make(m.CeRule, rule_type="JSON_PATH", match_pattern=path)
+
+    paths = ada.get(address(m.CeRule, "grid")).context["grid"]["condition"]["paths"]
+
+    assert list(paths) == [simple]
+    assert '"field": "intent"' in paths[simple]
+
+
 def test_the_grid_of_rules_offers_the_editor_of_conditions(ada: Client) -> None:
     page = ada.get(address(m.CeRule, "grid"))
 

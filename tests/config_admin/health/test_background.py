@@ -30,6 +30,14 @@ def test_a_configuration_is_checked_once_with_progress() -> None:
     assert runs.of(SNAPSHOT, World(model_configured=True)) is not first
 
 
+def test_the_check_of_a_draft_does_not_begin_that_of_the_live_configuration_again() -> None:
+    runs, draft = background.Runs(), make_snapshot(make_intent("REFUND"))
+    live = runs.of(SNAPSHOT, World())
+    other = runs.of(draft, World())
+    assert runs.of(SNAPSHOT, World()) is live
+    assert runs.of(draft, World()) is other
+
+
 def test_who_waits_gets_what_it_finds() -> None:
     runs = background.Runs()
     health = runs.of(SNAPSHOT, World()).wait(20)

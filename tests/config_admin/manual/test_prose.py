@@ -49,3 +49,12 @@ def test_every_picture_of_a_chapter_is_a_static_file() -> None:
     for path, alternative in pictures:
         assert finders.find(path)
         assert len(alternative) > 10
+
+
+def test_a_match_has_its_heading_and_an_excerpt() -> None:
+    match = next(match for match in prose.search("bounds confirmation") if match.chapter.slug == "authoring")
+
+    assert match.paragraph.anchor == "starting-a-flow"
+    assert match.paragraph.heading == "Starting a flow"
+    assert "Bounds" in match.excerpt or "Confirmation" in match.excerpt
+    assert prose.search("") == []

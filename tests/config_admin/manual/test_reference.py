@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[3]
 #: Codes that are not given as a text: that of the guard of SQL statements, and a default.
 ELSEWHERE = {"SQL_NOT_READONLY", "SHADOWED_ROW"}
 #: The same of tools: of the guard, of expressions, and of results that are kept.
-OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP"}
+OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP", "OVERLOADED"}
 #: How checks hand a code over.
 GIVES = {
     "Problem",

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.dialects
 
 
 def test_the_text_is_read_in_parts():
-    assert Head.parse("812:9001:9000:abc") == Head(812, 9001, 9000, "abc")
-    assert not Head.parse("812:9001:9000:abc").settled
-    assert Head.parse("812:9001:9001:abc").settled
+    assert Head.parse("812:9001:9000:abc:7f") == Head(812, 9001, 9000, "abc", "7f")
+    assert not Head.parse("812:9001:9000:abc:").settled
+    assert Head.parse("812:9001:9001:abc:").settled
 
 
 def test_another_text_is_refused():
@@ -38,7 +38,7 @@ def test_a_statement_of_any_kind_may_carry_it():
             answers.append(cursor.fetchone()[-1])
     stored = m.CeConfigHead.objects.get(pk=1)
     assert set(answers) == {
-        f"{stored.config_version}:{stored.write_counter}:{stored.released_counter}:{stored.content_hash}"
+        f"{stored.config_version}:{stored.write_counter}:{stored.released_counter}:{stored.content_hash}:{stored.audience}"
     }
 
 

@@ -5,7 +5,7 @@ import pytest
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import contents
-from config_admin.restore.renamed_intents import find_deletion, find_renamed_intent
+from config_admin.restore.renamed_intents import find_deletion, find_renamed_intent, list_older_codes
 from config_admin.restore.restore_rows import restore_rows
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
@@ -31,6 +31,14 @@ def test_every_older_code_leads_to_the_present_one() -> None:
     last = rename("CREDIT", "MONEY")
 
     assert find_renamed_intent("LOAN") == find_renamed_intent("CREDIT") == ("MONEY", last)
+
+
+def test_the_present_code_leads_to_every_older_one() -> None:
+    rename("LOAN", "CREDIT")
+    rename("CREDIT", "MONEY")
+
+    assert list_older_codes("MONEY") == ["CREDIT", "LOAN"]
+    assert list_older_codes("NEVER") == []
 
 
 def test_an_intent_that_exists_or_never_did_was_not_renamed() -> None:

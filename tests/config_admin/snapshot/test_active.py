@@ -13,9 +13,11 @@ from config_admin.releases.queries import NoSuchRelease
 from config_admin.snapshot.active import KEEP, Snapshots
 from convengine.engine.turn import rows
 from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeConversationHistory
+from tests.api import Caller
 from tests.config_admin.builders import make
 from tests.config_admin.builders import rules as some_rules
-from tests.database import in_another_process
+from tests.database import allow_forging, in_another_process
 
 pytestmark = pytest.mark.dialects
 
@@ -141,6 +143,38 @@ def test_a_past_version_is_kept_for_a_while(snapshots, django_assert_num_queries
 def test_a_version_that_never_was_is_told(snapshots):
     with pytest.raises(NoSuchRelease):
         snapshots.at(4711)
+
+
+def lose_blobs() -> None:
+    with allow_forging("ce_release_blob"), connection.cursor() as cursor:
+        cursor.execute("DELETE FROM ce_release_blob")
+
+
+@pytest.mark.django_db
+def test_a_release_that_cannot_be_loaded_leaves_the_last_one_in_force(snapshots):
+    rule = make(m.CeRule)
+    before = snapshots.current()
+    with change_set():
+        rule.priority = 1
+        rule.save()
+    lose_blobs()
+    assert snapshots.current() is before
+
+
+@pytest.mark.django_db
+def test_without_any_release_that_can_be_loaded_the_turn_fails(monkeypatch):
+    make(m.CeRule)
+    lose_blobs()
+    monkeypatch.setattr(configuration(), "_newest", {})
+    monkeypatch.setattr(configuration(), "_past", {})
+
+    answer = Caller().say("Hello")
+
+    assert (answer["success"], answer["errorCode"]) == (False, "CONFIG_INVALID")
+    assert answer["message"] == (
+        f"Release {version()} cannot be loaded. Publish a new release, or roll back to an older one."
+    )
+    assert not CeConversationHistory.objects.exists()
 
 
 @pytest.mark.django_db

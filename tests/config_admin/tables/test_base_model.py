@@ -4,12 +4,13 @@ import json
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from config_admin import models as m
 from config_admin.releases.queries import row_at
 from config_admin.snapshot.active import snapshots
-from tests.config_admin.builders import EXAMPLES, MODELS, edit, make, new
+from tests.cases import for_each
+from tests.config_admin.builders import EACH_MODEL, EXAMPLES, MODELS, edit, make, new
 
 pytestmark = pytest.mark.django_db
 
@@ -38,13 +39,27 @@ def check_release(row_pk, model, signs):
     assert newest.change_set == m.CeRelease.objects.get(pk=head().config_version).change_set
 
 
-@pytest.mark.parametrize("model", MODELS)
+@for_each("model", MODELS)
+def test_every_table_keeps_the_history_of_its_rows(db, model):
+    with transaction.atomic():
+        row = make(model)
+        pk = row.pk
+        for name, value in edit(model).items():
+            setattr(row, name, value)
+        row.save()
+        check_release(pk, model, "+~")
+        row.delete()
+        check_release(pk, model, "+~-")
+        transaction.set_rollback(True)
+
+
+@EACH_MODEL
 def test_saving_a_new_row(model):
     row = make(model)
     check_release(row.pk, model, "+")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_saving_a_changed_row(model):
     row = make(model)
     for name, value in edit(model).items():
@@ -53,7 +68,7 @@ def test_saving_a_changed_row(model):
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_saving_some_columns(model):
     row = make(model)
     for name, value in edit(model).items():
@@ -62,7 +77,7 @@ def test_saving_some_columns(model):
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_saving_without_a_change_leaves_nothing(model):
     row = make(model)
     before = head()
@@ -71,7 +86,7 @@ def test_saving_without_a_change_leaves_nothing(model):
     assert head().content_hash == before.content_hash
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_saving_around_the_librarys_history(model):
     row = make(model)
     for name, value in edit(model).items():
@@ -80,7 +95,7 @@ def test_saving_around_the_librarys_history(model):
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_deleting_a_row(model):
     row = make(model)
     pk = row.pk
@@ -88,35 +103,35 @@ def test_deleting_a_row(model):
     check_release(pk, model, "+-")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_updating_by_a_query(model):
     row = make(model)
     model.objects.filter(pk=row.pk).update(**edit(model))
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_deleting_by_a_query(model):
     row = make(model)
     model.objects.filter(pk=row.pk).delete()
     check_release(row.pk, model, "+-")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_creating_in_bulk(model):
     row = new(model)
     model.objects.bulk_create([row])
     check_release(row.pk, model, "+")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_creating_in_bulk_what_may_be_there_already(model):
     row = make(model)
     model.objects.bulk_create([new(model, **({model._meta.pk.attname: row.pk}))], ignore_conflicts=True)
     check_release(row.pk, model, "+")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_creating_or_replacing_in_bulk(model):
     row = make(model)
     again = new(model, **{model._meta.pk.attname: row.pk} | edit(model))
@@ -126,7 +141,7 @@ def test_creating_or_replacing_in_bulk(model):
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_updating_in_bulk(model):
     row = make(model)
     for name, value in edit(model).items():
@@ -135,14 +150,14 @@ def test_updating_in_bulk(model):
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_updating_or_creating(model):
     row = make(model)
     model.objects.update_or_create(pk=row.pk, defaults=edit(model))
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_loading_a_fixture(model, tmp_path):
     row = make(model)
     fields = {name: value for name, value in (EXAMPLES[model][0] | edit(model)).items() if name != model._meta.pk.name}
@@ -153,7 +168,7 @@ def test_loading_a_fixture(model, tmp_path):
     check_release(row.pk, model, "+~")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@EACH_MODEL
 def test_raw_sql_is_found_at_the_next_pin(model):
     row = make(model)
     table, pk = model._meta.db_table, model._meta.pk.column

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from config_admin.models import CePolicy
 from config_admin.releases import head
+from config_admin.releases.change_set import change_set
 from config_admin.transfer.files import export_configuration
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
@@ -63,6 +64,20 @@ def test_refused_rows_are_told_and_may_be_left_out(ada: Client) -> None:
     assert [title for title, *_ in without.context["lists"]] == ["Left out"]
     answer_preview(ada, without, rest="on", apply="1", reason="moved")
     assert list(CePolicy.objects.values_list("pk", flat=True)) == [7]
+
+
+def test_a_file_that_would_take_back_later_changes_may_be_merged(ada: Client) -> None:
+    make(CePolicy, policy_id=7, pattern="cvv", priority=5)
+    bundle = json.loads(export_configuration(form="json", tables=["ce_policy"]))
+    bundle["tables"]["ce_policy"][0]["priority"] = 6
+    with change_set(reason="meanwhile"):
+        CePolicy.objects.update(pattern="cvc")
+    shown = preview_rows(ada, data=json.dumps(bundle).encode())
+    assert "Merge and preview again" in shown.content.decode()
+    merged = answer_preview(ada, shown, merge="on")
+    assert merged.context["counts"] == [("Policies", 0, 1, 0)]
+    answer_preview(ada, merged, merge="on", apply="1", reason="both")
+    assert CePolicy.objects.values_list("pattern", "priority").get() == ("cvc", 6)
 
 
 def test_seed_sql_is_told_of(ada: Client) -> None:

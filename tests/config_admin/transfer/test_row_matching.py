@@ -1,12 +1,16 @@
 """Which row a row of a file is."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from config_admin import models as m
+from config_admin.releases.content import control_plane
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.transfer.row_matching import fresh_ids, match_rows
 from tests.config_admin.builders import make
 from tests.config_admin.transfer.conftest import document
@@ -36,13 +40,13 @@ def policy() -> m.CePolicy:
 @pytest.mark.usefixtures("policy")
 def test_a_replacing_file_takes_away_what_it_does_not_have_in_its_own_tables() -> None:
     make(m.CeIntent, intent_code="LOAN")
-    given = document(Mode.REPLACE, ce_policy=[{"policy_id": 42, **POLICY}, POLICY])
+    given = document(Mode.REPLACE, ce_policy=[{"policy_id": 42, **POLICY}, {**POLICY, "pattern": "pin"}])
     assert changes(plan_import(given)) == {"ce_policy": [(41, True, False), (42, False, True), (43, False, True)]}
 
 
 def test_an_updating_file_keeps_columns_that_it_leaves_out_and_rows_that_it_does_not_name(policy: m.CePolicy) -> None:
     make(m.CePolicy, policy_id=40)
-    plan = plan_import(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, POLICY]))
+    plan = plan_import(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, {**POLICY, "pattern": "iban"}]))
     assert changes(plan) == {"ce_policy": [(41, True, True), (42, False, True)]}
     after = plan.differences["ce_policy"][0].after
     assert after
@@ -149,3 +153,46 @@ def test_ids_of_the_file_are_not_given_to_others() -> None:
     given: Document = document(Mode.REPLACE, ce_policy=[POLICY, {"policy_id": 1, **POLICY}])
     existing: dict[str, dict[Any, Any]] = {"ce_policy": {}, "ce_mcp_tool": {}}
     assert set(match_rows(given, existing, fresh_ids(given, existing)).wanted["ce_policy"]) == {1, 2}
+
+
+RULE = {"intent_code": "ANY", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "yes", "action": "SET_STATE"}
+
+
+def test_a_row_without_an_id_is_the_equal_one_or_the_next_one_with_its_natural_key() -> None:
+    for rule_id, priority in ((5, 30), (6, 10), (7, 20)):
+        make(m.CeRule, rule_id=rule_id, **RULE, action_value=f"S{rule_id}", priority=priority)
+    rows = [
+        {**RULE, "action_value": "S5", "priority": 30},
+        {**RULE, "action_value": "NEW", "priority": 10},
+        {**RULE, "match_pattern": "no", "action_value": "S7"},
+    ]
+    plan = plan_import(document(Mode.REPLACE, ce_rule=rows))
+    assert changes(plan) == {"ce_rule": [(6, True, True), (7, True, False), (8, False, True)]}
+    after = plan.differences["ce_rule"][0].after
+    assert after
+    assert after["action_value"] == "NEW"
+
+
+def test_a_row_with_an_id_is_no_match_of_one_without() -> None:
+    make(m.CeRule, rule_id=5, **RULE, action_value="A")
+    rows = [{**RULE, "action_value": "B"}, {**RULE, "rule_id": 5, "action_value": "A"}]
+    assert changes(plan_import(document(ce_rule=rows))) == {"ce_rule": [(6, False, True)]}
+
+
+def test_a_refused_row_without_an_id_does_not_make_the_stored_one_go_away() -> None:
+    make(m.CeRule, rule_id=5, **RULE, action_value="A")
+    plan = plan_import(document(Mode.REPLACE, ce_rule=[{**RULE, "colour": 1}]), rest=True)
+    assert changes(plan) == {}
+
+
+@pytest.mark.parametrize("table", control_plane())
+def test_every_table_declares_the_columns_that_identify_a_row(table: str) -> None:
+    assert set(get_key(table).columns) <= set(list_file_columns(table))
+
+
+@pytest.mark.parametrize("table", control_plane())
+def test_the_manual_names_the_natural_key_of_every_table(table: str) -> None:
+    key = get_key(table)
+    columns = ", ".join(f"`{name}`" for name in key.columns)
+    text = (Path(settings.BASE_DIR) / "docs/transfer.md").read_text()
+    assert f"| `{table}` | {columns} | {'' if key.is_unique else 'yes'} |" in text

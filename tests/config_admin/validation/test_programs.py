@@ -42,7 +42,7 @@ def test_doubled_backslashes_are_questioned() -> None:
     assert list_messages(replace(MATCH, match_pattern=r"\\border\\b")) == [
         (
             "REGEX_DOUBLE_BACKSLASH",
-            r"\\b matches a backslash followed by b. For a word boundary write \b.",
+            r"\\b matches a backslash followed by b. Write one backslash: \b",
         )
     ]
 
@@ -147,3 +147,23 @@ def test_a_letter_that_counts_wherever_it_stands_is_broad() -> None:
 def test_an_unusable_pattern_hits_nothing() -> None:
     assert not is_match("REGEX", "(", "anything")
     assert is_match("contains", "THING", "anything")
+
+
+@pytest.mark.parametrize(
+    ("text", "leftover"),
+    [
+        ("Your order ${orderNumber} is on its way.", "${orderNumber}"),
+        ("Order [[${order", "[[${order"),
+        ('<b th:if="open">Open</b>', "th:if="),
+        ("{{ state }} for %s", "%s"),
+    ],
+)
+def test_source_of_other_template_languages_is_questioned(text: str, leftover: str) -> None:
+    ((code, message),) = list_messages(replace(CONFIRMATION, user_prompt=text))
+    assert code == "TEMPLATE_SOURCE_LEFT"
+    assert message.startswith(f"{leftover} belongs to another template language")
+
+
+@pytest.mark.parametrize("text", ["It costs $5 {or so}, 100%.", "{{ state }} #1", "{# ${no} #}Use {braces}"])
+def test_signs_of_ordinary_texts_are_no_source(text: str) -> None:
+    assert list_messages(replace(CONFIRMATION, user_prompt=text)) == []

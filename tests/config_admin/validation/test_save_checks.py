@@ -103,10 +103,7 @@ def test_the_last_fallback_answer_cannot_be_deleted() -> None:
 def test_an_edit_that_somebody_overtook_is_refused() -> None:
     finding = stale_edit(RULE, shop(), who="ann", when="10:15")
     assert (finding.code, finding.is_error, finding.field) == ("STALE_EDIT", True, None)
-    assert finding.message == (
-        "ann changed this row (10:15) while you were editing. Reload the page to see the change. Your text is "
-        "kept in the form."
-    )
+    assert finding.message == "ann changed this row (10:15) while you were editing. Your text is kept in the form."
 
 
 @pytest.mark.parametrize("scopes", [100, 1])

@@ -95,14 +95,6 @@ def test_without_words_stand_favourites_and_what_was_opened_lately(ada: Client) 
     ]
 
 
-def test_they_stand_on_the_first_page_too(ada: Client) -> None:
-    rule = make(m.CeRule, description="asks for the amount")
-    assert "Recently opened and favourite items" in ada.get("/admin/").content.decode()
-    visit(ada, rule)
-
-    assert "asks for the amount" in ada.get("/admin/").content.decode()
-
-
 def test_a_favourite_is_one_until_it_is_none_and_the_page_says_so(ada: Client) -> None:
     rule = make(m.CeRule)
     url = address(m.CeRule, "change", rule.pk)
@@ -180,3 +172,10 @@ def test_a_search_costs_as_many_queries_at_five_thousand_rules(ada: Client) -> N
 
     assert queries(f"{FIND}?q=pattern") == few
     assert few <= 7
+
+
+def test_an_intent_with_the_word_comes_before_its_phrases(ada: Client) -> None:
+    a_response(exact_text="Tattoo studio Needle")
+    make(m.CeIntent, intent_code="BOOK_TATTOO")
+
+    assert names(ada, "tattoo")[0] == "Intent BOOK_TATTOO"

@@ -120,7 +120,9 @@ def test_a_state_without_an_answer_is_told() -> None:
     [
         (make_rule(action_value="DONE"), ("Always, set state to DONE.", "")),
         (make_classifier("REFUND", "money back"), ("money back", "Contains")),
+        (make_classifier("REFUND", "money back", description="money back"), ("money back", "Contains")),
         (make_schema("REFUND", {"order": {}, "why": {}}, required=["order"]), ("order*, why", "")),
+        (make_schema("REFUND", {"a": {"x-order": 2}, "b": {"x-order": 1}}), ("b*, a*", "")),
         (make_response(None, derivation_hint="Be kind."), ("Be kind.", "written by a model")),
         (make_edge("A", "B"), ("A → B", "")),
         (make_action("PAY"), ("PAY: billing (refund)", "")),

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from audit.models import CeTurnRow
+from audit.models import CeTurnIndex
 from config_admin import models as m
 from config_admin.editing.links import workspace_url
 from config_admin.releases.change_set import change_set
@@ -33,9 +33,7 @@ def text(client: Client, url: str = PAGE) -> str:
 def store_decisions(row: Any, *days_ago: float) -> None:
     for days in days_ago:
         moment = timezone.now() - timedelta(days=days)
-        CeTurnRow.objects.create(
-            turn_id=uuid4(), table_name=row._meta.db_table, row_pk=row.pk, role="R", created_at=moment
-        )
+        CeTurnIndex.objects.create(turn_id=uuid4(), kind=row._meta.db_table, value=row.pk, role="R", at=moment)
 
 
 def many_rules(count: int) -> None:

@@ -1,10 +1,12 @@
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 
 from config_admin.models import CeIntent, CeResponse, CeStateGraph
 from config_admin.releases.models import CeRelease
 from convengine.scenarios import database
-from convengine.scenarios.scenario import MAIN, Edge, Edit, Scenario, Start, Turn
+from convengine.scenarios.scenario import BEGINNING, MAIN, Edge, Edit, Scenario, Start, ThreadName, Turn
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -61,7 +63,7 @@ def test_a_scratch_database_is_another_one_and_the_installations_stays_untouched
 
 def build_scenario(**parts: object) -> Scenario:
     turns = (Turn("hi"), Turn("hi", conversation="other"))
-    return Scenario("world", "A world", turns, **parts)  # type: ignore[arg-type]
+    return Scenario(**{"id": "world", "title": "A world", "turns": turns, **parts})  # type: ignore[arg-type]
 
 
 @pytest.mark.django_db
@@ -97,6 +99,38 @@ def test_the_conversation_that_is_there_already_is_the_main_one_with_its_turns()
     assert (stored.intent_code, stored.state_code, stored.context_json, stored.last_turn_no) == ("A", "B", {"x": 1}, 2)
     turns = CeConversationHistory.objects.filter(conversation=stored).order_by("turn_no")
     assert [(turn.user_input, turn.assistant_output["value"]) for turn in turns] == [("hi", "hello"), ("more", "sure")]
+
+
+@pytest.mark.django_db
+def test_a_conversation_goes_on_with_the_number_the_thread_and_the_params_of_its_last_turn() -> None:
+    start = Start(
+        {"last_turn_no": 7, "turn_count": 6, "context_epoch": 2},
+        (("hi", "hello"), ("more", "sure")),
+        {"dialogue_act": "EDIT"},
+        {"created_at": timedelta(hours=1)},
+    )
+    turn = Turn("go on", thread=ThreadName("+1555"))
+
+    key = database.build_world(build_scenario(start=start, turns=(turn,)))[MAIN]
+
+    stored = CeConversation.objects.get(pk=key)
+    assert (stored.remote_jid, stored.channel, stored.last_turn_no, stored.turn_count) == ("+1555", "whatsapp", 7, 6)
+    assert stored.created_at == BEGINNING + timedelta(hours=1)
+    turns = CeConversationHistory.objects.filter(conversation=stored).order_by("turn_no")
+    assert [(turn.turn_no, turn.context_epoch, turn.facts) for turn in turns] == [
+        (6, 2, None),
+        (7, 2, {"dialogue_act": "EDIT"}),
+    ]
+
+
+@pytest.mark.django_db
+def test_params_of_the_last_turn_are_there_without_a_history() -> None:
+    start = Start({"last_turn_no": 3}, previous_turn={"dialogue_act": "EDIT"})
+
+    key = database.build_world(build_scenario(start=start))[MAIN]
+
+    (turn,) = CeConversationHistory.objects.filter(conversation_id=key)
+    assert (turn.turn_no, turn.status, turn.facts) == (3, "BLOCKED", {"dialogue_act": "EDIT"})
 
 
 @pytest.mark.django_db

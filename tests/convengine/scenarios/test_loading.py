@@ -9,8 +9,19 @@ import yaml
 
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
-from convengine.scenarios.loading import files, load, read_yaml
-from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Scenario, Start, TaskStub, ThreadName, Turn
+from convengine.scenarios.loading import files, load, read_scenario, read_yaml
+from convengine.scenarios.scenario import (
+    MAIN,
+    ContainerStub,
+    Edge,
+    Edit,
+    Scenario,
+    Start,
+    TaskStub,
+    ThreadName,
+    TransformerStub,
+    Turn,
+)
 from convengine.scenarios.schema import ScenarioFileError
 from tests.cases import for_each
 
@@ -94,6 +105,19 @@ def test_a_conversation_may_be_there_already(tmp_path: Path) -> None:
     )
 
 
+def test_a_conversation_may_begin_with_everything_that_its_session_had(tmp_path: Path) -> None:
+    columns = {"last_turn_no": 7, "lifecycle": "AWAITING_INPUT", "lifecycle_detail": {"on": "FORM"}, "context_epoch": 1}
+    given = {**columns, "previous_turn": {"dialogue_act": "EDIT"}, "created_at": "2m", "last_assistant": "Which?"}
+
+    start = load_world(tmp_path, conversation=given).start
+
+    assert start == Start(
+        {**columns, "context_json": {}, "input_params_json": {}, "last_assistant_json": "Which?"},
+        previous_turn={"dialogue_act": "EDIT"},
+        times={"created_at": timedelta(minutes=2)},
+    )
+
+
 def test_a_script_of_the_model_is_read(tmp_path: Path) -> None:
     world = load_world(
         tmp_path,
@@ -121,8 +145,9 @@ def test_stubs_are_read(tmp_path: Path) -> None:
         tmp_path,
         tasks=[
             {"bean": "mail", "method": "send", "returns": None, "sets_context": {"sent": True}},
-            {"bean": "mail", "method": "fail", "raises": "no"},
+            {"bean": "mail", "method": "fail", "raises": "no", "code": "NO_ROUTE", "removes_context": ["draft"]},
         ],
+        turns=[{"user": "hi", "transformers": [{"stage": "FINAL", "name": "Polite", "result": "Hi."}]}],
         tools=[
             {"tool_code": "stock", "when_args": {"a": 1}, "result": None, "times": 1},
             {"tool_group": "RAG", "error": "down"},
@@ -135,8 +160,9 @@ def test_stubs_are_read(tmp_path: Path) -> None:
 
     assert world.tasks == (
         TaskStub("mail", "send", None, None, {"sent": True}),
-        TaskStub("mail", "fail", raises="no"),
+        TaskStub("mail", "fail", raises="no", code="NO_ROUTE", removes_context=["draft"]),
     )
+    assert world.turns[0].transformers == (TransformerStub("FINAL", "Polite", "Hi."),)
     assert world.tools == (Stub("stock", when_args={"a": 1}, times=1), Stub(tool_group="RAG", error="down"))
     assert world.containers == (
         ContainerStub(1, 2, 3, {"open": True}),
@@ -335,3 +361,10 @@ def test_a_file_that_cannot_be_read_says_where(tmp_path: Path, text: str, proble
 def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(ScenarioFileError, match="cannot be read"):
         read_yaml(tmp_path / "none.yaml")
+
+
+def test_a_document_that_is_no_file_is_read_too_and_names_no_files() -> None:
+    document = {"id": "typed", "title": "Typed", "turns": [{"user": "hi"}], "tools": [{"tool_code": "t", "result": 1}]}
+    assert read_scenario(document).tools[0].result == 1
+    with pytest.raises(ScenarioFileError, match="configuration: names a file"):
+        read_scenario({**document, "configuration": "../../etc/passwd"})

@@ -36,6 +36,7 @@ def test_the_json_has_everything() -> None:
     assert {key: document[key] for key in ("passed", "failed", "skipped")} == {"passed": 1, "failed": 1, "skipped": 1}
     assert document["scenarios"][0] == {
         "id": "a", "file": "worlds/a.yaml", "title": "A world", "outcome": "passed", "reason": None, "failures": [],
+        "seconds": 0.0, "explanations": {},
     }  # fmt: skip
     assert document["scenarios"][1]["failures"][0] == {
         "turn": 2, "where": "expect.state", "expected": "DONE", "got": None,

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from convengine.scenarios import database
-from convengine.scenarios.runner import CAPABILITIES, Failure, Report, run
+from convengine.scenarios.runner import CAPABILITIES, Failure, Report, RunOptions, run
 from convengine.server.app_interfaces import turn_reader
 from convengine.server.deployment import conf
 
@@ -37,7 +37,7 @@ def play_turns(folder: Path, *turns: dict[str, Any], replay: bool = True, **worl
     written = {"id": "world", "title": "W", "tables": tables, "llm": [UNSURE], "turns": list(turns), **world}
     path.write_text(yaml.safe_dump(written))
     with database.allow_emptying():
-        return run(path, replay=replay)
+        return run(path, RunOptions(replay=replay))
 
 
 def test_a_world_that_holds_passes(tmp_path: Path) -> None:

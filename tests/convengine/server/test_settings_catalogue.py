@@ -269,6 +269,11 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("Form/HAND_OVER_TEXT", "L", "template", ""),
     ("Form/RETURN_TEXT", "L", "template", ""),
     ("Form/ON_LEAVE", "L", "enum", "LEAVE"),
+    # drafts 1
+    ("Releases/MODE", "LR", "enum", "LIVE"),
+    ("Releases/GATE", "LR", "list", ()),
+    ("Releases/APPROVALS", "LR", "int", 0),
+    ("Releases/RUNNING", "L", "enum", "NEXT_TURN"),
 )
 SETTINGS = tuple(CATALOGUE.values())
 

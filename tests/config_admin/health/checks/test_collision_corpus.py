@@ -21,7 +21,7 @@ from convengine.server import wiring
 from tests import builders
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
-PAIRS = [pair for file in sorted(CORPUS.glob("*.yaml")) for pair in yaml.safe_load(file.read_text())]
+PAIRS = [pair for file in sorted(CORPUS.glob("*.yaml")) for pair in yaml.load(file.read_text(), yaml.CSafeLoader)]
 TRUE = [pair for pair in PAIRS if pair["collide"]]
 ANSWER = builders.make_response()
 ENGINE = Engine(wiring.steps())

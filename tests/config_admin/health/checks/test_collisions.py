@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-from config_admin.health.checks.collisions import find_rule_collisions, list_pairs
+from config_admin.health.checks.collisions import find_rule_collisions, find_rules_that_undo_forms, list_pairs
 from config_admin.health.survey import Survey
 from config_admin.validation.world import World
-from tests.builders import make_config, make_intent, make_rule, make_snapshot
+from tests.builders import make_config, make_intent, make_response, make_rule, make_schema, make_snapshot
 from tests.config_admin.health.run_check import run_check
 
 LOAN = make_intent("LOAN")
@@ -73,3 +73,30 @@ def test_a_general_rule_that_undoes_a_specific_one_is_named_with_the_setting_tha
     assert run_check(find_rule_collisions, intent, specific, marked)[0].code == "RULE_COLLISION"
     keeps = make_config("Rules/GENERAL_MAY_UNDO", "false")
     assert run_check(find_rule_collisions, keeps, intent, specific, general) == []
+
+
+def test_a_general_rule_that_takes_the_no_of_a_form_is_named_unless_it_cannot() -> None:
+    form = make_schema("LOAN", {}, state_code="COLLECT", json_schema={"type": "object", "x-on-no": "RESTART"})
+    confirm = make_rule(
+        intent_code="LOAN", state_code="COLLECT", action_value="CONFIRM", phase="POST_SCHEMA_EXTRACTION"
+    )
+    done = make_rule(intent_code="LOAN", state_code="CONFIRM", action_value="DONE", phase="POST_DIALOGUE_ACT")
+    answer = make_response(intent_code="LOAN", state_code="CONFIRM")
+    general = make_rule(
+        state_code="CONFIRM", rule_type="EXACT", match_target="DIALOGUE_ACT", match_pattern="NEGATE",
+        action_value="KEPT", phase="POST_DIALOGUE_ACT",
+    )  # fmt: skip
+    others = (LOAN, form, confirm, done, answer)
+
+    (found,) = run_check(find_rules_that_undo_forms, *others, general)
+
+    assert (found.code, found.row) == ("GENERAL_RULE_UNDOES", general.rule_id)
+    assert "at the confirmation of LOAN" in found.message
+    assert found.witness is not None
+    for harmless in (
+        replace(general, intent_code="LOAN"), replace(general, match_pattern="AFFIRM"), replace(general, state_code="X")
+    ):  # fmt: skip
+        assert run_check(find_rules_that_undo_forms, *others, harmless) == []
+    off = make_config("Rules/GENERAL_MAY_UNDO", "false")
+    assert run_check(find_rules_that_undo_forms, *others, off, general) == []
+    assert run_check(find_rules_that_undo_forms, *others, off, replace(general, override=True)) != []

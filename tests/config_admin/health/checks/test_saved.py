@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from config_admin.health.checks.saved import run_save_checks
 from config_admin.health.survey import Survey
-from tests.builders import make_intent, make_response, make_rule
+from tests.builders import make_action, make_classifier, make_intent, make_response, make_rule
 from tests.config_admin.health.run_check import list_codes, run_check
 from tests.config_admin.validation.shop import WORLD, shop
 
@@ -30,6 +30,21 @@ def test_a_task_that_is_gone_is_an_error() -> None:
 
     assert list_codes(run_save_checks, rule) == [("REFERENCE_GONE", rule.rule_id)]
     assert not list_codes(run_save_checks, rule, tasks={"billing": ("refund",)})
+
+
+def test_two_actions_that_users_are_asked_about_are_one_finding() -> None:
+    tasks = {"billing": ("refund",)}
+    findings = list_codes(run_save_checks, make_action("CARD"), make_action("VOUCHER"), tasks=tasks)
+
+    assert [code for code, _ in findings].count("ACTION_AMBIGUOUS") == 1
+
+
+def test_a_phrase_of_two_intents_is_one_finding() -> None:
+    phrases = [make_classifier(intent, "I want to stop my order", rule_type="PHRASE") for intent in ("STOP", "FAQ")]
+    findings = list_codes(run_save_checks, make_intent("STOP"), make_intent("FAQ"), *phrases)
+
+    assert findings.count(("PHRASE_OF_OTHER_INTENT", phrases[0].classifier_id)) == 1
+    assert [code for code, _ in findings].count("PHRASE_OF_OTHER_INTENT") == 1
 
 
 def test_rows_of_an_intent_that_is_off_are_not_judged_one_by_one() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from config_admin.health.texts.product_search import Automaton, automaton, search
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
+from tests.examples import count_examples
 
 
 def _automaton(pattern: str, **options: bool) -> Automaton:
@@ -94,7 +95,7 @@ def _compile_or_none(pattern: str) -> Pattern | None:
         return None
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_examples(300))
 @given(_PATTERNS, _PATTERNS, st.one_of(st.none(), _PATTERNS))
 def test_the_search_finds_a_text_whenever_trying_all_short_ones_does(first: str, other: str, not_: str | None) -> None:
     wanted = [pattern for pattern in (_compile_or_none(first), _compile_or_none(other)) if pattern]

@@ -50,12 +50,22 @@ def test_a_phrase_is_a_sentence_and_no_pattern() -> None:
     assert codes(PHRASE) == codes(replace(PHRASE, pattern="Where (is) my order?")) == []
 
 
-@pytest.mark.parametrize("text", ["I would like to", "ich möchte bitte", "?"])
-def test_a_phrase_without_telling_words_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["I would like to", "Was brauchen Sie von mir?"])
+def test_a_phrase_of_common_words_is_questioned(text: str) -> None:
     assert list_messages(replace(PHRASE, pattern=text)) == [
         (
+            "PHRASE_OF_COMMON_WORDS",
+            "This phrase has common words only, so it matches only messages with the same words. Add a word that says "
+            "what it is about.",
+        )
+    ]
+
+
+def test_a_phrase_without_words_is_refused() -> None:
+    assert list_messages(replace(PHRASE, pattern="?")) == [
+        (
             "PHRASE_WITHOUT_WORDS",
-            "This phrase has no telling word, so it matches no message. Add a word that says what it is about.",
+            "This phrase has no word, so it matches no message. Write a sentence as users would type it.",
         )
     ]
 

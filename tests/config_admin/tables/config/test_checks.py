@@ -175,6 +175,39 @@ def test_programs_in_settings_are_checked_as_anywhere(name: str, value: str, cod
 
 
 @pytest.mark.parametrize(
+    "value", ['["password", "pin"]', "card*", "$.card", "/context/card", "{pin}", "pin; cvv", "'pin'", r"\d{16}"]
+)
+def test_masked_names_that_would_mask_nothing_are_refused_with_the_name_and_the_remedy(value: str) -> None:
+    (code, message), *_ = list_messages(row("AUDIT/REDACT_KEYS", value))
+
+    assert code == "SHAPE_INVALID"
+    assert message.startswith(f"“Masked names” cannot read “{value.split(',')[0]}”")
+    assert "such as password, card_number" in message
+
+
+def test_masked_names_may_have_blanks_dots_and_letters_of_any_language() -> None:
+    assert list_messages(row("AUDIT/REDACT_KEYS", "card number, x.y-z, größe, client's name")) == []
+
+
+@pytest.mark.parametrize("name", ["AUDIT/REDACT_PATTERNS", "LLM/REDACT_PATTERNS"])
+@pytest.mark.parametrize(
+    ("value", "code", "words"),
+    [
+        ("ok\n[0-9", "REGEX_INVALID", "line “[0-9”: This regular expression is not valid"),
+        (r"(?=\d)", "REGEX_UNSUPPORTED", "Leave the look-ahead out"),
+        ("ok\n\\d*", "REGEX_INVALID", r"“\d*” also matches an empty text"),
+    ],
+)
+def test_masked_texts_that_cannot_be_read_are_refused_with_the_line(
+    name: str, value: str, code: str, words: str
+) -> None:
+    ((stored, message),) = list_messages(row(name, value))
+
+    assert stored == code
+    assert words in message
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("McpHttpApi/API_KEY", "abc"),

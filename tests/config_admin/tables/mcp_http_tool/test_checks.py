@@ -57,6 +57,26 @@ def test_credentials_are_no_headers(header: str) -> None:
     assert codes(replace(HTTP_TOOL, headers_json={"Accept": "application/json"})) == []
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"headers_json": {"X-Note": "Bearer abcdefghijklmnop"}},
+        {"headers_json": {"X-Note": "sk-abcdefghijklmnopq"}},
+        {"query_json": {"api_key": "abc"}},
+        {"url_template": "/orders?token=abc"},
+        {"url_template": "/forward?to=https://ada:wonder@x.example/"},
+    ],
+)
+def test_secrets_are_in_no_column(values: dict[str, Any]) -> None:
+    assert list_messages(replace(HTTP_TOOL, **values)) == [
+        ("SECRET_IN_CONFIG", "Do not store secrets here. Configure them in the connection.")
+    ]
+
+
+def test_an_argument_is_no_secret() -> None:
+    assert codes(replace(HTTP_TOOL, query_json={"token": "{{orderId}}"}, url_template="/o?token={{orderId}}")) == []
+
+
 def test_the_policy_overrides_settings_of_http_calls() -> None:
     assert codes(replace(HTTP_TOOL, policy_json={"max_attempts": 3, "read-timeout-ms": 100})) == []
     assert list_messages(replace(HTTP_TOOL, policy_json={"max_attempt": 3})) == [

@@ -64,3 +64,7 @@ def test_a_secret_is_named_and_never_written_down() -> None:
     ]
     assert codes(replace(SERVER, env_json={"SHOP_API_KEY": "abc"})) == ["SECRET_IN_CONFIG"]
     assert codes(replace(REMOTE, headers_json={"Authorization": "Bearer ${SHOP}"})) == []
+    assert codes(replace(REMOTE, headers_json={"X-Note": "Bearer abcdefghijklmnop"})) == ["SECRET_IN_CONFIG"]
+    assert codes(replace(SERVER, args_json=["--verbose", "--api-key=abc"])) == ["SECRET_IN_CONFIG"]
+    assert "SECRET_IN_CONFIG" in codes(replace(REMOTE, url="https://ada:wonder@mcp.example/"))
+    assert "SECRET_IN_CONFIG" in codes(replace(REMOTE, url="https://mcp.example/?token=abc"))

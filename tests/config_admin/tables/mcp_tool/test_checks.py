@@ -43,7 +43,15 @@ def test_a_tool_for_everything_is_questioned() -> None:
     assert list_messages(replace(TOOL, intent_code="ANY"), without=[DIRECT]) == [
         ("TOOL_SCOPE_ANY", "Every intent and state may call this tool. Narrow the scope unless this is intended.")
     ]
-    assert codes(replace(TOOL, intent_code="ANY")) == []
+
+
+def test_a_tool_for_everything_that_only_direct_calls_run_is_fine() -> None:
+    everywhere = replace(TOOL, intent_code="ANY")
+
+    assert codes(everywhere, model_configured=False) == []
+    assert codes(everywhere, replace(DIRECT, tool_code=DIRECT.tool_code.upper()), model_configured=False) == []
+    assert codes(everywhere, replace(DIRECT, enabled=False), model_configured=False) == ["TOOL_SCOPE_ANY"]
+    assert codes(everywhere, model_configured=True) == ["TOOL_SCOPE_ANY"]
 
 
 def test_a_database_tool_has_sql_or_a_handler() -> None:

@@ -93,22 +93,33 @@ def test_extraction_needs_a_prompt_template() -> None:
     assert (
         "SCHEMA_NO_PROMPT",
         (
-            "No prompt template of type SCHEMA_JSON applies to intent CANCEL_ORDER, state ANY, so a model cannot "
-            "read the fields. Add one."
+            "No prompt template of type SCHEMA_JSON applies to intent CANCEL_ORDER, state ANY, so the engine "
+            "reads the fields without a model. Add one to let a model read."
         ),
     ) in list_messages(SCHEMA, without=EXTRACTIONS)
     assert "SCHEMA_NO_PROMPT" in codes(SCHEMA, replace(EXTRACTION, response_type="TEXT"), without=[EXTRACTION_ANYWHERE])
     assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, enabled=False), without=EXTRACTIONS)
-    reader = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC")
-    assert "SCHEMA_NO_PROMPT" not in codes(SCHEMA, reader, without=EXTRACTIONS)
+
+
+@pytest.mark.parametrize(
+    ("extractor", "is_found"), [("LLM", True), ("DETERMINISTIC_THEN_LLM", True), ("DETERMINISTIC", False)]
+)
+def test_a_reader_that_asks_a_model_needs_a_prompt_template(extractor: str, is_found: bool) -> None:
+    reader = make_config("SchemaExtractionStep/EXTRACTOR", extractor)
+
+    assert ("SCHEMA_NO_PROMPT" in codes(SCHEMA, reader, without=EXTRACTIONS)) is is_found
+
+
+def test_without_a_model_extraction_needs_no_prompt_template() -> None:
+    assert "SCHEMA_NO_PROMPT" not in codes(SCHEMA, without=EXTRACTIONS, model_configured=False)
 
 
 def test_R121_a_prompt_template_covers_the_whole_scope_of_the_schema() -> None:
     assert (
         "SCHEMA_NO_PROMPT",
         (
-            "The prompt templates of type SCHEMA_JSON cover only the states COLLECT, so a model cannot read the fields "
-            "in other states. Add one for state ANY."
+            "The prompt templates of type SCHEMA_JSON cover only the states COLLECT, so the engine reads the fields "
+            "in other states without a model. Add one for state ANY to let a model read."
         ),
     ) in list_messages(SCHEMA, without=[EXTRACTION_ANYWHERE])
     assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, state_code="COLLECT"), without=[EXTRACTION_ANYWHERE])

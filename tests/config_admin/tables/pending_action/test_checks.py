@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tests.builders import make_config
 from tests.config_admin.validation.shop import ACTION, codes, list_messages
 
@@ -46,7 +48,17 @@ def test_two_actions_of_equal_priority_are_asked_about() -> None:
     ]
     assert codes(replace(REFUND, priority=5)) == []
     assert codes(replace(REFUND, state_code="COLLECT")) == []
-    assert codes(REFUND, make_config("DisambiguationStep/QUESTION_TEMPLATE", "Which way: {{ options }}?")) == []
+
+
+@pytest.mark.parametrize(
+    ("template", "found"),
+    [
+        pytest.param("Which way: {{ options }}?", [], id="the question lists the actions"),
+        pytest.param("Which one?", ["ACTION_AMBIGUOUS"], id="the question does not say what there is to choose"),
+    ],
+)
+def test_a_question_that_somebody_worded_is_wanted_if_it_can_be_answered(template: str, found: list[str]) -> None:
+    assert codes(REFUND, make_config("DisambiguationStep/QUESTION_TEMPLATE", template)) == found
 
 
 def test_an_action_everywhere_is_questioned() -> None:

@@ -61,3 +61,13 @@ def test_a_row_for_the_model_needs_a_model_that_is_switched_on() -> None:
 
 def test_a_criterion_in_words_is_no_regular_expression() -> None:
     assert codes(replace(JUDGED, pattern="Is it (really) about [health?"), SWITCHED_ON) == []
+
+
+@pytest.mark.parametrize("pattern", [r"\\bsecret\\b", "a^b", "secret$s", r"(?i)\\b(pin|iban)\\b"])
+def test_a_policy_that_can_stop_nothing_is_an_error(pattern: str) -> None:
+    assert "POLICY_NEVER_MATCHES" in codes(replace(POLICY, pattern=pattern))
+
+
+@pytest.mark.parametrize("pattern", [r"\bsecret\b", "^pin$", r"c:[\\]windows"])
+def test_a_pattern_that_some_message_matches_is_none(pattern: str) -> None:
+    assert codes(replace(POLICY, pattern=pattern)) == []

@@ -43,6 +43,14 @@ def test_a_contract_is_two_lists_of_words(contract: Any) -> None:
     ]
 
 
+def test_another_part_of_a_contract_is_allowed_and_has_no_effect() -> None:
+    contract = {**CONFIRMATION.interaction_contract, "stage": "recovery"}
+
+    assert list_messages(replace(CONFIRMATION, interaction_contract=contract)) == [
+        ("CONTRACT_SHAPE", "stage has no effect. A contract has the lists allows and expects.")
+    ]
+
+
 def test_extraction_looks_for_a_concrete_intent() -> None:
     assert list_messages(replace(EXTRACTION, intent_code="ANY")) == [
         ("SCHEMA_PROMPT_INTENT_ANY", "A template that extracts fields must belong to one intent. Choose the intent.")

@@ -8,7 +8,8 @@ import pytest
 
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct
-from tests.config_admin.validation.shop import CANCELLED, CONFIRMING, EDGES, RULE, codes, list_messages
+from tests.builders import make_rule
+from tests.config_admin.validation.shop import CANCELLED, CONFIRMING, EDGES, ROWS, RULE, codes, list_messages
 
 ACTS = ", ".join(DialogueAct)
 ALWAYS = replace(RULE, rule_type="EXACT", match_pattern="ANY")
@@ -79,6 +80,18 @@ def test_a_field_that_nothing_sets_is_a_warning() -> None:
             "Nothing sets orderNumbr, so this row of the condition is never met. Did you mean orderNumber?",
         )
     ]
+
+
+def test_where_a_task_runs_only_a_name_that_resembles_a_known_one_is_questioned() -> None:
+    condition = with_rows({"field": "pickUp", "operator": "isNotEmpty"})
+    typing_error = with_rows({"field": "orderNumbr", "operator": "isNotEmpty"})
+    tasks = [row for row in ROWS if isinstance(row, rows.PendingAction)]
+
+    assert codes(typing_error) == ["CONDITION_FIELD_UNKNOWN"]
+    assert codes(condition) == []
+    assert codes(condition, without=tasks) == ["CONDITION_FIELD_UNKNOWN"]
+    by_rule = make_rule(action="SET_TASK", action_value="billing:refund")
+    assert codes(condition, by_rule, without=tasks) == []
 
 
 def test_P2_7_6_V4_an_unclosed_pattern_is_refused_at_save() -> None:

@@ -9,6 +9,7 @@ from convengine.engine.steps.intents.intent_resolution import IntentResolutionSt
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.session import Clarification, Session
 from tests.builders import CONVERSATION, make_intent, make_schema, make_snapshot, make_turn, stages
+from tests.examples import count_examples
 from tests.fakes.models import AnsweringModel
 
 SNAPSHOT = make_snapshot(
@@ -56,7 +57,7 @@ def test_one_follow_up_may_stand_alone() -> None:
 
 
 @given(ANSWERS, st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=count_examples(300))
 def test_whatever_a_model_says_the_turn_goes_on_in_a_state_that_makes_sense(
     answer: dict[str, Any], is_asked: bool
 ) -> None:

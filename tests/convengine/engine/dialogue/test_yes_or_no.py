@@ -56,3 +56,15 @@ def test_the_language_of_the_form_counts_too() -> None:
 def test_a_longer_yes_confirms_a_form_unless_it_changes_something(text: str, act: str) -> None:
     assert classify_answer(text, **{"x-on-no": "ASK_WHAT_TO_CHANGE"}) == act
     assert classify_answer("yes, book it for me") == "NEW_REQUEST"
+
+
+@pytest.mark.parametrize("text", ["yes", "yes please", "ja bitte"])
+def test_a_yes_to_what_should_i_change_confirms_nothing(text: str) -> None:
+    form = make_schema("VISIT", {"name": {"type": "string"}})
+    session = make_session(user_text=text, last_assistant=QUESTION, intent="VISIT", context={"name": "Ada"})
+    state = DialogueState(last_schema=form.schema_id, listed_options=("name",))
+    setting = make_config("Session/LOCALE", "de-DE")
+
+    act = classify(state.store(session), make_turn(make_snapshot(form, setting)), lambda: False).act
+
+    assert act.value == "ANSWER"

@@ -5,11 +5,16 @@ from typing import Any
 import pytest
 
 from convengine.engine.forms.asking import (
+    asks_for_more,
+    asks_for_person,
     blank_questions,
     find_language,
     find_open_fields,
     find_questions,
+    has_leaving_clause,
     is_phrase,
+    says_nothing,
+    skips_field,
     write_question,
     write_question_for_all,
     write_refusal,
@@ -138,3 +143,77 @@ def test_the_part_that_asks_is_found(text: str | None, question: str) -> None:
 )
 def test_the_rest_of_the_message_keeps_its_position(text: str | None, rest: str) -> None:
     assert blank_questions(text) == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("can I just speak to someone please", True),
+        ("I'd like to talk to a member of staff", True),
+        ("a human please", True),
+        ("kann mich bitte jemand zurückrufen?", True),
+        ("ich möchte mit einem Menschen sprechen", True),
+        ("Mitarbeiter bitte", True),
+        ("oh, mit wem kann ich da reden?", True),
+        ("who can I talk to?", True),
+        ("there is someone at the door", False),
+        ("speak up", False),
+        ("", False),
+    ],
+)
+def test_a_wish_for_a_person_is_one_in_any_words(text: str, asks: bool) -> None:
+    assert asks_for_person(text) is asks
+
+
+@pytest.mark.parametrize(("text", "empty"), [("-", True), (" – ", True), ("...", False), ("- a dog", False)])
+def test_a_dash_leaves_a_field_empty(text: str, empty: bool) -> None:
+    assert says_nothing(text) is empty
+
+
+@pytest.mark.parametrize(
+    ("text", "adds"),
+    [
+        ("can you do my mum's lawn too", True),
+        ("und bitte auch noch ein Kleid kürzen", True),
+        ("you too", False),
+        ("one hour", False),
+    ],
+)
+def test_a_message_adds_something_to_what_was_said(text: str, adds: bool) -> None:
+    assert asks_for_more(text) is adds
+
+
+@pytest.mark.parametrize(
+    ("text", "leaves"),
+    [
+        ("why do you need to know that? never mind i'll try elsewhere", True),
+        ("what is that for? never mind", True),
+        ("Wofür ist das? Ach, vergessen Sie es", True),
+        ("never mind?", False),
+        ("what is that for?", False),
+        ("can I cancel? Friday", False),
+    ],
+)
+def test_a_question_in_front_does_not_hide_a_wish_to_leave(text: str, leaves: bool) -> None:
+    assert has_leaving_clause(text) is leaves
+
+
+@pytest.mark.parametrize(
+    ("text", "skips"),
+    [
+        ("Nein, das braucht es nicht", True),
+        ("Nein, auf der Torte soll nichts stehen", True),
+        ("nö, da muss nichts drauf stehen", True),
+        ("no, we don't need anything on the cake", True),
+        ("it doesn't need anything", True),
+        ("Nein, bitte ohne Kerzen", False),
+        ("no nuts please", False),
+        ("Alles Gute Oma", False),
+        ("Soll da nichts stehen?", False),
+    ],
+)
+def test_a_long_refusal_leaves_an_optional_text_empty(text: str, skips: bool) -> None:
+    declared = {"type": "string", "title": "Aufschrift", "x-ask": "Soll etwas auf der Torte stehen? Text on the cake?"}
+    field = make_form({"text": declared}).leaves[0]
+
+    assert skips_field(text, field) is skips

@@ -11,6 +11,7 @@ from convengine.engine.forms.edit_phrases import (
     split_sentences,
 )
 from convengine.engine.forms.form import Form
+from tests.examples import count_examples
 
 CASES = [
     ("change amount to 350000", [("amount", "350000")]),
@@ -47,7 +48,7 @@ def test_a_field_has_at_most_sixty_characters() -> None:
     assert find_edit_clauses(f"set {'a' * 61} to 5") == ()
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_examples(200))
 @given(
     st.lists(st.sampled_from([*"ab, .=:?!", "set ", "change ", " to ", " and ", "amount "]), max_size=40).map("".join)
 )

@@ -1,5 +1,6 @@
 """Whatever is said in whatever script, by users or a model: five lines, a thousand characters (sessions 8)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import settings as trying
 from hypothesis import strategies as st
 
+from config_admin.releases.change_set import change_set
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.engine.memory.context_summary import MAX_CHARS, SHARES, build_context_summary
 from convengine.engine.memory.summary import rewrite_summaries
@@ -16,6 +18,7 @@ from convengine.server import wiring
 from convengine.server.memory.compaction import compact
 from convengine.server.sessions.models import CeMemory
 from tests.builders import make_config, make_intent, make_schema, make_session, make_snapshot, make_turn, stages
+from tests.examples import count_examples
 from tests.fakes.models import AnsweringModel
 from tests.threads import Participant, row_of, setting, travel_desk
 
@@ -94,7 +97,7 @@ def check(summary: str, turns: int) -> None:
     assert lines[-1] == f"TURNS: {turns}"
 
 
-@trying(max_examples=150)
+@trying(max_examples=count_examples(150))
 @given(TURNS)
 def test_a_conversation_always_has_its_summary(turns: list[Said]) -> None:
     summary, before = "", "UNKNOWN"
@@ -129,12 +132,12 @@ def _by_model(session: Any, text: str) -> str:
     return after
 
 
-CONVERSATIONS = [
-    pytest.param(("visa 東京都 " + "東京都のお店の予約を変更" * 60, "「東京タワー」と「新宿」", "日本"), id="wide"),
-    pytest.param(("visa 👩‍👩‍👧‍👦" + "🏳️‍🌈🇯🇵👍🏽" * 100, "“👍🏽👍🏽”", "🇨🇱"), id="emoji"),
-    pytest.param(("visa שלום " + "السلام عليكم " * 80, "«שלום רב» \u202eabc\u202c", "مرحبا"), id="right-to-left"),
-    pytest.param(("visa" + "\u2028GOAL: x\u0085TURNS: 9\nTURNS: 8" * 9, "\x0b\x1c", "\n"), id="line-ends"),
-]
+CONVERSATIONS = {
+    "wide": ("visa 東京都 " + "東京都のお店の予約を変更" * 60, "「東京タワー」と「新宿」", "日本"),
+    "emoji": ("visa 👩‍👩‍👧‍👦" + "🏳️‍🌈🇯🇵👍🏽" * 100, "“👍🏽👍🏽”", "🇨🇱"),
+    "right-to-left": ("visa שלום " + "السلام عليكم " * 80, "«שלום רב» \u202eabc\u202c", "مرحبا"),
+    "line-ends": ("visa" + "\u2028GOAL: x\u0085TURNS: 9\nTURNS: 8" * 9, "\x0b\x1c", "\n"),
+}
 #: What a model says: the shape, and six ways to break it.
 SAYS = [
     "GOAL: 東京\nENTITIES: שלום, 👍🏽\nDECISIONS: none\nPENDING: " + "予約" * 300,
@@ -147,15 +150,23 @@ SAYS = [
 ]
 
 
+def list_conversations() -> Iterator[Any]:
+    """Each conversation with each summary; `make test` has each way to break the shape in one of them."""
+    for number, (name, texts) in enumerate(CONVERSATIONS.items()):
+        yield pytest.param(texts, None, id=f"{name}-built")
+        yield pytest.param(texts, SAYS[0], id=f"{name}-shape")
+        for way, summary in enumerate(SAYS[1:], 1):
+            marks = () if way % len(CONVERSATIONS) == number else pytest.mark.long
+            yield pytest.param(texts, summary, id=f"{name}-broken-{way}", marks=marks)
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    "model_summary", [None, *SAYS], ids=["built", "shape", *(f"broken-{n}" for n in range(1, len(SAYS)))]
-)
-@pytest.mark.parametrize("texts", CONVERSATIONS)
+@pytest.mark.parametrize(("texts", "model_summary"), [*list_conversations()])
 def test_what_a_real_conversation_stores_has_that_shape(texts: tuple[str, ...], model_summary: str | None) -> None:
-    travel_desk()
-    setting("SUMMARY_WITH_LLM", str(model_summary is not None).lower())
-    setting("DialogueActStep/RESOLUTE", "REGEX_ONLY")
+    with change_set(reason="a desk with summaries"):
+        travel_desk()
+        setting("SUMMARY_WITH_LLM", str(model_summary is not None).lower())
+        setting("DialogueActStep/RESOLUTE", "REGEX_ONLY")
     guest = Participant()
 
     with wiring.replace_outside_world(

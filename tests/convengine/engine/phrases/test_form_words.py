@@ -25,3 +25,7 @@ def test_a_day_and_a_time_do_not_count_against_an_intent_whose_form_takes_values
 
 def test_an_option_speaks_for_its_intent() -> None:
     assert read_score("cleaning", with_form=True) > read_score("cleaning", with_form=False)
+
+
+def test_a_typing_error_in_an_option_does_not_count_against_its_intent() -> None:
+    assert read_score("book a cleening", with_form=True) > read_score("book a cleening", with_form=False)

@@ -36,8 +36,21 @@ def test_the_telling_words_decide_in_any_order_and_form(text: str, intent: str) 
     assert index(**SHOP).match(text)[0].intent == intent
 
 
-def test_a_message_without_telling_words_matches_no_phrase_without_them() -> None:
-    assert index(A=["is it?"], B=["a parcel"]).match("is it?") == ()
+@pytest.mark.parametrize(
+    ("text", "intents"),
+    [
+        ("was brauchen sie von mir?", ["A"]),
+        ("Hallo, was brauchen Sie denn von mir", ["A"]),
+        ("was bracuhen sie von mir", ["A"]),
+        ("was brauchen wir von mir", []),
+        ("was brauchen sie", []),
+        ("how are you", ["C"]),
+    ],
+)
+def test_a_phrase_without_telling_words_matches_as_a_whole(text: str, intents: list[str]) -> None:
+    phrases = index(A=["Was brauchen Sie von mir?"], B=["a parcel"], C=["How are you?"])
+
+    assert [match.intent for match in phrases.match(text)] == intents
 
 
 def test_a_match_says_which_words_counted() -> None:
@@ -82,10 +95,10 @@ def test_a_turn_compares_few_of_ten_thousand_phrases() -> None:
     topics = [f"topic{number}" for number in range(1000)]
     large = index(**{topic: [f"order {topic} number{n}" for n in range(10)] for topic in topics})
     large.match("order topic500 number3")
-    start = time.perf_counter()
+    start = time.thread_time()
 
     matches = large.match("please order topic500 number3")
 
     assert matches[0].intent == "topic500"
     assert len(matches) <= MAX_INTENTS
-    assert time.perf_counter() - start < 0.2
+    assert time.thread_time() - start < 0.2

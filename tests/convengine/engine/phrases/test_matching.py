@@ -5,7 +5,7 @@ import pytest
 from convengine.engine.phrases.matching import describe_matches, get_phrase_index, match_phrases
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-from tests.builders import make_classifier, make_config, make_intent, make_snapshot
+from tests.builders import make_classifier, make_config, make_intent, make_schema, make_snapshot
 
 TRACK = make_classifier("TRACK", "Where is my order?", rule_type="PHRASE", classifier_id=1)
 CANCEL = make_classifier("CANCEL", "Cancel my order", rule_type="phrase", classifier_id=2)
@@ -71,3 +71,53 @@ def test_a_clause_is_read_by_itself_where_the_whole_message_means_nothing(text: 
 
     assert [match.intent for match in match_phrases(snapshot, text).hits] == ["DENTIST"]
     assert match_phrases(snapshot, "My train was late, and the weather was awful").hits == ()
+
+
+BOOKING = {"service": {"x-options": [{"value": "beard", "label": "Bart", "synonyms": ["Bart stutzen"]}]}}
+SHOP = (
+    make_intent("TERMIN"),
+    make_intent("PREIS"),
+    make_classifier("TERMIN", "Haare färben lassen", rule_type="PHRASE", classifier_id=1),
+    make_classifier("TERMIN", "Einen Termin vereinbaren", rule_type="PHRASE", classifier_id=2),
+    make_classifier("TERMIN", "Haben Sie etwas frei?", rule_type="PHRASE", classifier_id=4),
+    make_classifier("PREIS", "Was kostet ein Haarschnitt?", rule_type="PHRASE", classifier_id=3),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "intents"),
+    [
+        ("meine Haare sind zu lang", ["TERMIN"]),
+        ("Bart stutzen bitte", ["TERMIN"]),
+        ("Bart?", []),
+        ("Bart und Parkplatz", []),
+        ("die Haare in der Suppe", []),
+    ],
+)
+def test_the_only_form_that_a_message_may_mean_is_meant(text: str, intents: list[str]) -> None:
+    form = make_schema("TERMIN", BOOKING)
+    found = make_snapshot(*SHOP, form)
+
+    assert [match.intent for match in match_phrases(found, text).hits] == intents
+
+
+def test_for_whom_something_is_does_not_count() -> None:
+    assert intents(snapshot(), "where is the order for my sister in Wales, then") == ["TRACK"]
+
+
+@pytest.mark.parametrize(
+    ("text", "understood"),
+    [
+        ("Good afternoon. I should like a dentist appointment for my poor old aching back teeth", True),
+        ("could I have a dentist appointment since my wisdom teeth hurt like crazy lately", True),
+        ("I need a copy of the invoice for the dentist", False),
+    ],
+)
+def test_a_request_is_understood_without_what_it_is_for(text: str, understood: bool) -> None:
+    phrases = (
+        make_classifier("BOOK", phrase, rule_type="PHRASE", classifier_id=number)
+        for number, phrase in enumerate(("I need to see a dentist", "dentist appointment please"), 10)
+    )
+    form = make_schema("BOOK", {"name": {"type": "string"}})
+
+    assert (intents(snapshot(make_intent("BOOK"), *phrases, form), text) == ["BOOK"]) is understood

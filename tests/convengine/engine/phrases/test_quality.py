@@ -12,8 +12,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from tests.builders import make_classifier, make_intent, make_snapshot
 
 FOLDER = Path(__file__).parent
-GERMAN = yaml.safe_load((FOLDER / "messages_german.yaml").read_text(encoding="utf-8"))
-DATA = yaml.safe_load((FOLDER / "messages.yaml").read_text(encoding="utf-8"))
+GERMAN = yaml.load((FOLDER / "messages_german.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+DATA = yaml.load((FOLDER / "messages.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 #: The minimum score and the margin were chosen on the messages with even numbers; the others are unseen.
 SEEN, UNSEEN = 0, 1
 

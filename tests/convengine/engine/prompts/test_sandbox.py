@@ -256,11 +256,11 @@ BOMBS = {
 
 @pytest.mark.parametrize("template", BOMBS.values(), ids=BOMBS)
 def test_no_template_works_for_ever(template: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     rendered = render_lenient(template, VARIABLES)
 
     assert rendered.failed
-    assert time.perf_counter() - began < 2  # a guard against hanging; what is bounded is the count of work
+    assert time.thread_time() - began < 3  # a guard against hanging; what is bounded is the count of work
 
 
 #: Ways to make reading a template expensive.

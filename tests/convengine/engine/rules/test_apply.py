@@ -413,7 +413,7 @@ def test_rules_elsewhere_and_texts_that_do_not_hit_are_never_considered(monkeypa
     considered: list[int] = []
     original = apply.evaluate_rule
     monkeypatch.setattr(
-        apply, "evaluate_rule", lambda rule, now: considered.append(rule.rule_id) or original(rule, now)
+        apply, "evaluate_rule", lambda rule, *more: considered.append(rule.rule_id) or original(rule, *more)
     )
     others = [make_rule(rule_id=1000 + n, state_code=f"S{n}") for n in range(200)]
     effect = {"action": "SET_INPUT_PARAM", "action_value": "seen"}

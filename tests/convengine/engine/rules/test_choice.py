@@ -1,6 +1,6 @@
 from typing import Any
 
-from convengine.engine.rules.choice import choose_row
+from convengine.engine.rules.choice import choose_row, find_row
 from convengine.engine.rules.explain import explain
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.rows import OutputSchema
@@ -15,9 +15,13 @@ def test_the_best_row_that_takes_part_wins_and_the_others_have_reasons() -> None
     rows = (row(1, state_code="GATE"), row(2), row(3), row(4, state_code="DONE"), row(5, enabled=False))
     snapshot = make_snapshot(make_intent("LOAN"), *rows)
 
-    choice = choose_row(snapshot, OutputSchema, "LOAN", "GATE", lambda row: "BROKEN" if row.schema_id == 1 else None)
+    def find_refusal(row: OutputSchema) -> str | None:
+        return "BROKEN" if row.schema_id == 1 else None
+
+    choice = choose_row(snapshot, OutputSchema, "LOAN", "GATE", find_refusal)
 
     assert choice.winner is rows[1]
+    assert find_row(snapshot, OutputSchema, "LOAN", "GATE", find_refusal) is rows[1]
     assert [(candidate.row_id, candidate.matched, candidate.reason) for candidate in choice.candidates()] == [
         (2, True, None),
         (3, False, "LOWER_PRIORITY"),
@@ -59,3 +63,4 @@ def test_nothing_in_scope_has_no_winner() -> None:
     choice = choose_row(make_snapshot(), OutputSchema, "LOAN", "GATE", lambda row: None)
 
     assert (choice.winner, choice.candidates()) == (None, [])
+    assert find_row(make_snapshot(), OutputSchema, "LOAN", "GATE", lambda row: None) is None

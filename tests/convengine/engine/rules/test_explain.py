@@ -22,6 +22,7 @@ from tests.builders import (
     make_turn,
     payload,
 )
+from tests.examples import count_examples
 
 PHASE = RulePhase.PRE_RESPONSE_RESOLUTION
 EFFECT = {"action": "SET_INPUT_PARAM", "action_value": "seen"}
@@ -118,7 +119,7 @@ def evaluate_all(snapshot: Snapshot, session: Any) -> dict[int, tuple[bool, str 
     return results
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_examples(300))
 @given(st.lists(rule_rows(), min_size=1, max_size=10), CODES, STATES, st.sampled_from(["go", " GO ", "stop", "", None]))
 def test_derived_reasons_are_what_evaluating_every_row_says(
     rules: list[rows.Rule], intent: str, state: str, text: str | None

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from convengine.engine.rules.row_names import LONGEST, name_row
+from convengine.engine.rules.row_names import LONGEST, name_row, quote_name
 from convengine.engine.turn import rows
 from tests.builders import make_rule
 
@@ -54,3 +54,9 @@ def test_a_name_is_one_short_line():
 def test_a_row_without_content_has_no_name():
     empty = SimpleNamespace(description=None, pattern="", rule_type="")
     assert name_row("ce_intent_classifier", empty) == ""
+
+
+def test_a_name_is_never_quoted_twice() -> None:
+    assert quote_name("opening hours") == "“opening hours”"
+    assert quote_name("“cancel” or “stop”") == "“cancel” or “stop”"
+    assert quote_name("When the message is “yes”, go on.") == "“When the message is ‘yes’, go on.”"

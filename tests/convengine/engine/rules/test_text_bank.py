@@ -7,6 +7,7 @@ from convengine.engine.rules import text_bank as module
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.rules.text_bank import TextBank, get_bank, matches_single
 from convengine.engine.text.compare import blank, norm
+from tests.examples import count_examples
 
 
 def hits(kind: str | None, pattern: str | None, text: str | None, **options: bool) -> bool:
@@ -131,7 +132,7 @@ def matches(kind: str, pattern: str, text: str) -> bool:
     }[kind]()
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_examples(200))
 @given(st.lists(st.tuples(KINDS, TEXTS), max_size=8), TEXTS)
 def test_many_at_once_say_what_each_says_alone(rows: list[tuple[str, str]], text: str) -> None:
     bank = TextBank([(n, kind, pattern) for n, (kind, pattern) in enumerate(rows)], blank_texts=True)

@@ -15,6 +15,7 @@ from convengine.engine.rules.verdict import (
 )
 from convengine.engine.turn.rows import Rule
 from tests.builders import make_intent, make_rule, make_snapshot
+from tests.examples import count_examples
 
 
 def test_a_condition_that_held_needs_no_reason() -> None:
@@ -35,7 +36,7 @@ RULES = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_examples(200))
 @given(RULES, CODES, STATES)
 def test_the_counts_of_a_turn_are_those_of_the_rows_one_by_one(rules: list[object], intent: str, state: str) -> None:
     snapshot = make_snapshot(make_intent("LOAN"), make_intent("CLAIM"), make_intent("OFF", enabled=False), *rules)
@@ -49,7 +50,7 @@ def test_the_counts_of_a_turn_are_those_of_the_rows_one_by_one(rules: list[objec
     assert in_scope == len(snapshot.rules(phase, intent, state))
 
 
-@settings(max_examples=100)
+@settings(max_examples=count_examples(100))
 @given(RULES, CODES, STATES)
 def test_the_counts_of_a_scoped_table_are_those_of_its_rows_too(rules: list[Rule], intent: str, state: str) -> None:
     snapshot = make_snapshot(make_intent("LOAN"), make_intent("CLAIM"), make_intent("OFF", enabled=False), *rules)

@@ -71,8 +71,8 @@ def test_a_phone_number_tells_by_itself_or_not() -> None:
     "text", ["a" * 4000, "1 " * 2000, "a." * 2000 + "@", "1.1." * 1000, "(1)" * 1300, "a@" + "a." * 1900]
 )
 def test_no_message_takes_long(text: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     for known in FORMATS.values():
         list(known.pattern.finditer(text))
 
-    assert time.monotonic() - started < 1
+    assert time.thread_time() - started < 1

@@ -80,3 +80,9 @@ def test_what_holds_itself_is_too_deep() -> None:
     twice += [twice, twice]
 
     assert is_too_deep(twice)
+
+
+def test_numbers_that_json_does_not_have_are_null_beside_texts_that_need_cleaning() -> None:
+    value = [float("nan"), float("-inf"), Decimal("NaN"), "\ud800"]
+
+    assert dumps(value) == '[null,null,null,"\ufffd"]'

@@ -19,7 +19,10 @@ def test_controls_of_the_caller_live_one_turn() -> None:
 
 
 def test_what_the_engine_owns_is_dropped_and_named() -> None:
-    assert remove_reserved({"guardrail_blocked": False, "colour": "red"}) == ({"colour": "red"}, ["guardrail_blocked"])
+    assert remove_reserved({"guardrail_blocked": False, "colour": "red"}, may_approve=False) == (
+        {"colour": "red"},
+        ["guardrail_blocked"],
+    )
 
 
 def test_what_lasts_and_what_the_turn_record_keeps_are_apart() -> None:

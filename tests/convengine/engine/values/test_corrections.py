@@ -8,6 +8,8 @@ from convengine.engine.values import (
     blank_leading_no,
     has_only_fillers,
     is_correction,
+    is_indifferent,
+    is_slip,
     strip_correction,
 )
 
@@ -28,6 +30,23 @@ def test_words_of_a_correction_are_known_in_the_languages_of_the_situation(text:
 @pytest.mark.parametrize("text", ["Friday", "the nose hurts", "I know", "Notting Hill", "morgen um vier"])
 def test_other_words_correct_nothing(text: str) -> None:
     assert not is_correction(text, BOTH)
+
+
+@pytest.mark.parametrize(
+    "text", ["sorry typo, 29", "oops I meant 29", "no wait, Rosa", "ups, 2 natürlich", "vertippt, 25"]
+)
+def test_a_slip_takes_back_the_last_answer(text: str) -> None:
+    assert is_slip(text, BOTH)
+
+
+@pytest.mark.parametrize("text", ["29", "actually 29", "no, the 5th", "nein, der 5."])
+def test_other_corrections_are_no_slips(text: str) -> None:
+    assert not is_slip(text, BOTH)
+
+
+@pytest.mark.parametrize("text", ["whoever", "don't mind who", "egal", "ist mir egal"])
+def test_it_does_not_matter_in_the_languages_of_the_situation(text: str) -> None:
+    assert is_indifferent(text, BOTH)
 
 
 def test_a_no_at_the_beginning_becomes_blanks() -> None:

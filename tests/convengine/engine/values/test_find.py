@@ -97,6 +97,8 @@ def test_values_are_found_in_a_sentence(text: str, values: dict[str, Any]) -> No
          {"reason": "PAIN", "date": "2026-11-26", "time": "10:30"}),
         ("ich wohne in Berlin, PLZ 10115", {"postcode": "10115"}),
         ("das kostet 20 Euro", {"budget": 20}),
+        ("wir kommen zu viert am Freitag", {"guests": 4, "date": "2026-11-27"}),
+        ("wir sind doch 3", {"guests": 3}),
     ],
 )  # fmt: skip
 def test_values_are_found_in_a_german_sentence(text: str, values: dict[str, Any]) -> None:
@@ -137,7 +139,7 @@ def test_what_is_no_value_is_not_found(text: str) -> None:
         "wie geht es Ihnen heute?", "ich so: na gut", "bis Freitag", "von Montag bis Freitag", "am Freitag geht nicht",
         "ich habe seit gestern nichts gegessen", "nicht vor dem 5. Dezember", "Freitag oder Samstag", "Mai Ling",
         "die zweite", "im 5. Stock", "ich kann am Freitag nicht", "jeden Montag", "vor zwei Wochen", "das do it",
-        "10115 Berlin", "1.5 Liter", "zu viert", "ich habe keine Zahnschmerzen", "die Rechnung vom 3.12. ist falsch",
+        "10115 Berlin", "1.5 Liter", "ich habe keine Zahnschmerzen", "die Rechnung vom 3.12. ist falsch",
     ],
 )  # fmt: skip
 def test_what_is_no_value_is_not_found_in_a_german_sentence(text: str) -> None:
@@ -186,3 +188,16 @@ def test_ten_uhr_is_in_the_morning_and_three_uhr_is_asked_back() -> None:
 
     assert read_value(pickup, "morgen um 10 Uhr", situation).value == "2026-11-25T10:00:00+01:00"
     assert len(read_value(pickup, "morgen um 3 Uhr", situation).candidates) == 2
+
+
+@pytest.mark.parametrize("text", ["-", "…", "?!", "...", "👍", "", " "])
+def test_a_message_without_words_has_no_values(text: str) -> None:
+    assert find(text) == {}
+
+
+@pytest.mark.parametrize(("text", "guests"), [("a table for 8pm", None), ("for 8 on Friday", 8), ("for 8:30", None)])
+def test_the_hour_of_a_time_counts_nobody(text: str, guests: int | None) -> None:
+    spec = field_spec("guests", {"type": "integer"})
+    spans = find_values([spec], text, BERLIN)
+
+    assert [span.readings["guests"].value for span in spans] == ([] if guests is None else [guests])

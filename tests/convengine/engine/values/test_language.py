@@ -14,7 +14,15 @@ NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 #: Tables that only some languages need.
 OPTIONAL = {"order", "compounds", "trailing_parts", "hour_words", "ordinal_endings", "US", "joins_words"}
 #: Lists that are named by `compounds`.
-COMPOUNDS = {"relative_day_names", "day_parts", "day_part_names", "early_words", "half_words", "hour_names"}
+COMPOUNDS = {
+    "compound_endings",
+    "relative_day_names",
+    "day_parts",
+    "day_part_names",
+    "early_words",
+    "half_words",
+    "hour_names",
+}
 
 
 def test_english_and_german_are_whole() -> None:

@@ -1,5 +1,8 @@
+from datetime import UTC, datetime
+
 import pytest
 
+from convengine.engine.values import ReadingSituation, read_value
 from convengine.engine.values.field_spec import field_spec
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import find_introduction, has_sentence_word, is_name_field
@@ -33,3 +36,25 @@ def test_a_sentence_has_words_that_names_have_not() -> None:
     assert has_sentence_word("I need a table", get_language("en"))
     assert has_sentence_word("ich brauche einen Tisch", get_language("de"))
     assert not has_sentence_word("Ann van Dyke", get_language("en"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("it's for my son Tom", "Tom"),
+        ("My daughter Ann Lee", "Ann Lee"),
+        ("put it under Lee", "Lee"),
+        ("book it under ann lee", "ann lee"),
+        ("the names Ann Lee", "Ann Lee"),
+        ("Surname Lee", "Lee"),
+        ("Ann Lee here", "Ann Lee"),
+        ("Ann Lee xx", "Ann Lee"),
+        ("Norman Love", "Norman Love"),
+        ("Malcolm X", "Malcolm X"),
+        ("it's for my son", None),
+    ],
+)
+def test_a_name_is_read_without_the_words_around_it(text: str, name: str | None) -> None:
+    situation = ReadingSituation(datetime(2026, 11, 24, tzinfo=UTC), locale="en-GB")
+
+    assert read_value(field_spec("name", {"title": "Your name"}), text, situation).value == name

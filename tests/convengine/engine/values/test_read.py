@@ -118,8 +118,9 @@ def test_a_weekday_is_asked_back_where_people_disagree(day: int, text: str, days
     assert ([reading.value] if reading.has_value else list(reading.candidates)) == days
 
 
-def test_both_centuries_are_asked_back() -> None:
-    assert read({"format": "date", "x-max": "today"}, "5/12/20").candidates == ("2020-12-05", "1920-12-05")
+def test_a_day_of_two_possible_centuries_is_of_this_one() -> None:
+    assert read({"format": "date", "x-max": "today"}, "5/12/20").value == "2020-12-05"
+    assert read({"format": "date", "x-max": "today"}, "5/12/65").value == "1965-12-05"
 
 
 def test_a_date_counts_from_the_day_in_the_time_zone_of_the_conversation() -> None:
@@ -178,6 +179,23 @@ def test_a_date_and_a_time_may_come_one_after_the_other() -> None:
 
     second = read({"format": "date-time"}, "3pm", replace(BERLIN, known_part=first.data["date"]))
     assert second.value == "2026-11-25T15:00:00+01:00"
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("3pm", "2026-11-27T15:00:00+01:00"),
+        ("in the afternoon", "2026-11-27T15:00:00+01:00"),
+        ("pm", "2026-11-27T15:00:00+01:00"),
+        ("half past four in the afternoon", "2026-11-27T16:30:00+01:00"),
+        ("Saturday at 3pm", "2026-11-28T15:00:00+01:00"),
+    ],
+)
+def test_the_half_of_the_day_answers_which_of_two_moments_is_meant(answer: str, value: str) -> None:
+    local = replace(BERLIN, known_part="2026-11-27T03:00")
+
+    assert read({"format": "date-time"}, answer, local).value == value
+    assert len(read({"format": "date-time"}, "Saturday", local).candidates) == 2
 
 
 def test_the_hour_that_the_change_of_clocks_leaves_out_is_refused() -> None:
@@ -265,6 +283,13 @@ def test_an_option_is_chosen_by_its_position_in_the_list(text: str, value: str) 
 
     assert read(VISIT, text, listed).value == value
     assert not read(VISIT, text).has_value
+
+
+def test_an_option_is_chosen_by_words_that_only_it_has() -> None:
+    declared = {"x-options": [{"value": 1, "label": "1-hour lesson"}, {"value": 2, "label": "2-hour lesson"}]}
+
+    assert read(declared, "just the 1 hour one to start with").value == 1
+    assert read(declared, "a lesson, one that lasts an hour").outcome is not Outcome.VALUE
 
 
 def test_two_options_that_are_equally_near_are_asked_back() -> None:

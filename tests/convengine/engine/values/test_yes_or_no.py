@@ -27,3 +27,110 @@ def test_an_answer_may_begin_with_yes_or_no(text: str, locale: str, value: bool 
     spec = FieldSpec("prescription", Kind.YES_NO, json_type="boolean")
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("yes 1 racket please", "en-GB", True),
+        ("yes for all 4 of us", "en-GB", True),
+        ("he needs one, yes", "en-GB", True),
+        ("ja, vor drei Jahren", "de-DE", True),
+        ("ich glaube nicht, nein", "de-DE", False),
+        ("yes at 3", "en-GB", None),
+        ("no 4", "en-GB", None),
+        ("I don't know, yes", "en-GB", None),
+        ("he needs one, yes?", "en-GB", None),
+    ],
+)
+def test_a_yes_or_no_may_stand_beside_a_number_and_at_the_end(text: str, locale: str, value: bool | None) -> None:
+    spec = FieldSpec("rackets", Kind.YES_NO, json_type="boolean")
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("just outside", "en-GB", False),
+        ("only the outside please", "en-GB", False),
+        ("outside only then", "en-GB", False),
+        ("nur außen", "de-DE", False),
+        ("it is dirty outside", "en-GB", None),
+    ],
+)
+def test_the_opposite_of_what_is_asked_is_a_no(text: str, locale: str, value: bool | None) -> None:
+    spec = FieldSpec("inside", Kind.YES_NO, json_type="boolean", words=("inside", "innen", "too"))
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("my son has an allergy, so yes", "en-GB", True),
+        ("take it all away yeah", "en-GB", True),
+        ("die auch, also ja", "de-DE", True),
+        ("I don't care yeah", "en-GB", None),
+    ],
+)
+def test_the_conclusion_of_a_sentence_is_a_yes(text: str, locale: str, value: bool | None) -> None:
+    spec = FieldSpec("free", Kind.YES_NO, json_type="boolean")
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("none that I know of", "en-GB", False),
+        ("no one does", "en-GB", False),
+        ("not sure, I think no", "en-GB", False),
+        ("not to my knowledge", "en-GB", False),
+        ("I think", "en-GB", None),
+        ("weiß ich nicht genau, ich glaube nein", "de-DE", False),
+        ("hm, soweit ich weiß nicht", "de-DE", False),
+        ("ich glaube schon", "de-DE", True),
+        ("ich glaube", "de-DE", None),
+    ],
+)
+def test_a_yes_or_no_may_be_hedged(text: str, locale: str, value: bool | None) -> None:
+    spec = FieldSpec("injury", Kind.YES_NO, json_type="boolean")
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("ja, 4. Stock ohne Aufzug", "de-DE", True),
+        ("yes, there are 3 steps", "en-GB", True),
+        ("yes, but change the day", "en-GB", None),
+        ("no nuts please, yes", "en-GB", True),
+    ],
+)
+def test_a_clause_of_its_own_says_yes(text: str, locale: str, value: bool | None) -> None:
+    spec = FieldSpec("help", Kind.YES_NO, json_type="boolean")
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("i am not sure", "en-GB"),
+        ("I'm not sure", "en-GB"),
+        ("I do, not sure", "en-GB"),
+        ("yes I'm not sure", "en-GB"),
+        ("ich bin nicht sicher", "de-DE"),
+        ("bin mir nicht sicher", "de-DE"),
+        ("ja, weiß nicht genau", "de-DE"),
+        ("ok, we don't need it", "en-GB"),
+        ("yes, without", "en-GB"),
+        ("ja, brauche ich nicht", "de-DE"),
+    ],
+)
+def test_a_doubt_is_no_yes(text: str, locale: str) -> None:
+    spec = FieldSpec("injury", Kind.YES_NO, json_type="boolean")
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is not True

@@ -14,12 +14,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.models import CeAudit, CeTurnRow
 from config_admin.models import CeResponse
 from convengine.server.admin import session_memory
 from convengine.server.executors.models import CeDocumentCollection
 from convengine.server.model_clients.connections import read_connections
-from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
+from convengine.server.sessions.models import CeConversation, CeSessionUnit
+from tests.record import entry, store_turn
 from tests.threads import Participant, row_of, travel_desk
 
 pytestmark = pytest.mark.django_db
@@ -61,30 +61,19 @@ def long_session(turns: int) -> CeConversation:
         last_turn_no=turns,
         turn_count=turns,
     )
-    numbers, at = range(1, turns + 1), timezone.now()
-    records = CeConversationHistory.objects.bulk_create(
-        CeConversationHistory(
-            conversation=row, turn_no=number, user_input=f"text {number}", config_version=1, duration_ms=number,
-            assistant_output={"type": "TEXT", "value": f"answer {number}"}, facts={"message_intent": "RESPONSE"},
-        )
-        for number in numbers
-    )  # fmt: skip
-    CeTurnRow.objects.bulk_create(
-        CeTurnRow(turn_id=turn.turn_id, table_name="ce_rule", row_pk=str(pk), role="RULE")
-        for turn in records
-        for pk in (7, 8)
-    )
-    CeAudit.objects.bulk_create(
-        CeAudit(
-            conversation_id=row.pk, turn_no=number, seq=seq, stage="SESSION_LIFECYCLE",
-            created_at=at + timedelta(seconds=number),
-            payload_json={"from": start, "to": end, "reason": reason, "turn_no": number},
-        )
-        for number in numbers
-        for seq, start, end, reason in (
-            (1, "AWAITING_USER", "RUNNING", "response"), (2, "RUNNING", "AWAITING_USER", "question"),
-        )
-    )  # fmt: skip
+    at = timezone.now()
+    for number in range(1, turns + 1):
+        moves = (("AWAITING_USER", "RUNNING", "response"), ("RUNNING", "AWAITING_USER", "question"))
+        entries = [
+            entry(seq, "SESSION_LIFECYCLE", {"from": start, "to": end, "reason": reason, "turn_no": number})
+            for seq, (start, end, reason) in enumerate(moves, start=1)
+        ]
+        entries[-1]["rows"] = [["ce_rule", str(pk), "RULE"] for pk in (7, 8)]
+        store_turn(
+            row, entries, at + timedelta(seconds=number), turn_no=number, user_input=f"text {number}",
+            duration_ms=number, assistant_output={"type": "TEXT", "value": f"answer {number}"},
+            facts={"message_intent": "RESPONSE"},
+        )  # fmt: skip
     return row
 
 
@@ -237,7 +226,7 @@ def test_a_session_of_thousands_of_turns_costs_what_one_of_one_turn_costs(reader
 
     short, many = long_session(1), long_session(2000)
 
-    assert queries(many) == queries(short) <= 14
+    assert queries(many) == queries(short) <= 16
 
 
 def test_who_may_not_see_it_is_refused_and_one_that_is_not_there_is_told(reader: Client) -> None:

@@ -100,7 +100,7 @@ def test_pages_of_threads_cost_the_same_however_many_sessions_there_are(reader: 
             reader.get(address)
         return len(captured)
 
-    assert queries(page_of(many)) == queries(page_of(few)) <= 8
+    assert queries(page_of(many)) == queries(page_of(few)) <= 9
     before = queries(reverse(LIST))
     for number in range(200):
         CeThread.objects.create(workspace_id="default", channel="sms", remote_jid=str(number))

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import structlog
 from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
@@ -43,6 +44,10 @@ def test_a_stranger_sees_a_plain_page() -> None:
     answer = Client().get("/nothing")
 
     assert (answer.status_code, "Page not found" in answer.content.decode()) == (404, True)
+
+
+def test_browsers_that_ask_for_the_icon_by_its_usual_address_get_it() -> None:
+    assert re.fullmatch(r".*/icon(\.\w+)?\.svg", Client().get("/favicon.ico")["Location"])
 
 
 def test_an_expired_form_says_what_to_do() -> None:
@@ -105,16 +110,15 @@ def test_a_change_without_a_reason_is_answered_in_words(monkeypatch: pytest.Monk
     assert "Nothing was changed." in answer.content.decode()
 
 
-def test_a_broken_page_has_a_number_that_the_log_has_too(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_broken_page_has_a_number_that_the_log_has_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("config_admin.workplace.finder._find_saved_hits", lambda request: 1 / 0)
     client = Client(raise_request_exception=False)
     client.force_login(User.objects.create_superuser("ada"))
-    answer = client.get("/admin/find/")
+    with structlog.testing.capture_logs() as logs:
+        answer = client.get("/admin/find/")
     page = answer.content.decode()
 
     assert (answer.status_code, "The server has a problem" in page) == (500, True)
     (number,) = re.findall(r"this number: ([0-9a-f-]{36})", page)
-    assert number in caplog.text
+    assert number in [line.get("incident_id") for line in logs]
     assert "ZeroDivisionError" not in page

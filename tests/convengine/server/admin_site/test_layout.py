@@ -38,8 +38,8 @@ def test_every_page_has_an_entry() -> None:
 
 def test_an_administrator_sees_everything_where_an_analyst_looks_for_it() -> None:
     assert list(places_of(is_superuser=True)) == [
-        *("Home", "Intents", "Rules", "Answers", "Forms", "Actions", "Policies", "Try", "Map", "Health"),
-        *("Releases", "Conversations", "Engine room", "Access"),
+        *("Home", "Intents", "Rules", "Answers", "Forms", "Actions", "Policies", "Try", "Tests", "Map", "Health"),
+        *("Releases", "Conversations", "Inbox", "Reports", "Alerts", "Engine room", "Access"),
     ]
 
 
@@ -142,3 +142,13 @@ def test_the_first_link_of_a_page_skips_the_navigation(client: Client) -> None:
 
     assert page.index('class="ce-skip" href="#content"') < page.index('id="nav-sidebar-apps"')
     assert 'id="content"' in page
+
+
+def test_an_empty_list_says_what_it_holds_and_what_to_do_next() -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("ada"))
+    page = client.get("/admin/config_admin/ceintent/").content.decode()
+
+    assert "The goals of users." in page.partition("No intents yet")[2]
+    assert "Start a flow" in page.partition("No intents yet")[2]
+    assert "<i>Try</i>" in client.get("/admin/ce_sessions/ceconversation/").content.decode()

@@ -284,7 +284,7 @@ def test_an_id_may_be_spelled_in_several_ways(guest: Participant, spelled: str) 
 
 def test_the_explainability_log_tells_of_each_turn(guest: Participant) -> None:
     answer = guest.say("hours", input_params={"tier": "gold"})
-    CeResponse.objects.filter(intent_code="HOURS").delete()
+    CeResponse.objects.filter(intent_code="HOURS").update(response_type="UNHEARD_OF")
     guest.say("hours?")
 
     failed, fine = guest.call("get", f"/{answer['session_id']}/explainability").json()["turns"]
@@ -296,7 +296,7 @@ def test_the_explainability_log_tells_of_each_turn(guest: Participant) -> None:
     assert steps[0] == "LoadOrCreateConversationStep"
     order = [(edge["from"], edge["to"]) for edge in fine["trace"]["edges"] if edge["kind"] == "order"]
     assert order == list(pairwise(steps))
-    assert (failed["status"], failed["error"]["code"]) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
+    assert (failed["status"], failed["error"]["code"]) == ("FAILED", "NO_RESPONSE_CONFIGURED")
     assert failed["trace"]["nodes"][-1]["outcome"] == "ERROR"
 
 

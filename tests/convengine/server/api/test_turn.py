@@ -4,14 +4,14 @@ from typing import Any
 import pytest
 from rest_framework_api_key.models import APIKey
 
-from audit.models import CeAudit, CeTurnRow
+from audit.models import CeAudit, CeTurnIndex
 from config_admin.models import CeResponse, CeRule
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_ENG_V16_a_callers_engine_params_are_dropped_and_reported(caller: Caller
 def test_the_rows_that_decided_are_kept(caller: Caller) -> None:
     caller.say("hours", inputParams={"vip": True})
 
-    decided = set(CeTurnRow.objects.values_list("table_name", "role"))
+    decided = set(CeTurnIndex.objects.exclude(kind=CeTurnIndex.STAGE).values_list("kind", "role"))
     assert decided == {("ce_intent_classifier", "CLASSIFIER"), ("ce_rule", "RULE"), ("ce_response", "RESPONSE")}
 
 
@@ -425,3 +425,13 @@ def test_compat_answers_200_also_to_what_is_refused(caller: Caller, body: Any) -
     response = caller.post(body, **{"X-ConvEngine-Compat": "1"})
 
     assert (response.status_code, response.json()["success"]) == (200, False)
+
+
+def test_only_a_key_with_the_scope_approve_may_approve(caller: Caller) -> None:
+    params = {"approval_granted": True, "approvalGranted": True, "tier": "gold"}
+
+    ignored = caller.say("hours", inputParams=params)["ignoredInputParams"]
+    caller.secret = make_key(scopes=["turns", "approve"])
+
+    assert ignored == ["approvalGranted", "approval_granted"]
+    assert caller.say("hours", inputParams=params)["ignoredInputParams"] == []

@@ -162,3 +162,45 @@ def test_the_keys_of_an_answer_keep_their_order_and_are_all_described(caller: Ca
     assert " ".join(answer) == f"{turn} errorCode recoverable message stateReport"
     assert " ".join(failure) == f"{turn} errorCode message recoverable"
     assert {*answer, *failure, "trace"} == set(TurnResponseSerializer().fields)
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("", {"order", "mcp", "_draft"}),
+        ("?context=all", {"order", "mcp", "_draft"}),
+        ("?context=public", {"order"}),
+        ("?context=none", set()),
+    ],
+)
+def test_a_caller_chooses_the_part_of_the_context(part: str, wanted: set[str]) -> None:
+    create_help_desk()
+    caller = Caller()
+    caller.say("hours")
+    CeConversation.objects.update(context_json={"order": 1, "mcp": {"status": "x"}, "_draft": 2})
+    body = {"conversationId": caller.conversation_id, "message": "hours"}
+
+    def ask() -> Any:
+        headers = {"Authorization": f"Api-Key {caller.secret}", "Idempotency-Key": "k"}
+        address = f"/api/v1/conversation/message{part}"
+        return caller.client.post(address, body, content_type="application/json", headers=headers).json()["context"]
+
+    first, repeated = ask(), ask()
+    assert first == repeated
+    assert set(first or ()) & {"order", "mcp", "_draft"} == wanted
+
+
+def test_an_unknown_part_of_the_context_is_refused_before_the_turn() -> None:
+    create_help_desk()
+    caller = Caller()
+    headers = {"Authorization": f"Api-Key {caller.secret}"}
+
+    refused = caller.client.post(
+        "/api/v1/conversation/message?context=most",
+        {"message": "hours"},
+        content_type="application/json",
+        headers=headers,
+    )
+
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["context"])
+    assert not CeConversation.objects.exists()

@@ -1,3 +1,6 @@
+import os
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +23,38 @@ def test_statements_are_prepared_unless_a_pooler_cannot(monkeypatch: pytest.Monk
 
     assert (usual["server_side_binding"], usual["prepare_threshold"]) == (True, 5)
     assert pooled["prepare_threshold"] is None
+
+
+def test_behind_a_pooler_nothing_is_prepared_and_an_address_with_options_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CE_DATABASE_POOLER", "transaction")
+
+    assert environment.database("postgresql://db.example/desk", "x")["OPTIONS"]["prepare_threshold"] is None
+    with pytest.raises(ImproperlyConfigured, match="ALTER ROLE"):
+        environment.database("postgresql://db.example/desk?options=-c%20work_mem%3D8MB", "x")
+
+
+def test_a_replica_is_a_database_of_its_own_that_is_given_up_soon() -> None:
+    primary = environment.database("postgresql://db.example/desk", "x")
+    values = environment.replica("postgresql://reader@db2.example/desk", primary)["replica"]
+
+    assert (values["HOST"], values["USER"], values["TEST"]) == ("db2.example", "reader", {"MIRROR": "default"})
+    assert (values["OPTIONS"]["pool"]["timeout"], primary["OPTIONS"]["pool"]["min_size"]) == (2, 1)
+    assert environment.replica("", primary) == {}
+
+
+def test_a_broker_may_be_named_by_its_sentinels_and_by_nothing_mixed() -> None:
+    sentinels = "sentinel://10.0.0.1:26379;sentinel://10.0.0.2:26379"
+
+    assert environment.bus("", sentinels) == sentinels
+    with pytest.raises(ImproperlyConfigured, match="sentinel://"):
+        environment.broker("sentinel://10.0.0.1:26379;redis://10.0.0.2:6379")
+
+
+def test_a_replica_of_sqlite_is_refused() -> None:
+    with pytest.raises(ImproperlyConfigured, match="CE_REPLICA_URL must begin with postgresql"):
+        environment.replica("postgresql://db2.example/desk", environment.database("", "x"))
 
 
 def test_a_socket_folder_can_be_the_host() -> None:
@@ -55,6 +90,9 @@ def test_deployment_defaults_of_settings_are_found_by_name(monkeypatch: pytest.M
         (lambda: environment.integer("CE_X", 1, 1), "0", "CE_X must be a whole number of at least 1"),
         (lambda: environment.integer("CE_X", 1), "many", "CE_X must be a whole number"),
         (lambda: environment.one_of("CE_X", "a", "a", "b"), "c", "CE_X must be one of a, b"),
+        (lambda: environment.rate("CE_X"), "600", "CE_X must be a number of calls per time, such as 600/min"),
+        (lambda: environment.time_zone("CE_X", "UTC"), "Europe/Berln", "Did you mean Europe/Berlin?"),
+        (lambda: environment.time_zone("CE_X", "UTC"), "../etc", "CE_X: there is no time zone '../etc'"),
         (lambda: environment.document("CE_X"), "[]", "CE_X must be a JSON object"),
         (lambda: environment.document("CE_X"), "{", "CE_X must be a JSON object"),
     ],
@@ -146,3 +184,69 @@ def test_a_connection_that_cannot_be_read_stops_the_start(monkeypatch: pytest.Mo
 
     with pytest.raises(ImproperlyConfigured, match="CE_HTTP_CONNECTIONS"):
         environment.http_connections()
+
+
+def test_a_file_sets_variables_that_the_environment_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.environ", {"CE_A": "from outside"})
+    file = tmp_path / ".env"
+    file.write_text(
+        "# a comment\n\nCE_A=from the file\nexport CE_B = 'two words'\nCE_C=plain # why\nCE_D={\"a\": 1}\nCE_E=\n"
+        'CE_F="a # b" # of the "till"\n'
+    )
+
+    environment.load_file(file)
+    environment.load_file(tmp_path / "missing")
+
+    assert os.environ == {
+        "CE_A": "from outside",
+        "CE_B": "two words",
+        "CE_C": "plain",
+        "CE_D": '{"a": 1}',
+        "CE_E": "",
+        "CE_F": "a # b",
+    }
+
+
+def test_a_file_may_begin_with_the_mark_of_its_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.environ", {})
+    (tmp_path / ".env").write_text("# a comment\nCE_A=1\n", "utf-8-sig")
+
+    environment.load_file(tmp_path / ".env")
+
+    assert os.environ == {"CE_A": "1"}
+
+
+def test_a_line_that_is_no_variable_is_refused_with_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.environ", {})
+    (tmp_path / ".env").write_text("CE_A=1\nwhatever\n")
+
+    with pytest.raises(ImproperlyConfigured, match=r"\.env, line 2: write NAME=value"):
+        environment.load_file(tmp_path / ".env")
+
+
+def test_an_unknown_variable_is_named_with_the_most_similar_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"CE_SECRT_KEY": "x", "CE_WHATEVER_IT_IS": "x", "CE_DEBUG": "1", "CE_CFG__A__B": "1", "CE_MCP_SECRET_X": ""}
+    monkeypatch.setattr("os.environ", given)
+
+    assert environment.describe_misspelt() == [
+        "CE_SECRT_KEY is not a known variable. Did you mean CE_SECRET_KEY?",
+        "CE_WHATEVER_IT_IS is not a known variable.",
+    ]
+
+
+def test_the_variable_of_a_secret_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    connections = '{"shop": {"base_url": "https://shop.example", "secret": "CE_SHOP_TOKEN"}}'
+    monkeypatch.setattr("os.environ", {"CE_HTTP_CONNECTIONS": connections, "CE_SHOP_TOKEN": "x"})
+
+    assert environment.http_connections()["shop"]["secret_value"] == "x"
+    assert environment.describe_misspelt() == []
+
+
+def test_every_variable_that_is_read_is_known() -> None:
+    root = Path(environment.__file__).parents[3]
+    sources = [root / "convengine/settings.py", root / "convengine/server/deployment/environment.py"]
+    read = {name for file in sources for name in re.findall(r'\("(CE_[A-Z_]+)"', file.read_text())}
+
+    assert read - environment._KNOWN - {"CE_MCP_SECRET_", "CE_CFG__"} == set()

@@ -116,6 +116,28 @@ HOSTILE_ANYWHERE = [
 ]
 
 HOSTILE_POSTGRES = [
+    # functions in the notation of attributes
+    "select (t).pg_read_file from (values ('/etc/passwd')) t",
+    "select ('/etc/passwd'::text).pg_read_file",
+    "select (select '/etc/passwd').pg_read_file",
+    "select (:p).pg_read_file",
+    "select :p.pg_read_file",
+    "select (array['/etc'])[1].pg_ls_dir",
+    "select case when true then '/etc/passwd' end.pg_read_file",
+    "select cast('/etc/passwd' as text).pg_read_file",
+    "select t.pg_read_file from unnest(array['/etc/passwd']) t",
+    "select t.pg_read_file from unnest(array['/etc/passwd']) as t(x)",
+    "select pg_read_file.pg_read_file from unnest(array['/etc/passwd']) as pg_read_file(x)",
+    "select unnest.pg_read_file from unnest(array['/etc/passwd'])",
+    "select t.pg_read_file from lower('/etc/passwd') as t",
+    "select lower.pg_read_file from lower('/etc/passwd')",
+    "select x.pg_read_file from orders cross join lateral lower('/etc/passwd') as x",
+    "select x.pg_read_file from orders, lateral unnest(array['/etc/passwd']) as x",
+    "select x.pg_read_file from rows from (unnest(array['/etc/passwd'])) x",
+    "select 1 from orders where exists (select 1 from unnest(array['/etc/passwd']) t where t.pg_read_file > '')",
+    "select c.pg_read_file from current_user as c",
+    'select "T".pg_read_file from unnest(array[\'/etc/passwd\']) "T"',
+    "with t as (select 1) select u.pg_read_file from t, unnest(array['/etc/passwd']) u",
     # commands
     "copy orders to '/tmp/stolen'",
     "copy orders from '/etc/passwd'",
@@ -329,6 +351,14 @@ LEGITIMATE = [
 ]
 
 LEGITIMATE_POSTGRES = [
+    "select t.t from unnest(array[1, 2]) t",
+    "select t.x, t.y from unnest(array[1, 2], array['a', 'b']) as t(x, y) where t.x > 1",
+    "select o.id, u.u from orders o cross join lateral unnest(array[o.id]) u",
+    "select v.a, v.b from (values (1, 'x')) as v(a, b)",
+    "select (o).* from orders o",
+    "with recent as (select id from orders) select recent.id, r.id from recent join recent r on r.id = recent.id",
+    "select o.id from orders o where exists (select 1 from orders p where p.id = o.id)",
+    "select public.orders.id from public.orders",
     "select now(), date_trunc('day', now()), extract(year from now())",
     "select to_char(now(), 'YYYY-MM-DD'), to_date('2026-01-01', 'YYYY-MM-DD')",
     "select string_agg(status, ', ' order by id) from orders",

@@ -11,10 +11,10 @@ import pytest
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.server.executors import addresses, http_client
 from convengine.server.executors.addresses import public, resolve_host
-from convengine.server.executors.circuit import Circuits
 from convengine.server.executors.http_client import Call, send
 from convengine.server.executors.http_connections import connections
 from convengine.server.executors.http_policy import policy_of
+from convengine.server.resilience.circuit import Circuits
 from tests.builders import make_snapshot
 from tests.fakes.certificates import certificate_of
 from tests.fakes.http_server import Reply, serving

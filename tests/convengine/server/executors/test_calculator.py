@@ -93,12 +93,12 @@ def test_an_expression_has_the_value_that_people_expect(expression: str, value: 
     ],
 )
 def test_what_is_no_expression_of_ours_is_refused_at_once(expression: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
 
     with pytest.raises(ToolFault, match="EXPRESSION_INVALID"):
         evaluate(expression, NAMES)
 
-    assert time.monotonic() - started < 0.2
+    assert time.thread_time() - started < 0.2
 
 
 def test_texts_do_not_grow_without_end() -> None:

@@ -13,10 +13,10 @@ from audit.replay.replay import find_replay_difference
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from convengine.server.executors import http_client
-from convengine.server.executors.circuit import Circuits
 from convengine.server.executors.document_store import put
 from convengine.server.executors.models import CeDocumentCollection
 from convengine.server.extensions.registry import ToolEntry, registry
+from convengine.server.resilience.circuit import Circuits
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.fakes.http_server import Reply, Server, serving

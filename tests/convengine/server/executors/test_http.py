@@ -1,5 +1,6 @@
 """HTTP tools against real servers on this machine."""
 
+import gzip
 import json
 import time
 from collections.abc import Iterator
@@ -11,10 +12,10 @@ from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors import http_client
-from convengine.server.executors.circuit import Circuits
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry
+from convengine.server.resilience.circuit import Circuits
 from tests.builders import make_config, make_session, make_snapshot, make_tool
 from tests.fakes.http_server import Reply, Server, serving
 
@@ -295,10 +296,10 @@ def test_the_wait_that_is_asked_for_is_kept_up_to_the_longest(connect: Any) -> N
         started = time.monotonic()
 
         assert call(policy_json={"max_backoff_ms": 150}).result["attempt"] == 2
-        assert 0.14 < time.monotonic() - started < 2
+        assert 0.14 < time.monotonic() - started < 30
 
 
-@pytest.mark.parametrize("reply", [Reply(wait=1.5), Reply(body=b"x" * 40, drip=0.1)], ids=["late", "drip by drip"])
+@pytest.mark.parametrize("reply", [Reply(wait=1.5), Reply(body=b"x" * 200, drip=0.1)], ids=["late", "drip by drip"])
 def test_an_answer_that_takes_too_long_is_not_waited_for(connect: Any, reply: Reply) -> None:
     with serving(reply) as server:
         connect(server.address)
@@ -307,7 +308,8 @@ def test_an_answer_that_takes_too_long_is_not_waited_for(connect: Any, reply: Re
         answer = call(policy_json={"read_timeout_ms": 300, "connect_timeout_ms": 100, "max_attempts": 1})
 
     assert answer.error_type == "HTTP_TIMEOUT"
-    assert time.monotonic() - started < 1.4
+    # Drip by drip, the whole answer takes 20 seconds.
+    assert time.monotonic() - started < 15
 
 
 def test_an_answer_over_a_megabyte_is_refused(connect: Any) -> None:
@@ -328,14 +330,15 @@ def test_a_compressed_answer_is_refused_unread(connect: Any) -> None:
 def test_calls_of_one_tool_do_not_wait_for_one_another(connect: Any) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    with serving(Reply(wait=0.4)) as server:
+    with serving(Reply(wait=1)) as server:
         connect(server.address)
         started = time.monotonic()
-        with ThreadPoolExecutor(4) as pool:
-            answers = list(pool.map(lambda _: call(), range(4)))
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: call(), range(8)))
 
     assert all(answer.error_type is None for answer in answers)
-    assert time.monotonic() - started < 1.3
+    # One after another they take eight seconds.
+    assert time.monotonic() - started < 7
 
 
 # --- what code may ask for ----------------------------------------------------------------------------------------
@@ -378,3 +381,46 @@ def test_a_tool_without_a_row_says_so() -> None:
     answer = BuiltInTools(make_snapshot(TOOL), Registry()).run("order.status", "HTTP_API", {}, make_session())
 
     assert answer.error_type == "NO_CALL"
+
+
+@pytest.mark.parametrize(
+    ("columns", "code"),
+    [
+        ({"headers_json": {"X-Note": "{{x}}"}}, "REQUEST_INVALID"),
+        ({"headers_json": {"X Note": "a"}}, "REQUEST_INVALID"),
+        ({"headers_json": {"X-Note": "a\r\nX-Other: b"}}, "HEADER_REFUSED"),
+        ({"method": "GE T"}, "REQUEST_INVALID"),
+        ({"url_template": "https://ada:hidden-word@evil.example/"}, "HOST_REFUSED"),
+        ({"url_template": "http://[::1/"}, "HOST_REFUSED"),
+        ({"url_template": "http://127.0.0.1:99999/"}, "HOST_REFUSED"),
+    ],
+)
+def test_a_request_that_cannot_be_made_is_a_fault_of_the_tool(
+    server: Server, connect: Any, columns: dict[str, Any], code: str
+) -> None:
+    connect(server.address)
+
+    refused = call({"x": "żółć"}, **columns)
+
+    assert refused.error_type == code, refused
+    assert "hidden-word" not in str(refused)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_secret_that_the_service_repeats_is_masked(connect: Any, status: int) -> None:
+    with serving(Reply(status=status, body=b'{"sent": "Bearer very-secret-word"}')) as running:
+        connect(running.address, auth="BEARER_STATIC", secret_value="very-secret-word")
+        text = str(call())
+
+    assert "***" in text
+    assert "very-secret-word" not in text
+
+
+def test_a_compressed_answer_is_not_unpacked(connect: Any) -> None:
+    bomb = gzip.compress(bytes(64 * 1024 * 1024))
+    with serving(Reply(body=bomb, headers={"Content-Encoding": "gzip"})) as running:
+        connect(running.address)
+        refused = call()
+
+    assert refused.error_type == "HTTP_ANSWER"

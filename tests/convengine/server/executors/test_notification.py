@@ -6,10 +6,10 @@ from django.core import mail
 
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors import http_client
-from convengine.server.executors.circuit import Circuits
 from convengine.server.executors.models import CeNotification
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.registry import Registry
+from convengine.server.resilience.circuit import Circuits
 from tests.builders import make_session, make_snapshot
 from tests.fakes.http_server import Reply, serving
 

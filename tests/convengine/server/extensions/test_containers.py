@@ -1,4 +1,5 @@
 import threading
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -133,3 +134,18 @@ def test_a_replay_asks_nobody() -> None:
     live = Containers(make_registry(echo, AddsA, transform=Faqs), tape).fetch(request(), SESSION)
 
     assert Containers(Registry(), Playback(tape.entries)).fetch(request(), SESSION) == live
+
+
+def test_a_provider_knows_the_time_of_the_turn() -> None:
+    def tell(request: ContainerRequest, session: Any) -> Any:
+        return session["clock"]
+
+    session = SESSION.evolve(now=datetime(2026, 1, 1, 12, tzinfo=UTC))
+    answer = Containers(make_registry(tell), Recording()).fetch(request(), session)
+
+    assert answer.value == {
+        "now": "2026-01-01T12:00:00+00:00",
+        "today": "2026-01-01",
+        "weekday": "Thursday",
+        "hour": 12,
+    }

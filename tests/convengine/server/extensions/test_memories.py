@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from convengine.engine.turn.ports import MemoryAnswer
@@ -5,6 +7,7 @@ from convengine.engine.turn.recording import Playback, Recording
 from convengine.engine.turn.session import Session
 from convengine.server.extensions.ports import Memories
 from convengine.server.extensions.registry import Registry
+from convengine.server.resilience.waiting import Overloaded
 
 SESSION = Session("c", intent="LOAN")
 
@@ -66,3 +69,23 @@ def test_a_replay_asks_no_store_whichever_there_are_by_then() -> None:
 
     assert (again.read(SESSION), again.write(SESSION, "text")) == answers
     assert (later.asked, later.written) == (0, [])
+
+
+def test_a_store_is_asked_in_a_waiting_slot_and_not_at_all_without_one() -> None:
+    notes: list[str] = []
+
+    @contextmanager
+    def wait() -> Iterator[None]:
+        if notes:
+            raise Overloaded()
+        notes.append("waits")
+        yield
+
+    store = Store("x")
+    memories = Memories(Registry(memory_stores={"crm": store}), Recording(), wait)
+
+    assert memories.read(SESSION).text == "x"
+    refused = memories.write(SESSION, "text")
+
+    assert (store.written, refused.stores) == ([], ())
+    assert [(fault.store, fault.error_type) for fault in refused.faults] == [("crm", "OVERLOADED")]

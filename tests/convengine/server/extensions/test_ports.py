@@ -1,6 +1,7 @@
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -153,9 +154,18 @@ def test_a_call_is_waited_for_as_long_as_the_turn_can() -> None:
 
 def test_whoever_waits_for_a_tool_gives_back_what_it_holds() -> None:
     notes: list[str] = []
-    tools = TimedTools(Sleeper(), before=lambda: notes.append("given back"))
+
+    @contextmanager
+    def wait() -> Iterator[None]:
+        notes.append("given back")
+        yield
+        notes.append("taken again")
+
+    tools = TimedTools(Sleeper(), wait=wait)
 
     for within in (None, 1000):
         tools.run("nap", "DB", {"seconds": 0}, make_session(), within)
 
-    assert notes == ["given back", "given back"]
+    tools.run("nap", "CALCULATOR_TRANSFORM", {"seconds": 0}, make_session())
+
+    assert notes == ["given back", "taken again"] * 2

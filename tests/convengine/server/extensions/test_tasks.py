@@ -1,10 +1,12 @@
 import threading
+from contextlib import AbstractContextManager
 from typing import Any
 
 from convengine.engine.turn.ports import ActionRun
 from convengine.engine.turn.recording import Playback, Recording
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.extensions.tasks import TaskCall, TaskResult, Tasks
+from convengine.server.resilience.waiting import Overloaded
 from tests.builders import make_session
 
 RUN = ActionRun("conversation:nonce", 5000)
@@ -103,6 +105,19 @@ def test_a_rules_task_runs_in_the_turns_own_thread() -> None:
 
     assert threads[0] == threading.current_thread().name
     assert threads[1] != threads[0]
+
+
+def test_a_rules_task_waits_in_a_slot_and_does_not_run_without_one() -> None:
+    ran: list[int] = []
+    registry = Registry()
+    registry.add_task("billing", TaskEntry({"refund": lambda call: ran.append(1)}))
+
+    def refuse() -> AbstractContextManager[None]:
+        raise Overloaded()
+
+    answer = Tasks(registry, Recording(), wait=refuse).run("billing", "refund", make_session())
+
+    assert (answer.error_type, ran) == ("OVERLOADED", [])
 
 
 def test_only_a_task_registered_for_it_may_be_named_by_the_context() -> None:

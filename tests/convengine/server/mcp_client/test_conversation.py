@@ -23,7 +23,7 @@ from convengine.server import wiring
 from convengine.server.mcp_client.servers import pool, worker
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.wiring import OutsideWorld
-from tests.api import Caller
+from tests.api import Caller, make_key
 from tests.convengine.engine.steps.tools.planning import answer, call
 from tests.fakes.mcp_servers import SCRIPT, listening
 from tests.live.processes import free_port
@@ -137,7 +137,7 @@ def test_a_call_is_waited_for_no_longer_than_the_loop_has_time(shop: Callable[..
 
     result = talk(caller, "my order again", call("mcp.shop.slow", seconds=30))
 
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 25
     assert result["context"]["mcp"]["toolExecutionError"]["rootCauseClass"] == "TOOL_TIMEOUT"
 
 
@@ -174,7 +174,7 @@ def test_nobody_who_waits_for_a_tool_holds_a_connection(shop: Callable[..., CeMc
     model = ScriptedModel([ScriptLine({"MCP_PLAN"}, dumps(call(code)), times=1) for code in ("look", "write")])
 
     with wiring.replace_outside_world(OutsideWorld(model=model, tools=looking)):
-        result = Caller().say("my order", inputParams={"approval_granted": True})
+        result = Caller(make_key(scopes=["turns", "approve"])).say("my order", inputParams={"approval_granted": True})
 
     assert result["success"] is True
     assert looking.seen == [(False, False), (False, False)]

@@ -105,6 +105,14 @@ def test_over_http_a_key_is_needed_for_everything(secret: str) -> None:
         assert refused == [401, 401, 401]
         host = {"Authorization": f"Api-Key {secret}", "Host": "evil.example"}
         assert httpx2.post(f"http://127.0.0.1:{port}/mcp", json={}, headers=host).status_code == 421
+        wrong = [
+            httpx2.post(f"http://127.0.0.1:{port}/mcp", json={}, headers={"Authorization": "Bearer x.y"})
+            for _ in range(24)
+        ]
+        assert [answer.status_code for answer in wrong[:19]] == [401] * 19
+        throttled = next(answer for answer in wrong if answer.status_code == 429)
+        assert throttled.json()["errorCode"] == "THROTTLED"
+        assert int(throttled.headers["Retry-After"]) > 0
         judge_failures(over_http(port, make_key(scopes=["turns"]), failures))
 
 

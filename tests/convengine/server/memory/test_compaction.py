@@ -140,17 +140,6 @@ class TestWithoutAModel:
         row.refresh_from_db()
         assert row.context_json == context
 
-    def test_the_explainability_log_keeps_its_newest_turns(self) -> None:
-        CeConfig.objects.create(config_type="Session", config_key="EXPLAINABILITY_TURNS", config_value="2")
-        row = session(**ENDED)
-        for number in (1, 2, 3):
-            turn(row, number, request_meta={"n": number}, trace_graph={"nodes": []})
-
-        compact(str(row.pk))
-
-        stored = CeConversationHistory.objects.order_by("turn_no").values_list("request_meta", "trace_graph")
-        assert list(stored) == [(None, None), ({"n": 2}, {"nodes": []}), ({"n": 3}, {"nodes": []})]
-
     def test_one_that_cannot_be_done_keeps_nobody_else_from_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         bad, good = session(timedelta(hours=2), **ENDED), session(**ENDED)
         whole = compaction._store_memory

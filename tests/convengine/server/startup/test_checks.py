@@ -1,6 +1,11 @@
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from convengine.engine.errors import InvalidContainerTransformer, MissingDagCycle
 from convengine.server import wiring
@@ -94,3 +99,48 @@ def test_a_connection_of_tools_that_cannot_be_read_is_an_error(settings: Any, de
 
     (error,) = checks.check_connections(None)
     assert (error.id, "orders" in error.msg) == ("convengine.E006", True)
+
+
+@pytest.mark.django_db
+def test_a_database_of_other_migrations_is_refused_with_the_remedy() -> None:
+    assert not checks.check_migrations(None, databases=["default"])
+    MigrationRecorder(connection).record_applied("config_admin", "0002_shipped_rows")
+
+    with pytest.raises(SystemCheckError) as refused:
+        call_command("migrate", skip_checks=False)
+
+    text = str(refused.value)
+    assert "(convengine.E007) Another version of ConvEngine made this database: config_admin.0002_shipped_rows" in text
+    assert "convengine export" in text
+    assert "convengine import" in text
+
+
+@pytest.mark.django_db
+def test_migrations_of_apps_that_were_removed_do_not_matter() -> None:
+    MigrationRecorder(connection).record_applied("a_package_of_before", "0001_initial")
+
+    assert not checks.check_migrations(None, databases=["default"])
+
+
+def test_settings_that_turns_cannot_live_with_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    database = {"ENGINE": "django.db.backends.sqlite3", "OPTIONS": {}, "ATOMIC_REQUESTS": True}
+    monkeypatch.setattr(checks, "settings", SimpleNamespace(USE_TZ=False, DATABASES={"default": database}))
+
+    assert [message.id for message in checks.check_project(None)] == [
+        "convengine.E008", "convengine.E009", "convengine.W002",
+    ]  # fmt: skip
+
+
+def test_a_misspelt_variable_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CE_LLM_MODLE", "x")
+
+    (warning,) = checks.check_variables(None)
+
+    assert (warning.id, "Did you mean" in warning.msg) == ("convengine.W001", True)
+
+
+@pytest.mark.django_db
+def test_squashed_migrations_of_other_apps_do_not_matter() -> None:
+    MigrationRecorder(connection).record_applied("auth", "0000_before_it_was_squashed")
+
+    assert not checks.check_migrations(None, databases=["default"])

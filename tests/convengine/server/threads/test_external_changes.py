@@ -65,7 +65,7 @@ def test_a_dead_turn_is_recorded_before_its_session_is_closed() -> None:
 @pytest.mark.parametrize("policy", ["reject", "wait"])
 def test_a_turn_that_runs_is_never_cut_off(policy: str) -> None:
     setting("ON_CONCURRENT_TURN", policy)
-    setting("LEASE_WAIT_SECONDS", "1")
+    setting("LEASE_WAIT_SECONDS", "60" if policy == "reject" else "1")
     row = session()
     hold_lease(str(row.pk), 60, turn_no=4)
     began = time.monotonic()
@@ -73,7 +73,8 @@ def test_a_turn_that_runs_is_never_cut_off(policy: str) -> None:
     with pytest.raises(TurnInProgress):
         external_changes.close_session(str(row.pk), "default")
 
-    assert (time.monotonic() - began < 0.9) is (policy == "reject")
+    waited = time.monotonic() - began
+    assert waited < 30 if policy == "reject" else waited > 0.9
     row.refresh_from_db()
     assert row.lifecycle == "RUNNING"
 

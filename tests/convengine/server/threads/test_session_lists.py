@@ -151,14 +151,14 @@ def test_the_preview_has_two_hundred_characters(guest: Participant) -> None:
 
 def test_failed_and_dead_turns_are_in_it(guest: Participant) -> None:
     answer = guest.say("hours")
-    CeResponse.objects.filter(intent_code="HOURS").delete()
+    CeResponse.objects.filter(intent_code="HOURS").update(response_type="UNHEARD_OF")
     guest.say("hours?")
     hold_lease(answer["session_id"], -1, turn_no=3)
     assert recover_expired_lease(answer["session_id"])
 
     dead, failed, _ = session_lists.explain_turns(row_of(answer))
 
-    assert (failed.turn.status, (failed.error or {})["code"]) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
+    assert (failed.turn.status, (failed.error or {})["code"]) == ("FAILED", "NO_RESPONSE_CONFIGURED")
     assert ((dead.error or {})["code"], dead.request["message"]) == ("LEASE_EXPIRED", "lost words")
     assert (dead.request["input_param_names"], dead.preferences) == (["tier"], {})
 

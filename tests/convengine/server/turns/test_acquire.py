@@ -97,6 +97,19 @@ def test_a_turn_that_lasts_has_its_lease_renewed_again_and_again(renewed: list[s
     assert renewed[:2] == ["t", "t"]
 
 
+def test_a_renewal_learns_that_somebody_reads_the_turn_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acquire, "lease_seconds", lambda: 0.15)
+    monkeypatch.setattr(acquire, "renew_lease", lambda token: token == "watched")
+    renewer = LeaseRenewer()
+
+    with renewer.renewing("watched"), renewer.renewing("alone"):
+        assert not renewer.is_watched("watched")
+        wait_for(lambda: renewer.is_watched("watched"))
+        assert (renewer.is_watched("watched"), renewer.is_watched("alone")) == (True, False)
+
+    assert not renewer.is_watched("watched")
+
+
 def test_a_turn_that_is_over_is_left_alone(renewed: list[str]) -> None:
     renewer = LeaseRenewer()
     with renewer.renewing("t"):

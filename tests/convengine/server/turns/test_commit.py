@@ -2,19 +2,22 @@
 
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import transaction
 
-from audit.models import CeAudit, CeTurnRow
+from audit.live.read_events import mark_watched
+from audit.models import CeAudit, CeRunningEvent, CeTurnIndex
 from config_admin.models import CeResponse
 from convengine.engine.errors import TurnConflict, TurnInterrupted
 from convengine.engine.pipeline.engine import EngineOutcome
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.session import Session
 from convengine.server.database.sql import Statement, execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency, CeMemory
-from convengine.server.turns import commit as commits
+from convengine.server.turns.acquire import renew_lease
 from convengine.server.turns.commit import (
     StepFlush,
     commit_turn,
@@ -23,11 +26,13 @@ from convengine.server.turns.commit import (
     record_failure,
     recreate_session,
 )
+from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.interruption import interrupt_running_turn
 from tests.convengine.server.turns.shells import Ran, ran
+from tests.record import events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
-TABLES = (CeConversation, CeConversationHistory, CeAudit, CeTurnRow, CeMemory)
+TABLES = (CeConversation, CeConversationHistory, CeTurnIndex, CeRunningEvent, CeMemory)
 
 
 def everything() -> list[list[dict[str, Any]]]:
@@ -51,7 +56,7 @@ def test_everything_of_a_turn_is_stored_at_once_and_the_lease_given_back(convers
     assert (record.status, record.user_input, record.assistant_output["value"]) == ("OK", "fees", "No fees.")
     stages = list(CeAudit.objects.filter(turn_no=2).values_list("stage", flat=True))
     assert {"USER_INPUT", "ENGINE_RETURN"} <= set(stages)
-    assert CeTurnRow.objects.filter(turn_id=record.turn_id).exists()
+    assert CeTurnIndex.objects.filter(turn_id=record.turn_id).exists()
     assert CeMemory.objects.get().to_turn == 2
 
 
@@ -165,10 +170,10 @@ class TestStepFlush:
         CeConversation.objects.update(lease_expires_at=None)
 
         flush()
-        once = CeAudit.objects.filter(turn_no=2).count()
         flush()
 
-        assert once == len(ran_turn.turn.trail.events) == CeAudit.objects.filter(turn_no=2).count() == flush.stored
+        part = CeRunningEvent.objects.get()
+        assert len(loads(part.events)) == part.last_seq == len(ran_turn.turn.trail.events) == flush.stored
         assert CeConversation.objects.get().lease_expires_at is not None
 
     def test_it_stores_nothing_of_a_turn_that_lost_its_lease(self, conversation_id: str) -> None:
@@ -178,7 +183,7 @@ class TestStepFlush:
         with pytest.raises(TurnConflict), transaction.atomic():
             StepFlush(ran_turn.turn, ran_turn.lease)()
 
-        assert not CeAudit.objects.filter(turn_no=2).exists()
+        assert not CeRunningEvent.objects.exists()
 
     def test_the_commit_adds_the_rest(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
@@ -189,23 +194,37 @@ class TestStepFlush:
 
         seqs = CeAudit.objects.filter(turn_no=2).order_by("seq").values_list("seq", flat=True)
         assert list(seqs) == list(range(1, len(seqs) + 1))
+        assert not CeRunningEvent.objects.exists()
 
+    def test_a_turn_that_nobody_watches_stores_nothing_before_its_commit(self, conversation_id: str) -> None:
+        ran_turn = ran(conversation_id, "fees")
 
-def test_a_refused_event_is_marked_and_the_turn_stored(conversation_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran_turn = ran(conversation_id, "fees")
-    whole = commits.execute_all
+        StepFlush(ran_turn.turn, ran_turn.lease, lambda: False)()
 
-    def refuses(writes: Any) -> None:
-        monkeypatch.setattr(commits, "execute_all", whole)
-        raise commits.StatementRefused
+        assert not CeRunningEvent.objects.exists()
 
-    monkeypatch.setattr(commits, "execute_all", refuses)
+    def test_a_renewal_tells_whether_somebody_reads_the_conversation(self, conversation_id: str) -> None:
+        ran_turn = ran(conversation_id, "fees")
+        token = ran_turn.lease.token
 
-    commit_turn(*ran_turn.parts, [])
+        assert renew_lease(token) is False
+        mark_watched([conversation_id])
+        assert renew_lease(token) is True
+        lose_lease(ran_turn)
+        assert renew_lease(token) is None
 
-    record = CeConversationHistory.objects.get(turn_no=2)
-    assert (record.status, record.audit_incomplete) == ("OK", False)
-    assert CeAudit.objects.filter(turn_no=2).count() == len(ran_turn.turn.trail.events)
+    def test_who_takes_over_an_expired_lease_makes_the_record_from_them(self, conversation_id: str) -> None:
+        ran_turn = ran(conversation_id, "fees")
+        StepFlush(ran_turn.turn, ran_turn.lease)()
+        CeConversation.objects.update(lease_expires_at=ran_turn.lease.now - timedelta(hours=1))
+
+        assert recover_expired_lease(conversation_id)
+
+        stages = [event.stage for event in events(turn_no=2)]
+        assert stages[:-1] == [event.stage for event in ran_turn.turn.trail.events]
+        assert stages[-1] == "ENGINE_UNKNOWN_FAILURE"
+        assert CeConversationHistory.objects.get(turn_no=2).status == "FAILED"
+        assert not CeRunningEvent.objects.exists()
 
 
 @pytest.fixture

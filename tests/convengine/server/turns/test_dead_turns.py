@@ -3,6 +3,12 @@ import uuid
 import pytest
 
 from audit.models import CeAudit
+from config_admin.drafts.open_draft import open_draft
+from config_admin.drafts.publish_draft import publish_draft
+from config_admin.models import CeDraft, CeResponse
+from config_admin.releases.change_set import change_set
+from config_admin.releases.gradual import AudienceSpec
+from config_admin.releases.head import read
 from convengine.server.sessions.models import CeConversationHistory
 from tests.convengine.server.turns.test_take_turn import hold_lease, say
 from tests.worlds import create_help_desk
@@ -29,3 +35,20 @@ def test_a_dead_turn_leaves_its_record_and_the_conversation_goes_on() -> None:
     events = CeAudit.objects.filter(turn_no=2).order_by("seq")
     assert [event.stage for event in events] == ["USER_INPUT", "ENGINE_UNKNOWN_FAILURE"]
     assert events[1].payload_json["reason"] == "LEASE_EXPIRED"
+
+
+def test_a_dead_turn_names_the_release_that_it_ran_on() -> None:
+    """The newest release is given to others only, and the conversation runs on the one before."""
+    create_help_desk()
+    conversation_id = str(uuid.uuid4())
+    older = say(conversation_id).config_version
+    draft = CeDraft.objects.create(title="For staff")
+    with open_draft(draft.pk, "ada", writing=True), change_set():
+        CeResponse.objects.filter(intent_code="FEES").update(exact_text="Nothing for staff.")
+    publish_draft(draft.pk, audience=AudienceSpec(participants=["staff"]))
+    hold_lease(conversation_id, -1, head=read() or "")
+
+    assert say(conversation_id, "fees").config_version == older
+
+    dead = CeConversationHistory.objects.get(turn_no=2)
+    assert (dead.error_code, dead.config_version) == ("LEASE_EXPIRED", older)

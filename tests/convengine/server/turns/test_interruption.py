@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from audit.models import CeAudit
-from config_admin.models import CeResponse
+from config_admin.models import CeResponse, CeRule
 from convengine.engine.errors import ConvEngineError
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeTurnTicket
 from convengine.server.turns.dead_turns import recover_expired_lease
@@ -131,7 +131,16 @@ def test_a_turn_that_fails_of_something_else_tells_that_it_was_interrupted(
     setting("ON_CONCURRENT_TURN", "interrupt")
     first = guest.say("a visa")
     monkeypatch.setattr("convengine.server.turns.interruption._PAUSE", 60)
-    CeResponse.objects.filter(intent_code="VISA").delete()
+    CeRule.objects.create(
+        phase="PRE_RESPONSE_RESOLUTION",
+        intent_code="VISA",
+        state_code="ANY",
+        rule_type="EXACT",
+        match_pattern="ANY",
+        action="SET_STATE",
+        action_value="NOWHERE",
+    )
+    CeResponse.objects.filter(intent_code="VISA").update(state_code="IDLE")
     other = Participant(guest.secret, guest.remote_jid)
     answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), is_marked)
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.models import CeAudit
-from audit.record.expand import expand_events
+from audit.record.events import expand_events
 from config_admin.models import CeConfig, CePolicy
 from convengine.engine.errors import ConversationPersistFailed, TurnInProgress
 from convengine.engine.pipeline.hooks import Hooks, StepHook
@@ -38,7 +38,7 @@ def conversation_id() -> str:
     return str(uuid.uuid4())
 
 
-def hold_lease(conversation_id: str, seconds: float, turn_no: int = 2) -> None:
+def hold_lease(conversation_id: str, seconds: float, turn_no: int = 2, head: str = "3:1:1:x") -> None:
     """As if another process were running a turn."""
     CeConversation.objects.filter(pk=conversation_id).update(
         lease_token=uuid.uuid4(),
@@ -49,7 +49,7 @@ def hold_lease(conversation_id: str, seconds: float, turn_no: int = 2) -> None:
             "turnNo": turn_no,
             "userText": "lost words",
             "inputParamNames": ["tier"],
-            "head": "3:1:1:x",
+            "head": head,
             "worker": "gone:1",
         },
     )

@@ -122,7 +122,7 @@ def test_a_lease_that_runs_out_while_a_turn_waits_is_taken_at_once() -> None:
     answer = say(name, "fees")
 
     assert answer.turn_no == 3
-    assert 0.5 < time.monotonic() - began < 3
+    assert 0.5 < time.monotonic() - began < 20
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,11 +1,15 @@
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from convengine.engine.forms.extract import Extraction
-from convengine.engine.forms.extract.correction import find_fields_to_ask_again, read_correction
+from convengine.engine.forms.extract.correction import (
+    find_fields_to_ask_again,
+    read_correction,
+    read_named_field,
+)
 from convengine.engine.forms.form import Form
 from convengine.engine.values import ReadingSituation
 from tests.convengine.engine.forms.extract.test_sentence_values import DENTIST, NOW
@@ -46,7 +50,34 @@ def get_values(extraction: Extraction | None) -> dict[str, Any]:
         ("no, bob@example.org", {"email": "bob@example.org"}),
         ("sorry, my name is Jon Smyth", {"name": "Jon Smyth"}),
         ("change the name to Ann Lee", {"name": "Ann Lee"}),
+        ("not 2 guests, 3", {"guests": 3}),
+        ("it's 3 not 2", {"guests": 3}),
+        ("3 instead of 2", {"guests": 3}),
+        ("from 2 to 3 pm", {}),
         ("Friday at 4pm instead", {"date": "2026-11-27", "time": "16:00"}),
+        ("not 2 people, 3", {"guests": 3}),
+        ("not two but three", {"guests": 3}),
+        ("3 people not 2", {"guests": 3}),
+        ("4 people", {"guests": 4}),
+        ("thursday not wednesday", {"date": "2026-11-26"}),
+        ("4pm instead of 3", {"time": "16:00"}),
+        ("change 3pm to 4pm", {"time": "16:00"}),
+        ("sorry that should be 4pm", {"time": "16:00"}),
+        ("the time's wrong, it should be 4pm", {"time": "16:00"}),
+        ("my name is actually Jon Smith", {"name": "Jon Smith"}),
+        ("I meant Jon Smith", {"name": "Jon Smith"}),
+        ("it's Smyth not Smith", {"name": "John Smyth"}),
+        ("Jon Smith, not John Smith", {"name": "Jon Smith"}),
+        ("I meant Bob Miller", {}),
+        ("not 5 but 6", {}),
+        ("could it be a day later", {"date": "2026-11-26"}),
+        ("an hour later please", {"time": "16:00"}),
+        ("half an hour earlier", {"time": "14:30"}),
+        ("sorry, we're 5 now", {"guests": 5}),
+        ("actually make it 11", {"time": "11:00"}),
+        ("can we do 10 instead", {"time": "10:00"}),
+        ("change the time to 4", {"time": "16:00"}),
+        ("yes now is good", {}),
     ],
 )
 def test_a_value_of_a_correction_goes_to_the_field_of_its_kind(text: str, values: dict[str, Any]) -> None:
@@ -64,7 +95,14 @@ def test_a_value_of_a_correction_goes_to_the_field_of_its_kind(text: str, values
         ("ändere die Uhrzeit auf 16 Uhr", {"time": "16:00"}),
         ("Entschuldigung, ich meinte Montag", {"date": "2026-11-30"}),
         ("doch nicht am Mittwoch, sondern am Donnerstag", {"date": "2026-11-26"}),
+        ("nicht 2 sondern 3 Personen", {"guests": 3}),
+        ("nicht 2, sondern 3", {"guests": 3}),
+        ("3 statt 2 Gäste", {"guests": 3}),
+        ("nicht Mittwoch, Donnerstag", {"date": "2026-11-26"}),
+        ("nicht 4 sondern 5", {}),
         ("lieber wegen Zahnschmerzen", {"reason": "PAIN"}),
+        ("eine Stunde später bitte", {"time": "16:00"}),
+        ("doch lieber 11", {"time": "11:00"}),
         ("falsche Nummer, 07700 900124", {"phone": "+447700900124"}),
     ],
 )
@@ -90,10 +128,21 @@ def test_a_value_alone_changes_the_field_that_has_one(text: str, values: dict[st
     "text",
     ["how much is it?", "I have had pain since Friday", "thanks", "is there parking on Fridays?", "no pain",
      "no problem", "sorry, what does a cleaning cost?", "John Smith", "12", "I was there on Monday", "the 25th",
-     "does it hurt?"],
+     "does it hurt?", "not a cleaning", "anything but a check-up", "thanks cleaning"],
 )  # fmt: skip
 def test_other_messages_change_nothing(text: str) -> None:
     assert get_values(correct(text)) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("no wait, Rosa", {"name": "Rosa"}), ("oops jon smyth", {"name": "jon smyth"}), ("sorry one moment", {}),
+        ("sorry mate", {}), ("sorry, driving", {}), ("hold on one minute", {}), ("sorry agent", {}),
+    ],
+)  # fmt: skip
+def test_an_apology_is_no_name(text: str, values: dict[str, Any]) -> None:
+    assert get_values(correct(text, held={"name": "John Smith"}, asked_path="phone")) == values
 
 
 def test_without_a_held_value_nothing_is_a_correction() -> None:
@@ -195,3 +244,147 @@ def test_the_clock_of_a_replay_reads_the_same() -> None:
 
     assert get_values(read_correction(FORM, "no, 5 December", HELD, make_situation("en-GB"))) == {"date": "2026-12-05"}
     assert get_values(read_correction(FORM, "no, 5 December", HELD, later)) == {"date": "2027-12-05"}
+
+
+COURT = Form(
+    {
+        "type": "object",
+        "properties": {
+            "start": {"type": "string", "format": "time", "x-min": "08:00", "x-max": "21:00"},
+            "length": {"type": "string", "x-kind": "duration", "title": "Length"},
+            "players": {
+                "type": "integer",
+                "title": "Players",
+                "x-ask": "How many players?",
+                "minimum": 2,
+                "maximum": 12,
+            },
+            "inside": {"type": "boolean", "title": "Inside too"},
+        },
+    }
+)
+COURT_HELD = {"start": "09:00", "players": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("actually 4", {"players": 4}),
+        ("no, 4", {"players": 4}),
+        ("so 4", {"players": 4}),
+        ("that makes 4", {"players": 4}),
+        ("hang on, 3 with my brother", {"players": 3}),
+        ("actually we're 4 now", {"players": 4}),
+        ("actually make it 10am", {"start": "10:00"}),
+    ],
+)
+def test_a_number_corrects_the_count_that_was_answered_last(text: str, values: dict[str, Any]) -> None:
+    situation = make_situation("en-GB")
+
+    assert get_values(read_correction(COURT, text, COURT_HELD, situation, asked_path="inside")) == values
+
+
+def test_an_answer_for_the_asked_field_corrects_no_other_field() -> None:
+    situation = make_situation("en-GB")
+
+    assert read_correction(COURT, "1h", COURT_HELD, situation, asked_path="length") is None
+    assert read_correction(COURT, "so 4", COURT_HELD, situation, asked_path="length") is None
+
+
+def test_a_small_word_of_a_title_names_no_field() -> None:
+    situation, held = make_situation("en-GB"), {**COURT_HELD, "inside": True}
+
+    assert find_fields_to_ask_again(COURT, "not 4, that's too much", held, situation) == []
+    assert find_fields_to_ask_again(COURT, "the inside is wrong", held, situation) == ["inside"]
+
+
+AREA = Form({"type": "object", "properties": {"area": {"type": "integer", "title": "Fläche in Quadratmetern"}}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ändern Sie die Fläche bitte auf 95", "Fläche auf 95 ändern", "Können Sie die Fläche auf 95 ändern?",
+     "die Fläche bitte auf 95 ändern", "Fläche 95 statt 80"],
+)  # fmt: skip
+def test_a_german_change_names_the_field_and_its_new_value(text: str) -> None:
+    assert get_values(read_correction(AREA, text, {"area": 80}, make_situation("de-DE"))) == {"area": 95}
+
+
+def test_the_value_stands_behind_the_clause_that_names_its_field() -> None:
+    form = Form({"type": "object", "properties": {"budget": {"type": "number", "x-kind": "money", "title": "Budget"}}})
+    situation, held = make_situation("en-GB"), {"budget": 300}
+
+    assert get_values(read_named_field(form, "the budget is wrong, 350", ["budget"], held, situation)) == {
+        "budget": 350
+    }
+    assert read_named_field(form, "the budget is wrong", ["budget"], held, situation) is None
+    assert read_named_field(form, "the budget is wrong, 300", ["budget"], held, situation) is None
+
+
+def test_two_names_may_be_one_text() -> None:
+    form = Form({"type": "object", "properties": {"writing": {"type": "string", "title": "Writing"}}})
+    situation, held = make_situation("en-GB"), {"writing": "Anna"}
+
+    text = "change the writing to Anna and Tim"
+
+    assert get_values(read_correction(form, text, held, situation)) == {"writing": "Anna and Tim"}
+
+
+@pytest.mark.parametrize(
+    ("text", "street"),
+    [
+        ("die Straße ist Rosenstraße 12b", "Rosenstraße 12b"),
+        ("nein, die Straße ist Rosenstraße 12b", "Rosenstraße 12b"),
+        ("unsere Straße lautet jetzt Rosenweg 3", "Rosenweg 3"),
+        ("Straße: Rosenstraße 12b", "Rosenstraße 12b"),
+        ("die Straße ist gesperrt", None),
+        ("die Straße ist am 5. gesperrt?", None),
+    ],
+)
+def test_a_word_of_the_title_names_the_text_to_change(text: str, street: str | None) -> None:
+    form = Form(
+        {
+            "type": "object",
+            "properties": {
+                "strasse": {"type": "string", "title": "Straße und Hausnummer"},
+                "time": {"type": "string", "format": "time"},
+            },
+        }
+    )
+    situation = ReadingSituation(datetime(2026, 2, 24, 10, tzinfo=UTC), "Europe/Berlin", "de-DE")
+
+    extraction = read_correction(form, text, {"strasse": "Rosenstraße 12a"}, situation, asked_path="time")
+
+    assert (extraction and [item.value for item in extraction.extracted]) == ([street] if street else None)
+
+
+def test_the_clause_behind_a_named_text_is_its_new_value() -> None:
+    form = Form({"type": "object", "properties": {"strasse": {"type": "string", "title": "Straße"}}})
+    situation = ReadingSituation(datetime(2026, 2, 24, 10, tzinfo=UTC), "Europe/Berlin", "de-DE")
+    held = {"strasse": "Rosenstraße 12a"}
+
+    text = "Halt, die Straße stimmt nicht: Rosenstraße 12b"
+    extraction = read_named_field(form, text, ["strasse"], held, situation)
+    assert extraction
+    assert [item.value for item in extraction.extracted] == ["Rosenstraße 12b"]
+    assert read_named_field(form, "die Straße ist falsch, bitte ändern", ["strasse"], held, situation) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("abholen würden wir am 18. Juni gegen 17 Uhr", "2026-06-18"),
+        ("am 19. Juni gegen 17 Uhr", None),
+        ("wir heiraten am 18. Juni um 17 Uhr", None),
+        ("um 17 Uhr", None),
+    ],
+)
+def test_another_day_beside_the_missing_time_changes_the_day(text: str, day: str | None) -> None:
+    properties = {"day": {"type": "string", "format": "date"}, "time": {"type": "string", "format": "time"}}
+    form = Form({"type": "object", "properties": properties})
+    situation = ReadingSituation(datetime(2026, 2, 24, 10, tzinfo=UTC), "Europe/Berlin", "de-DE")
+
+    extraction = read_correction(form, text, {"day": "2026-06-19"}, situation, asked_path="time")
+
+    values = {item.field: item.value for item in extraction.extracted} if extraction else None
+    assert values == ({"day": day, "time": "17:00"} if day else None)

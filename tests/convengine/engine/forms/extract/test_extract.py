@@ -11,6 +11,7 @@ from convengine.engine.forms import extract as extraction_package
 from convengine.engine.forms.extract import Extracted, Extraction, Rejected
 from convengine.engine.forms.form import Form
 from convengine.engine.values import ReadingSituation
+from tests.examples import count_examples
 
 TEXT = {"type": "string"}
 FIELDS: dict[str, Any] = {
@@ -175,11 +176,11 @@ def test_a_very_long_message_is_read_as_far_as_patterns_are() -> None:
     ],
 )
 def test_no_message_takes_long_to_read(part: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     for asked_paths in ((), ("customerId",), ("amount",)):
         extract(FORM, part * (4000 // len(part)), asked_paths=asked_paths)
 
-    assert time.monotonic() - started < 3
+    assert time.thread_time() - started < 3
 
 
 FRAGMENTS = [
@@ -195,7 +196,7 @@ ASKED = st.lists(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_examples(500))
 @given(MESSAGES, ASKED)
 def test_any_message_can_be_read_and_what_is_read_fits_the_schema(message: str, asked_paths: list[str]) -> None:
     extraction = extract(FORM, message, asked_paths=asked_paths)
@@ -235,7 +236,7 @@ SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_examples(300))
 @given(
     st.dictionaries(st.sampled_from(["a", "fromCity", "toCity", "amount", "", "ä_b2"]), SCHEMAS, min_size=1), MESSAGES
 )

@@ -1,7 +1,9 @@
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from convengine.engine.forms.extract import extract
 from convengine.engine.forms.extract.negated_or_hypothetical import (
     begins_with_negation,
     is_bounded,
@@ -10,6 +12,7 @@ from convengine.engine.forms.extract.negated_or_hypothetical import (
 )
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Field, Form
+from convengine.engine.values import ReadingSituation
 
 FORM = Form(
     {
@@ -174,3 +177,12 @@ def test_what_the_words_give_to_something_else(message: str, name: str, expected
     assert field is not None
 
     assert is_of_other_subject(Reading(message.replace("[", "").replace("]", "")), field, start, end) is expected
+
+
+@pytest.mark.parametrize(("text", "values"), [("my dress is too tight", ["D"]), ("the dress is too tight", [])])
+def test_what_is_wrong_with_an_own_thing_does_not_exclude_it(text: str, values: list[str]) -> None:
+    options = [{"value": "D", "label": "dress"}, {"value": "S", "label": "shirt"}]
+    form = Form({"type": "object", "properties": {"garment": {"type": "string", "x-options": options}}})
+    situation = ReadingSituation(datetime(2026, 2, 24, 10, tzinfo=UTC), "Europe/Berlin", "en-GB")
+
+    assert [item.value for item in extract(form, text, situation=situation).extracted] == values

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convengine.engine.rules.json_path import compile_path
+from tests.examples import count_examples
 
 NAMES = st.sampled_from(["a", "b", "c"])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 2.5, -1, "", "1", "a", "b", "2.5", "true"])
@@ -161,20 +162,20 @@ def read_comparison(left: Any, op: str, right: Any) -> bool:
     return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[op]
 
 
-@settings(max_examples=600)
+@settings(max_examples=count_examples(600))
 @given(PATHS, DOCUMENTS)
 def test_the_compiled_path_finds_what_the_reference_finds(path: Any, document: Any) -> None:
     assert compile_path(text_of_path(path)).find(document) == read_path(path, None, document)
 
 
-@settings(max_examples=600)
+@settings(max_examples=count_examples(600))
 @given(CONDITIONS, DOCUMENTS)
 def test_a_condition_holds_where_the_reference_says_so(condition: Any, document: Any) -> None:
     matches = compile_path(f"$[?({text_of_condition(condition)})]").find(document)
     assert matches == ([document] if read_condition(condition, document, document) else [])
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_examples(200))
 @given(PATHS, DOCUMENTS)
 def test_the_verdict_follows_from_what_was_found(path: Any, document: Any) -> None:
     matches = read_path(path, None, document)

@@ -22,6 +22,7 @@ from tests.builders import (
     stages,
 )
 from tests.convengine.engine.steps.actions.talk import Talk
+from tests.examples import count_examples
 from tests.fakes.clock import NOON, FrozenClock
 from tests.fakes.ports import RecordingTasks
 
@@ -378,7 +379,7 @@ def test_what_proposed_an_expired_action_and_asked_about_it_goes_with_it(decisio
     assert session.clarification is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_examples(300))
 @given(MOVES)
 def test_an_action_runs_once_for_each_opening_and_only_when_it_was_confirmed(moves: list[dict[str, Any]]) -> None:
     talk = Talk(ROWS)
@@ -411,7 +412,7 @@ def test_an_action_runs_once_for_each_opening_and_only_when_it_was_confirmed(mov
             done.add(identity)
 
 
-@settings(max_examples=100)
+@settings(max_examples=count_examples(100))
 @given(st.integers(1, 6), st.sampled_from([WELL, BADLY]))
 def test_however_often_its_turn_is_lost_it_runs_once_and_ends_as_it_did(losses: int, answer: TaskAnswer) -> None:
     talk = Talk(ROWS, tasks=RecordingTasks({"billing:refund": answer}))

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.steps.correction.step import CorrectionStep
-from convengine.engine.turn.rows import Row
+from convengine.engine.turn.rows import PromptTemplate, Row
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
@@ -107,6 +107,17 @@ def test_after_what_should_i_change_a_name_asks_again_and_a_value_changes() -> N
     assert given.context["dialogue"] == {"last_schema": 7}
 
 
+@pytest.mark.parametrize("text", ["yes please", "nothing, it's fine"])
+def test_after_what_should_i_change_a_yes_or_nothing_repeats_the_confirmation(text: str) -> None:
+    dialogue = {"last_schema": 7, "listed_options": ["name", "date", "time", "phone"]}
+
+    session, _ = run(text, state="CONFIRM", context=FULL, act="ANSWER", dialogue=dialogue)
+
+    assert get_values(session) == FULL
+    assert session.input_params["routing_decision"] == "APPLY_CORRECTION"
+    assert session.context["dialogue"] == {"last_schema": 7}
+
+
 def test_a_new_value_that_is_refused_is_asked_for_again() -> None:
     session, turn = run("make it 8pm", state="CONFIRM", context=FULL, dialogue={"last_schema": 7})
 
@@ -137,12 +148,14 @@ def test_what_corrects_nothing_goes_on(text: str, act: str) -> None:
 
 
 def test_a_form_that_a_model_reads_is_corrected_by_the_model() -> None:
-    session, _ = run("no, at 4pm", model=AnsweringModel([]))
+    template = PromptTemplate(template_id=3, intent_code="VISIT", state_code="ANY", response_type="SCHEMA_JSON")
+    session, _ = run("no, at 4pm", template, model=AnsweringModel([]))
     assert get_values(session) == HELD
 
     mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC")
-    session, _ = run("no, at 4pm", mode, model=AnsweringModel([]))
-    assert get_values(session)["time"] == "16:00"
+    for without_model in ((template, mode), ()):
+        session, _ = run("no, at 4pm", *without_model, model=AnsweringModel([]))
+        assert get_values(session)["time"] == "16:00"
 
 
 def test_no_model_reads_the_form_of_an_earlier_state() -> None:

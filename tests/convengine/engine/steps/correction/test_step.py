@@ -19,6 +19,7 @@ from tests.builders import (
     payload,
     stages,
 )
+from tests.examples import count_examples
 
 LOAN = make_schema(
     "LOAN",
@@ -395,7 +396,7 @@ PARTS = [
 ]
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_examples(300))
 @given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join))
 def test_what_is_applied_fits_the_schema(text: str) -> None:
     for change in read_patch(text, FORM, HELD_PATCH).changes:

@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.errors import PromptContextMissing
 from convengine.engine.steps.forms.schema_extraction import AutoAdvanceStep, SchemaExtractionStep, merge_values
 from convengine.engine.turn.ports import TaskAnswer
 from convengine.engine.turn.rows import OutputSchema, PromptTemplate, Row
@@ -440,15 +439,27 @@ def test_what_did_not_change_is_left_as_the_extraction_told_it() -> None:
     assert not session.intent_locked
 
 
-def test_R121_a_complete_form_is_given_to_no_model_where_no_template_is() -> None:
+def test_R121_a_complete_form_is_read_by_nobody_where_only_other_states_have_a_template() -> None:
     full = {"customerId": "7", "amount": 5, "city": "Dallas"}
+    elsewhere = replace(TEMPLATE, state_code="OTHER")
 
-    session, turn = run("and now?", model=AnsweringModel(()), context=full)
+    session, turn = run("city: Irving", elsewhere, model=AnsweringModel(()), context=full)
 
     assert session.schema_complete
+    assert session.context == full
     assert "SCHEMA_EXTRACTION_LLM_INPUT" not in stages(turn)
-    with pytest.raises(PromptContextMissing):
-        run("and now?", model=AnsweringModel(()), context={"amount": 5})
+
+
+@pytest.mark.parametrize("extractor", ["LLM", "DETERMINISTIC_THEN_LLM"])
+@pytest.mark.parametrize("context", [{}, {"amount": 5}, {"customerId": "7", "amount": 5, "city": "Dallas"}])
+def test_without_a_template_a_model_changes_nothing(extractor: str, context: dict[str, Any]) -> None:
+    setting = make_config("SchemaExtractionStep/EXTRACTOR", extractor)
+
+    with_model, turn = run("amount: 35,000, city: Irving", setting, model=AnsweringModel(()), context=context)
+    without_model, other = run("amount: 35,000, city: Irving", setting, context=context)
+
+    assert with_model.context == without_model.context == {**context, "amount": 35000, "city": "Irving"}
+    assert stages(turn) == stages(other)
 
 
 def test_R121_a_complete_form_is_given_to_the_model_where_a_template_is() -> None:

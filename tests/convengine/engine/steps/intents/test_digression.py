@@ -203,3 +203,17 @@ def test_what_a_reader_derives_is_what_was_counted(text: str, order: str) -> Non
 
     derived = Counter(row.reason for row in explain(turn.snapshot, decision, text) if row.derived)
     assert derived == Counter(decision["cut"])
+
+
+@pytest.mark.parametrize(
+    ("text", "digresses"),
+    [("two cars and no parking permit", False), ("parking", True), ("where is the parking garage entrance", True),
+     ("parking for 6", False), ("parking please", True)],
+)  # fmt: skip
+def test_a_statement_answers_the_free_text_that_was_asked_for(text: str, digresses: bool) -> None:
+    note = make_schema("ORDER", {"note": {"type": "string", "title": "Note"}}, state_code="COLLECT", schema_id=5)
+    context = {"dialogue": {"asked_field": "note", "last_schema": 5}}
+
+    session, _ = run(text, PARKING, ANSWER, note, **LOCKED, context=context)
+
+    assert (session.digression is not None) is digresses

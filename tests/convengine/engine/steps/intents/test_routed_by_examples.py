@@ -6,13 +6,13 @@ import pytest
 
 from convengine.scenarios import database
 from convengine.scenarios.report_format import format_line
-from convengine.scenarios.runner import run
+from convengine.scenarios.runner import RunOptions, run
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.extra("semantic")
 def test_a_message_goes_where_its_meaning_goes_and_replays_equal() -> None:
     with database.allow_emptying():
-        report = run(Path(__file__).with_name("routed-by-examples.yaml"), replay=True)
+        report = run(Path(__file__).with_name("routed-by-examples.yaml"), RunOptions(replay=True))
 
     assert report.outcome == "passed", format_line(report)

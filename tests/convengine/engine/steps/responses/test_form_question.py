@@ -12,6 +12,7 @@ from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     make_action,
+    make_classifier,
     make_config,
     make_intent,
     make_response,
@@ -133,6 +134,32 @@ def test_without_an_answer_for_it_there_is_a_text() -> None:
     assert get_answer(ASKS, make_config("Form/HAND_OVER_TEXT", "Call us."), context=context) == TextPayload("Call us.")
 
 
+def test_a_form_without_a_hand_over_of_its_own_hands_over_as_the_only_intent_that_does() -> None:
+    context = {"dialogue": {"asked_field": "name", "misses": 3}}
+    rows = [
+        make_intent("PERSON"),
+        make_classifier("PERSON", "agent", state_code="HAND_OVER"),
+        make_response("A person takes over.", intent_code="PERSON", state_code="ANY"),
+    ]
+
+    session, _ = run(ASKS, *rows, context=context)
+
+    assert session.payload == TextPayload("A person takes over.")
+    assert (session.intent, session.state, session.context["handover"]) == ("PERSON", "HAND_OVER", True)
+    assert get_answer(
+        ASKS, *rows, make_response("own", intent_code="LOAN", state_code="HAND_OVER"), context=context
+    ) == (TextPayload("own"))
+
+
+@pytest.mark.parametrize("text", ["can I just speak to someone please", "I'd rather talk to a real person", "human!"])
+def test_who_asks_for_a_person_gets_one_at_the_first_time(text: str) -> None:
+    answer = make_response("a colleague", state_code="HAND_OVER")
+    session, turn = run(ASKS, answer, user_text=text, intent_locked=True)
+
+    assert session.payload == TextPayload("a colleague")
+    assert (session.state, "FORM_GIVEN_UP" in stages(turn)) == ("UNKNOWN", True)
+
+
 LIVING = replace(FORM, json_schema={**FORM.json_schema, "x-clear": ["DONE", "CANCEL"]})
 FULL = {"name": "Al", "amount": 5}
 
@@ -185,3 +212,32 @@ def test_the_prompts_of_an_answer_know_the_asked_field_and_its_question() -> Non
 
     assert model.requests[0].user == "name: Who are you?"
     assert session.payload == TextPayload("Please say who you are.")
+
+
+VISIT = make_schema(
+    "LOAN", {"day": {"type": "string", "format": "date", "x-ask": "Which day?"}}, state_code="GATE", schema_id=7
+)
+DAYS = ("2026-09-09", "2026-09-16")
+BOTH = "Do you mean Wednesday 9 September 2026 or Wednesday 16 September 2026? Which day?"
+
+
+def test_the_days_that_a_question_offers_are_listed_and_offered_again() -> None:
+    refused = RefusedValue("day", "next Wednesday", "AMBIGUOUS", {"candidates": DAYS})
+    session, _ = run(ASKS, form=VISIT, fields_read=FieldsRead((), (refused,), "day"))
+
+    assert session.payload == TextPayload(BOTH)
+    assert session.context["dialogue"]["listed_options"] == list(DAYS)
+
+    session, _ = run(ASKS, form=VISIT, context=session.context)
+
+    assert session.payload == TextPayload(BOTH)
+    assert session.context["dialogue"]["listed_options"] == list(DAYS)
+
+
+def test_a_refusal_for_another_reason_offers_nothing() -> None:
+    before = {"dialogue": {"asked_field": "day", "listed_options": list(DAYS)}}
+    refused = RefusedValue("day", "30 February", "INVALID_DATE", {})
+
+    session, _ = run(ASKS, form=VISIT, context=before, fields_read=FieldsRead((), (refused,), "day"))
+
+    assert session.context["dialogue"].get("listed_options") is None

@@ -84,6 +84,11 @@ def test_P2_9_8_V5_names_are_filled_in() -> None:
     assert get_answer(row, state="IDLE", input_params={"name": "Al"}) == "Hi Al, IDLE"
 
 
+def test_a_fixed_answer_knows_its_own_columns() -> None:
+    text = "{{ responseType }} {{ outputFormat }} {{ derivationHint }}{{ promptTemplateId }}"
+    assert get_answer(make_response(text, derivation_hint="short")) == "EXACT TEXT short"
+
+
 def test_P2_9_8_V6_a_broken_template_falls_back_to_a_final_answer() -> None:
     session, turn = run(make_response("{{ 1 / 0 }}"), context={"mcp": {"finalAnswer": "safe"}})
 
@@ -302,7 +307,10 @@ def test_the_stages_follow_one_another() -> None:
     turn = make_turn(transformers=FixedTransformers({LLM: appends(" you"), FINAL: appends("!")}))
 
     assert transform_payload(HELLO, make_session(), turn, LLM, FINAL) == TextPayload("Hello you!")
-    assert stages(turn) == []
+    assert [(event.payload["by"], event.payload["before"], event.payload["after"]) for event in turn.trail.events] == [
+        ("Appends", "Hello", "Hello you"), ("Appends", "Hello you", "Hello you!"),
+    ]  # fmt: skip
+    assert stages(turn) == ["RESPONSE_TRANSFORMED", "RESPONSE_TRANSFORMED"]
 
 
 def test_a_failure_leaves_the_answer_and_is_told() -> None:
@@ -335,6 +343,14 @@ def write(
     turn = make_turn(make_snapshot(make_intent("LOAN"), *rows), model=model)
     session = make_session(**{"intent": "LOAN", "state": "CONFIRM", "user_text": "how much?", **fields})
     return derive_payload(response or row(), session, turn), turn, model
+
+
+def test_a_prompt_knows_the_columns_of_its_answer() -> None:
+    rows = (template(3, user_prompt="{{ responseType }} {{ outputFormat }} {{ promptTemplateId }}"),)
+
+    _, _, model = write("Ten.", rows=rows)
+
+    assert model.requests[0].user == "DERIVED TEXT 3"
 
 
 def test_P2_9_8_V8_the_best_template_writes_with_the_hint_behind_it() -> None:
@@ -492,6 +508,13 @@ def test_unless_the_row_has_a_text_to_fall_back_to() -> None:
 def test_without_a_template_the_turn_fails() -> None:
     with pytest.raises(PromptContextMissing):
         write("x", rows=(JSON,))
+
+
+def test_without_a_template_the_text_of_the_row_is_the_answer() -> None:
+    answer, turn, model = write("x", rows=(JSON,), response=row(exact_text="Call us."))
+
+    assert answer is None
+    assert (stages(turn), model.requests) == ([], [])
 
 
 def test_without_a_model_nothing_is_chosen() -> None:

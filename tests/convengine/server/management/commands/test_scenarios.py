@@ -42,12 +42,16 @@ def test_a_line_a_scenario_then_the_totals_and_the_status_says_whether_any_faile
 
     text, status = run_command(worlds)
 
-    assert text.splitlines() == [
+    lines = text.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == [
         "passed  good",
         "skipped later: requires time_travel",
         'failed  wrong: turn 1, expect.state: expected "X", got "UNKNOWN" (and 1 more)',
         "1 passed, 1 failed, 1 skipped",
     ]
+    # Below a failure: the others, and what happened in the turn and why.
+    assert lines[3].strip() == 'also turn 1, expect.response.equals: expected "Hello.", got "Sorry?"'
+    assert any("The user wrote “hi”." in line for line in lines)
     assert status == 1
     assert CeIntent.objects.filter(intent_code="MINE").exists()
 
@@ -70,6 +74,16 @@ def test_json_is_one_document_with_every_failure(worlds: Path) -> None:
         {"turn": 1, "where": "expect.state", "expected": "X", "got": "UNKNOWN"},
         {"turn": 1, "where": "expect.response.equals", "expected": "Hello.", "got": "Sorry?"},
     ]
+
+
+def test_without_a_model_nothing_can_be_recorded(worlds: Path) -> None:
+    with pytest.raises(CommandError, match="No model is configured"):
+        run_command(worlds, record=True)
+
+
+def test_a_configuration_that_is_not_there_is_named(worlds: Path) -> None:
+    with pytest.raises(CommandError, match=r"gone\.yaml does not exist"):
+        run_command(worlds, configuration="gone.yaml")
 
 
 @pytest.mark.parametrize(

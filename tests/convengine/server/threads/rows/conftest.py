@@ -3,6 +3,7 @@
 import pytest
 
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema
+from config_admin.releases.change_set import change_set
 from tests.api import Caller
 from tests.convengine.server.threads.rows.stories import BEGINNING, Story
 from tests.threads import Participant, setting, travel_desk
@@ -32,10 +33,11 @@ def caller(guest: Participant) -> Caller:
         },
         "required": ["email", "country"],
     }
-    CeOutputSchema.objects.create(intent_code="VISA", state_code="ANY", json_schema=schema)
-    CeIntent.objects.create(intent_code="BEGINNING", description="start over")
-    CeIntentClassifier.objects.create(
-        intent_code="BEGINNING", state_code="IDLE", rule_type="CONTAINS", pattern=BEGINNING
-    )
-    setting("ResetResolvedIntentStep/RESET_INTENT_CODES", "RESET_SESSION, BEGINNING")
+    with change_set(reason="a form and a way to start over"):
+        CeOutputSchema.objects.create(intent_code="VISA", state_code="ANY", json_schema=schema)
+        CeIntent.objects.create(intent_code="BEGINNING", description="start over")
+        CeIntentClassifier.objects.create(
+            intent_code="BEGINNING", state_code="IDLE", rule_type="CONTAINS", pattern=BEGINNING
+        )
+        setting("ResetResolvedIntentStep/RESET_INTENT_CODES", "RESET_SESSION, BEGINNING")
     return Caller(guest.secret)

@@ -89,13 +89,14 @@ def test_S6_wait_is_over_after_LEASE_WAIT_SECONDS(story: Story) -> None:
 
     assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
     assert int(response.headers["Retry-After"]) > 0
-    assert 0.9 < time.monotonic() - began < 5
+    assert 0.9 < time.monotonic() - began < 30
     assert story.row.turns.count() == 1
 
 
 @pytest.mark.parametrize("key", ["ON_CONCURRENT_TURN", "ON_CONCURRENT_TURN.default"])
 def test_S6_reject_is_at_once_and_may_be_that_of_a_workspace(story: Story, key: str) -> None:
     setting(key, "reject")
+    setting("LEASE_WAIT_SECONDS", "60")
     story.play("a visa")
     hold_lease(story.session_id, 60)
     began = time.monotonic()
@@ -103,7 +104,7 @@ def test_S6_reject_is_at_once_and_may_be_that_of_a_workspace(story: Story, key: 
     response = post(story.guest, "Japan")
 
     assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
-    assert time.monotonic() - began < 0.9
+    assert time.monotonic() - began < 30
 
 
 @FOR_REAL

@@ -1,0 +1,99 @@
+"""What the inbox reads besides messages that nobody understood: each kind from the record of real turns."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from audit.feedback.store import FeedbackInput, store_feedback
+from audit.inbox.collect import read_messages
+from audit.inbox.job import update_inbox
+from audit.models import CeInboxGroup
+from config_admin.models import CeIntentClassifier, CeOutputSchema, CeResponse
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.take_turn import take_turn
+from tests.worlds import create_help_desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+Kind = CeInboxGroup.Kind
+SIZE = {"type": "object", "properties": {"size": {"type": "string", "title": "Size", "enum": ["small", "large"]}}}
+
+
+@pytest.fixture(autouse=True)
+def help_desk() -> None:
+    create_help_desk()
+
+
+def say(*messages: str) -> CeConversation:
+    conversation = CeConversation()
+    for message in messages:
+        take_turn(TurnRequest(str(conversation.conversation_id), message))
+    return CeConversation.objects.get(pk=conversation.pk)
+
+
+def read(kind: str) -> list[str]:
+    return sorted(message.text for message in read_messages(kind, timezone.now() - timedelta(days=1)))
+
+
+def test_a_question_between_two_intents() -> None:
+    say("hours and fees")
+    say("hours")
+    assert read(Kind.TWO_INTENTS) == ["hours and fees"]
+
+
+def test_a_conversation_that_was_handed_over_before_the_period_is_not_in_it() -> None:
+    conversation = say("hours", "parking", "thanks")
+    turns = CeConversationHistory.objects.filter(conversation=conversation)
+    turns.filter(turn_no__gt=1).update(state_code="HAND_OVER")
+    assert read(Kind.HANDED_OVER) == ["parking"]
+    turns.filter(turn_no=2).update(created_at=timezone.now() - timedelta(days=2))
+    assert read(Kind.HANDED_OVER) == []
+
+
+def make_form() -> None:
+    CeOutputSchema.objects.create(
+        intent_code="FEES", state_code="ANY", json_schema={**SIZE, "required": ["size"]}, priority=1
+    )
+    CeResponse.objects.create(
+        intent_code="FEES", state_code="ANY", response_type="EXACT", exact_text="{{ question }}", priority=1
+    )
+
+
+def test_a_refused_value_names_its_field_and_the_reason() -> None:
+    make_form()
+    say("fees", "medium")
+    messages = list(read_messages(Kind.REFUSED_VALUE, timezone.now() - timedelta(days=1)))
+    assert [(message.text, message.subject) for message in messages] == [
+        ("medium", ("FEES", "size", "NOT_AN_OPTION", "", ""))
+    ]
+
+
+def test_a_form_that_is_given_up_names_its_field() -> None:
+    make_form()
+    say("fees", *["medium"] * 6)
+    messages = list(read_messages(Kind.FORM_GIVEN_UP, timezone.now() - timedelta(days=1)))
+    assert messages[0].subject.field == "size"
+    assert messages[0].subject.table == "ce_output_schema"
+
+
+def test_negative_feedback_names_the_row_that_answered() -> None:
+    conversation = say("hours")
+    store_feedback(conversation.pk, None, "participant", FeedbackInput("THUMBS_DOWN", comment="No!"))
+    [message] = read_messages(Kind.NEGATIVE, timezone.now() - timedelta(days=1))
+    assert (message.text, message.subject.table) == ("hours", "ce_response")
+    store_feedback(conversation.pk, None, "participant", FeedbackInput("THUMBS_UP"))
+    assert read(Kind.NEGATIVE) == []
+
+
+def test_each_kind_has_its_groups_and_a_taught_one_is_understood() -> None:
+    say("hours and fees")
+    say("parking")
+    list(update_inbox())
+    kinds = CeInboxGroup.objects.order_by("kind").values_list("kind", "status")
+    assert list(kinds) == [(Kind.NOT_UNDERSTOOD, "OPEN"), (Kind.TWO_INTENTS, "OPEN")]
+    CeIntentClassifier.objects.create(
+        intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern="hours and fees"
+    )
+    list(update_inbox())
+    assert CeInboxGroup.objects.get(kind=Kind.TWO_INTENTS).status == "UNDERSTOOD"

@@ -1,0 +1,238 @@
+"""Whatever somebody changes with SQL, `audit_verify` names the table and the row; an untouched database is intact.
+
+One world, and a savepoint for each way to tamper.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import StringIO
+from typing import Any, NamedTuple
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+
+from audit.feedback.store import FeedbackInput, store_feedback
+from audit.integrity import ledger
+from audit.models import CeAccessLog
+from config_admin.models import CeResponse
+from config_admin.releases.change_set import change_set
+from convengine.server.sessions.models import CeConversationHistory
+from tests.api import Caller
+from tests.database import allow_forging
+from tests.worlds import create_help_desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+_TURNS, _CONVERSATIONS = "ce_conversation_history", "ce_conversation"
+_ACCESSES, _FEEDBACK, _LEDGER = "ce_access_log", "ce_mcp_user_feedback", "ce_ledger"
+_RELEASES, _BLOBS, _HISTORY = "ce_release", "ce_release_blob", "ce_response_history"
+
+
+class Way(NamedTuple):
+    """One way to tamper, and what must be reported."""
+
+    name: str
+    table: str
+    code: str
+    #: Statements; `{first}` and `{last}` are turns of the long conversation.
+    sql: str
+    #: The table refuses changes by a trigger, which must be removed first.
+    is_sealed: bool = False
+
+
+WAYS = (
+    Way("an event changed", _TURNS, "", "UPDATE {turns} SET events = replace(events, 'hours', 'fees') {at_first}"),
+    Way("all events removed", _TURNS, "EVENT_CHANGED", "UPDATE {turns} SET events = '[]' {at_first}"),
+    Way(
+        "an event added",
+        _TURNS,
+        "EVENT_ADDED",
+        "UPDATE {turns} SET events = substr(events, 1, length(events) - 1) ||"
+        ' \',{{"seq":999,"stage":"X","payload":{{}}}}]\' {at_first}',
+    ),
+    Way("the message changed", _TURNS, "RECORD_CHANGED", "UPDATE {turns} SET user_input = 'else' {at_first}"),
+    Way("the answer changed", _TURNS, "RECORD_CHANGED", "UPDATE {turns} SET assistant_output = '{{}}' {at_first}"),
+    Way("the recording removed", _TURNS, "RECORD_CHANGED", "UPDATE {turns} SET recording = NULL {at_first}"),
+    Way("the release of a turn changed", _TURNS, "RECORD_CHANGED", "UPDATE {turns} SET config_version = 1 {at_first}"),
+    Way("a turn removed", _TURNS, "RECORD_MISSING", "DELETE FROM {turns} {at_first}"),
+    Way("the last turn removed", _CONVERSATIONS, "END_CUT", "DELETE FROM {turns} WHERE history_id = {last}"),
+    Way("a seal removed", _TURNS, "SEAL_MISSING", "UPDATE {turns} SET seal = NULL {at_first}"),
+    Way(
+        "documents swapped between turns",
+        _TURNS,
+        "",
+        "UPDATE {turns} SET events = (SELECT h.events FROM {turns} h WHERE h.history_id = {first} + {last} -"
+        " {turns}.history_id) WHERE history_id IN ({first}, {last})",
+    ),
+    Way(
+        "an index row changed",
+        "ce_turn_index",
+        "DECIDING_ROWS_CHANGED",
+        "UPDATE ce_turn_index SET value = '999' WHERE id = (SELECT min(id) FROM ce_turn_index)",
+        is_sealed=True,
+    ),
+    Way("events outside of turns removed", _TURNS, "LEDGER_MISSING", "DELETE FROM {turns} WHERE source = 'ADDITION'"),
+    Way(
+        "a whole conversation removed",
+        _TURNS,
+        "LEDGER_MISSING",
+        "DELETE FROM ce_turn_index WHERE turn_id IN (SELECT turn_id FROM {turns} WHERE {other}); "
+        "DELETE FROM {turns} WHERE {other}; DELETE FROM ce_conversation WHERE {other}",
+    ),
+    Way(
+        "a turn removed at the end, with its traces",
+        _TURNS,
+        "LEDGER_MISSING",
+        "DELETE FROM {turns} WHERE history_id = {last}; UPDATE ce_conversation SET last_turn_no = 2, chain_head ="
+        " (SELECT {head} FROM {turns} h WHERE h.history_id = {second}) WHERE NOT {other}",
+    ),
+    Way("a blob changed", _BLOBS, "BLOB_CHANGED", "UPDATE {blobs} SET data = {blob} WHERE {at_blob}", is_sealed=True),
+    Way("a blob removed", _BLOBS, "BLOB_MISSING", "DELETE FROM {blobs} WHERE {at_blob}", is_sealed=True),
+    Way(
+        "an author changed",
+        _RELEASES,
+        "RELEASE_CHANGED",
+        "UPDATE {releases} SET author = 'eve' {newest}",
+        is_sealed=True,
+    ),
+    Way("a reason changed", _RELEASES, "RELEASE_CHANGED", "UPDATE {releases} SET reason = '' {newest}", is_sealed=True),
+    Way(
+        "the date of a release changed",
+        _RELEASES,
+        "RELEASE_CHANGED",
+        "UPDATE {releases} SET created_at = '2020-01-01 00:00:00' {newest}",
+        is_sealed=True,
+    ),
+    Way("a release removed", _RELEASES, "RELEASE_MISSING", "DELETE FROM {releases} {newest}", is_sealed=True),
+    Way("a history row changed", _HISTORY, "HISTORY_CHANGED", "UPDATE {history} SET exact_text = 'never'"),
+    Way("a history row removed", _HISTORY, "HISTORY_MISSING", "DELETE FROM {history} WHERE history_type = '~'"),
+    Way("the access log emptied", _ACCESSES, "LOG_MISSING", "DELETE FROM {accesses}"),
+    Way("the first access removed", _ACCESSES, "LOG_MISSING", "DELETE FROM {accesses} WHERE reader = 'ada'"),
+    Way("the last access removed", _ACCESSES, "LOG_MISSING", "DELETE FROM {accesses} WHERE reader = 'ben'"),
+    Way("an access changed", _ACCESSES, "LOG_CHANGED", "UPDATE {accesses} SET reader = 'eve'", is_sealed=True),
+    Way(
+        "the access log emptied with its days",
+        _ACCESSES,
+        "LOG_MISSING",
+        "DELETE FROM {accesses}; DELETE FROM ce_chain_day WHERE log = 'ce_access_log'",
+    ),
+    Way("feedback flipped", _FEEDBACK, "LOG_CHANGED", "UPDATE {feedback} SET feedback_type = 'THUMBS_UP'"),
+    Way("feedback removed", _FEEDBACK, "LOG_MISSING", "DELETE FROM {feedback}"),
+    Way("feedback hidden", _FEEDBACK, "LOG_CHANGED", "UPDATE {feedback} SET replaced_at = '2030-01-01 00:00:00'"),
+    Way("the ledger emptied", _LEDGER, "LOG_MISSING", "DELETE FROM {ledger}"),
+    Way(
+        "the reason of a ledger entry changed",
+        _LEDGER,
+        "LOG_CHANGED",
+        "UPDATE {ledger} SET reason = ''",
+        is_sealed=True,
+    ),
+    Way("the ends of a root emptied", _LEDGER, "LEDGER_DIFFERS", "UPDATE {ledger} SET ends = NULL", is_sealed=True),
+    Way(
+        "a view changed", "ce_audit", "VIEW_CHANGED", "DROP VIEW ce_audit; CREATE VIEW ce_audit AS SELECT 1 AS audit_id"
+    ),
+)
+_TABLES = {
+    "turns": _TURNS,
+    "blobs": _BLOBS,
+    "releases": _RELEASES,
+    "history": _HISTORY,
+    "accesses": _ACCESSES,
+    "feedback": _FEEDBACK,
+    "ledger": _LEDGER,
+}
+
+
+def run_verify(*options: str) -> tuple[int, list[dict[str, Any]]]:
+    out = StringIO()
+    code = 0
+    try:
+        call_command("audit_verify", "--json", "--workers", "1", *options, stdout=out)
+    except SystemExit as end:
+        code = int(str(end.code))
+    return code, json.loads(out.getvalue())["findings"]
+
+
+@pytest.fixture
+def world() -> list[int]:
+    """Two conversations, releases, feedback, accesses and a root; gives the turns of the first conversation."""
+    create_help_desk()
+    caller = Caller()
+    caller.say("hours")
+    with change_set(author="ada", reason="polite"):
+        CeResponse.objects.filter(intent_code="FEES").update(exact_text="No fees, promised.")
+    caller.say("fees")
+    caller.say("hours")
+    Caller().say("hours")
+    turns = list(
+        CeConversationHistory.objects.filter(conversation_id=caller.conversation_id)
+        .order_by("turn_no")
+        .values_list("pk", flat=True)
+    )
+    conversation = CeConversationHistory.objects.get(pk=turns[0]).conversation_id
+    store_feedback(conversation, None, "participant", FeedbackInput("THUMBS_DOWN", comment="no"))
+    for reader in ("ada", "ben"):
+        CeAccessLog.objects.create(reader=reader, kind="TURN", conversation_id=conversation, turn_no=1)
+    list(ledger.write_root())
+    return turns
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def tamper(way: Way, turns: list[int]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT min(hash), max(hash) FROM ce_release_blob")
+        blob, other_blob = cursor.fetchone()
+        is_postgresql = connection.vendor == "postgresql"
+        conversation = f"(SELECT conversation_id FROM ce_conversation_history WHERE history_id = {turns[0]})"
+        sql = way.sql.format(
+            **_TABLES,
+            first=turns[0],
+            second=turns[1],
+            last=turns[-1],
+            at_first=f"WHERE history_id = {turns[0]}",
+            other=f"conversation_id <> {conversation}",
+            at_blob=f"hash = '{blob}'",
+            blob=f"(SELECT data FROM ce_release_blob WHERE hash = '{other_blob}')",
+            newest="WHERE config_version = (SELECT max(config_version) FROM ce_release)",
+            # Where the hash is in a stored seal.
+            head="substring(h.seal from 35 for 32)" if is_postgresql else "substr(h.seal, 35, 32)",
+        )
+        with ExitStack() as stack:
+            if way.is_sealed:
+                stack.enter_context(allow_forging(way.table))
+            for statement in sql.split("; "):
+                cursor.execute(statement)
+                assert cursor.rowcount or "VIEW" in statement, statement
+
+
+def test_every_way_to_tamper_is_named_and_nothing_else(world: list[int]) -> None:
+    assert run_verify() == (0, [])
+    missed = []
+    for way in WAYS:
+        with rolled_back():
+            tamper(way, world)
+            code, findings = run_verify()
+        if code != 1 or not any(
+            finding["table"] == way.table and finding["row"] and way.code in ("", finding["code"])
+            for finding in findings
+        ):
+            missed.append((way.name, findings))
+    assert missed == []
+    assert run_verify() == (0, [])
+
+
+def test_what_does_not_exist_is_an_error_and_never_intact(world: list[int]) -> None:
+    unknown = "00000000-0000-4000-8000-000000000000"
+    known = str(CeConversationHistory.objects.get(pk=world[0]).conversation_id)
+    for options in (["--conversation", unknown], ["--conversation", known, "--turn", "99"], ["--turn", "1"]):
+        with pytest.raises(CommandError) as error:
+            run_verify(*options)
+        assert error.value.returncode == 2
+    assert run_verify("--conversation", known, "--turn", "1") == (0, [])

@@ -1,0 +1,24 @@
+"""Counts of turns, as the job makes them."""
+
+from datetime import UTC, timedelta
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit.reports.counting import CountKey, add_counts
+
+
+def count(kind: str, value: str, turns: int, *, days: float, release: int, intent: str = "HOURS") -> None:
+    """A count of the hour that was so many days ago."""
+    hour = (timezone.now() - timedelta(days=days)).replace(minute=0, second=0, microsecond=0)
+    key = CountKey(hour.astimezone(UTC), "default", "api", release, intent, kind, value)
+    with transaction.atomic():
+        add_counts([(key, turns, Decimal(0))])
+
+
+def count_turns(turns: int, not_understood: int, *, days: float, release: int) -> None:
+    """So many turns, and how many of them nobody understood."""
+    count("TURN", "OK", turns, days=days, release=release)
+    if not_understood:
+        count("STAGE", "NOT_UNDERSTOOD", not_understood, days=days, release=release)

@@ -1,0 +1,54 @@
+"""Reports for programs: the numbers of the page, within the workspace of the key."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils.timezone import localdate
+
+from audit.reports.measures import MEASURES
+from tests.api import make_key
+from tests.audit.reports.test_page import talk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+
+
+def call(query: dict[str, Any] | None = None, scopes: str = "audit", workspace: str = "default") -> Any:
+    secret = make_key(workspace, scopes=[scopes])
+    return Client().get("/api/v1/reports", query, headers={"Authorization": f"Api-Key {secret}"})
+
+
+def test_the_report_has_every_measure() -> None:
+    talk("hours|what?|fees", "fees")
+    document = call({"days": 7}).json()
+    assert set(document["total"]) == set(MEASURES)
+    assert (document["total"]["turns"], document["total"]["conversations"]) == (4, 2)
+    assert [period["numbers"]["turns"] for period in document["periods"]] == [0] * 6 + [4]
+    assert document["forms"] == []
+
+
+def test_dates_choose_the_period() -> None:
+    talk("hours")
+    today = localdate()
+    assert call({"first": today, "last": today}).json()["total"]["turns"] == 1
+    assert call({"first": today - timedelta(days=2)}).json()["total"]["turns"] == 1
+    assert call({"first": today - timedelta(days=9), "last": today - timedelta(days=1)}).json()["total"]["turns"] == 0
+
+
+def test_another_workspace_sees_nothing() -> None:
+    talk("hours")
+    assert call(workspace="other").json()["total"]["turns"] == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"days": 3}, {"first": "x"}, {"last": "2026-01-01"}, {"first": "2026-02-01", "last": "2026-01-01"}, {"a": 1}],
+)
+def test_a_wrong_parameter_is_refused(query: dict[str, Any]) -> None:
+    assert call(query).status_code == 400
+
+
+def test_the_key_needs_the_scope() -> None:
+    assert call(scopes="turn").status_code == 403
+    assert Client().get("/api/v1/reports").status_code == 401

@@ -1,0 +1,189 @@
+"""The counts of the reports: equal to a count of the records, however often and wherever the job ends."""
+
+import uuid
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+from django.db.models import F
+from django.utils import timezone
+from django.utils.timezone import get_current_timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audit.feedback.store import FeedbackInput, store_feedback
+from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnDayCount, CeTurnIndex
+from audit.record.form_steps import FORM_STAGES, Step, split_steps
+from audit.reports import counting
+from audit.reports.counting import count_again, count_new_turns
+from audit.reports.days import find_day
+from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
+from config_admin.releases.change_set import change_set
+from convengine.engine.turn.scope import HAND_OVER
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.take_turn import take_turn
+from tests.worlds import create_help_desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+#: Conversations, each with its messages: a thumb rates the turn before, by one of two people.
+MESSAGES = ("hours", "fees", "what?", "hours fees", "my cvv", "", "lost card", "1234", "person", "stop")
+RATINGS = ("up by ada", "down by ada", "up by bob", "down by bob")
+WORLDS = st.lists(st.lists(st.sampled_from(MESSAGES + RATINGS), min_size=1, max_size=5), max_size=4)
+
+
+@pytest.fixture(autouse=True)
+def help_desk() -> None:
+    create_help_desk()
+    with change_set(reason="a form and a person"):
+        CeIntent.objects.bulk_create(
+            CeIntent(intent_code=code, description=code.lower()) for code in ("CARD", "PERSON")
+        )
+        for code, state, pattern in (("CARD", "COLLECT", "lost card"), ("PERSON", "HAND_OVER", "person")):
+            CeIntentClassifier.objects.create(intent_code=code, state_code=state, rule_type="CONTAINS", pattern=pattern)
+            CeResponse.objects.create(
+                intent_code=code, state_code=state, response_type="EXACT", exact_text="{{ question | default('Yes.') }}"
+            )
+        CeOutputSchema.objects.create(intent_code="CARD", state_code="COLLECT", json_schema=CARD_FORM)
+
+
+CARD_FORM = {
+    "type": "object",
+    "properties": {"number": {"type": "string", "pattern": "^[0-9]{4}$"}, "colour": {"type": "string"}},
+    "required": ["number", "colour"],
+    "x-clear": ["DONE", "CANCEL", "RESTART"],
+    "x-on-leave": "LEAVE",
+}
+
+
+def count_records() -> Counter[tuple[Any, ...]]:
+    """Every count, one record after the other."""
+    counts: Counter[tuple[Any, ...]] = Counter()
+    for turn in CeConversationHistory.objects.select_related("conversation"):
+        hour = turn.created_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        where = (hour, turn.conversation.channel, turn.config_version, turn.intent_code)
+        counts[*where, "TURN", turn.status] += 1
+        counts[*where, "STATE", turn.state_code] += 1
+        if turn.error_code:
+            counts[*where, "ERROR", turn.error_code] += 1
+        if turn.turn_no == 1:
+            counts[*where, "BEGUN", ""] += 1
+        if turn.state_code == HAND_OVER and not is_handed_over(turn):
+            counts[*where, "HANDED_OVER", ""] += 1
+        entries = CeTurnIndex.objects.filter(turn_id=turn.turn_id).values_list("kind", "value").distinct()
+        counts.update((*where, *entry) for entry in entries)
+        if turn.status in ("OK", "BLOCKED"):
+            count_moves(counts, hour, turn)
+            roles = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind="STAGE", value__in=FORM_STAGES)
+            for step in (Step.parse(text) for entry in roles for text in split_steps(entry.role)):
+                counts[*where, f"FORM_{step.kind}", f"{step.schema}:{step.field}"] += 1
+        ratings = CeMcpUserFeedback.objects.filter(turn_id=turn.turn_id, replaced_at=None)
+        counts.update((*where, "FEEDBACK", kind) for kind in {rating.feedback_type for rating in ratings})
+    return counts
+
+
+def count_moves(counts: Counter[tuple[Any, ...]], hour: datetime, turn: CeConversationHistory) -> None:
+    where = (hour, turn.conversation.channel, turn.config_version)
+    if (turn.intent_before, turn.state_before) == (turn.intent_code, turn.state_code):
+        return
+    counts[*where, turn.intent_code, "ENTERED", turn.state_code] += 1
+    if turn.intent_before and turn.state_before:
+        counts[*where, turn.intent_before, "EXITED", turn.state_before] += 1
+
+
+def is_handed_over(turn: CeConversationHistory) -> bool:
+    before = CeConversationHistory.objects.filter(conversation=turn.conversation, turn_no__lt=turn.turn_no)
+    return before.filter(state_code=HAND_OVER).exists()
+
+
+def read_counts() -> Counter[tuple[Any, ...]]:
+    columns = ("hour", "channel", "config_version", "intent_code", "kind", "value", "turns")
+    counts = Counter({tuple(row): turns for *row, turns in CeTurnCount.objects.values_list(*columns)})
+    days: Counter[tuple[Any, ...]] = Counter()
+    for (hour, *key), turns in counts.items():
+        days[find_day(hour, get_current_timezone()), *key] += turns
+    assert days == Counter({tuple(row): turns for *row, turns in CeTurnDayCount.objects.values_list(*columns)})
+    return +counts
+
+
+def talk(*conversations: list[str]) -> None:
+    for messages in conversations:
+        key = str(CeConversation().conversation_id)
+        for message in messages:
+            if message in RATINGS:
+                rate(key, message)
+            else:
+                take_turn(TurnRequest(key, message))
+
+
+def rate(key: str, rating: str) -> None:
+    thumb, _, author = rating.partition(" by ")
+    if CeConversationHistory.objects.filter(conversation_id=key).exists():
+        store_feedback(uuid.UUID(key), None, author, FeedbackInput(f"THUMBS_{thumb.upper()}"))
+
+
+def count_all() -> None:
+    list(count_new_turns(timedelta()))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(WORLDS)
+def test_the_counts_equal_the_records(monkeypatch: pytest.MonkeyPatch, world: list[list[str]]) -> None:
+    monkeypatch.setattr(counting, "BATCH", 3)
+    talk(*world)
+    count_all()
+    talk(["fees", "hours"])
+    count_all()
+    count_all()
+    assert read_counts() == count_records()
+    list(count_again())
+    assert read_counts() == count_records()
+
+
+def test_a_turn_is_counted_when_no_commit_can_precede_it() -> None:
+    talk(["hours"])
+    list(count_new_turns())
+    assert not read_counts()
+    CeCountProgress.objects.update(seen_at=F("seen_at") - timedelta(seconds=61))
+    talk(["fees"])
+    list(count_new_turns())
+    assert sum(count for key, count in read_counts().items() if "TURN" in key) == 1
+
+
+def test_a_job_that_is_killed_counts_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk(["hours", "what?"], ["fees"])
+    left = 7
+
+    def end_connection(execute: Any, sql: str, *rest: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise OperationalError("the process was killed")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(end_connection), pytest.raises(OperationalError):
+        count_all()
+    assert not read_counts()
+    count_all()
+    assert read_counts() == count_records()
+
+
+def test_records_of_many_hours_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_MOST_HOURS", 2)
+    talk(["hours", "what?", "fees"], ["fees", "hours"])
+    now = timezone.now()
+    for days, turn in enumerate(CeConversationHistory.objects.order_by("pk"), start=1):
+        CeConversationHistory.objects.filter(pk=turn.pk).update(created_at=now - timedelta(days=days))
+    list(count_again())
+    assert read_counts() == count_records()
+
+
+def test_counts_stay_when_the_turns_are_removed() -> None:
+    talk(["hours", "fees"])
+    count_all()
+    before = read_counts()
+    CeConversation.objects.all().delete()
+    count_all()
+    assert read_counts() == before

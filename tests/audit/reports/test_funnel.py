@@ -1,0 +1,60 @@
+"""How far forms come: the steps of real conversations, by field and by state."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from audit.record.form_steps import FormStep
+from audit.reports.counting import count_new_turns
+from audit.reports.funnel import Funnel, read_funnels
+from audit.reports.report import Selection, choose_days
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.app_interfaces import configuration_files
+from convengine.server.sessions.models import CeConversation
+from convengine.server.turns.take_turn import take_turn
+
+pytestmark = [pytest.mark.django_db]
+BUNDLE = Path(__file__).parents[3] / "fixtures/bicycle_workshop.json"
+TALKS = (
+    "rent a bicycle|3|banana|tomorrow at 10am|2 hours|yes|a@example.com|yes",
+    "rent a bicycle|2|tomorrow at 11am",
+    "rent a bicycle|stop",
+    "sell my bicycle|x|y|z",
+)
+
+
+def talk() -> None:
+    configuration_files().import_file(BUNDLE)
+    for messages in TALKS:
+        key = str(CeConversation().conversation_id)
+        for message in messages.split("|"):
+            take_turn(TurnRequest(key, message))
+    list(count_new_turns(timedelta()))
+
+
+def read(intent: str = "") -> list[Funnel]:
+    return read_funnels(Selection(*choose_days(1, timezone.now()), intent=intent))
+
+
+def test_a_form_loses_people_field_by_field() -> None:
+    assert read() == []
+    talk()
+    rent, sell = read()
+    assert (rent.intent, rent.completion, rent.steps[FormStep.STARTED]) == ("RENT_BICYCLE", 33.3, 3)
+    fields = {known.path: known for known in rent.fields}
+    assert list(fields) == ["numberOfBicycles", "start", "duration", "helmets", "emailAddress"]
+    assert fields["numberOfBicycles"].steps == {FormStep.ASKED: 3, FormStep.GIVEN: 2, FormStep.LEFT: 1}
+    assert fields["start"].steps == {FormStep.ASKED: 2, FormStep.GIVEN: 2, FormStep.MISSED: 1}
+    assert (fields["duration"].unanswered, fields["duration"].losses) == (1, 1)
+    assert sell.steps[FormStep.GAVE_UP] == 1
+    assert [funnel.intent for funnel in read("SELL_BICYCLE")] == ["SELL_BICYCLE"]
+
+
+def test_states_show_who_went_on() -> None:
+    talk()
+    rent = read("RENT_BICYCLE")[0]
+    states = {moves.state: (moves.entered, moves.exited, moves.losses) for moves in rent.states}
+    assert states["COLLECT"] == (3, 2, 1)
+    assert states["CONFIRM"] == (1, 1, 0)

@@ -1,0 +1,46 @@
+"""The page of forms: every linked number leads to a list of as many turns."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from audit.reports.funnel_page import StateRow
+from tests.audit.reports.test_funnel import talk
+from tests.audit.reports.test_page import list_numbers, reader
+
+__all__ = ["reader"]
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def address() -> str:
+    return reverse("admin:audit_ceaudit_forms")
+
+
+def test_every_number_leads_to_as_many_turns(reader: Client, address: str) -> None:
+    talk()
+    views = reader.get(address).context["funnels"]
+    numbers = [number for view in views for row in view.rows for number in row.numbers]
+    numbers += list_numbers([label for view in views for label in view.whole])
+    numbers += [row.entered for view in views for row in view.states if isinstance(row, StateRow)]
+    linked = [number for number in numbers if number.url]
+    assert len(linked) > 15
+    for number in linked:
+        lines = reader.get(number.url, follow=True).context["lines"]
+        assert len(lines) == number.value, number.url
+
+
+def test_the_page_reads_without_the_picture(reader: Client, address: str) -> None:
+    assert "No form started in this period." in reader.get(address).content.decode()
+    talk()
+    text = reader.get(address).content.decode()
+    assert "33.3% of the started forms were completed." in text
+    assert text.count("<h1") == 1
+    assert 'aria-current="page"' in text
+
+
+def test_the_table_is_a_file_too(reader: Client, address: str) -> None:
+    talk()
+    lines = reader.get(address, {"format": "csv"}).content.decode().splitlines()
+    assert lines[0].startswith("form,intent,field,started,asked,given,")
+    assert lines[1].startswith("2,RENT_BICYCLE,,3,")

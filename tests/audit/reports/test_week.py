@@ -1,0 +1,127 @@
+"""The week for Home: what got worse by more than chance, since which release, and what to teach first."""
+
+import uuid
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.models import CeInboxGroup
+from audit.reports.counting import count_again
+from audit.reports.week import summarise_week
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.app_interfaces import Verdict
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.take_turn import take_turn
+from tests.audit.reports.counts import count, count_turns
+from tests.config_admin.test_cases.builders import make_test, run_tests
+from tests.worlds import create_help_desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+
+
+def test_a_rise_is_named_with_its_release() -> None:
+    for release, turns, missed, days in ((4, 300, 20, 9), (5, 200, 15, 3), (6, 100, 45, 1)):
+        count_turns(turns, missed, days=days, release=release)
+    week = summarise_week()
+    assert (week.turns, week.previous_turns) == (300, 300)
+    missed_rate = week.rates[0]
+    assert (missed_rate.number, missed_rate.share, missed_rate.previous_share) == (60, 20.0, 6.7)
+    assert missed_rate.is_worse
+    assert missed_rate.since is not None
+    assert missed_rate.since.last == 6
+    assert not any(rate.is_worse for rate in week.rates[1:])
+
+
+def test_the_release_that_began_it_is_named_though_later_ones_are_as_bad_and_each_has_few_turns() -> None:
+    for release, turns, missed, days in ((3, 300, 18, 10), (4, 60, 9, 3), (5, 60, 10, 2), (6, 60, 9, 1)):
+        count_turns(turns, missed, days=days, release=release)
+    week = summarise_week()
+    assert week.rates[0].since is not None
+    assert (week.rates[0].since.last, week.rates[0].since.turns) == (4, 180)
+    assert not any(effect.worse_rates for effect in week.effects[:2])
+
+
+def test_a_rate_that_was_always_high_is_high() -> None:
+    for days in (9, 3):
+        count_turns(100, 27, days=days, release=4)
+    rate = summarise_week().rates[0]
+    assert (rate.is_worse, rate.is_high, rate.since) == (False, True, None)
+
+
+def test_a_release_with_few_turns_is_judged_with_the_next_one() -> None:
+    for release, turns, missed, days in ((4, 300, 20, 9), (5, 3, 0, 3), (7, 2, 1, 3), (8, 100, 45, 1)):
+        count_turns(turns, missed, days=days, release=release)
+    (effect,) = summarise_week().effects
+    assert (effect.first, effect.last, effect.turns, effect.turns_before) == (5, 8, 105, 300)
+    assert [rate.verdict for rate in effect.rates] == [Verdict.WORSE, Verdict.TOO_FEW, Verdict.SAME]
+
+
+def test_few_turns_say_nothing() -> None:
+    count_turns(300, 0, days=9, release=4)
+    count_turns(29, 29, days=1, release=5)
+    week = summarise_week()
+    assert not week.rates[0].is_worse
+    assert not week.rates[0].is_high
+    assert [rate.verdict for rate in week.effects[0].rates] == [Verdict.TOO_FEW] * 3
+
+
+def test_what_to_teach_first_is_what_came_most_this_week() -> None:
+    now = timezone.now()
+    for number, (messages, this_week) in enumerate(((90, 0), (20, 9), (12, 11), (3, 3)), 1):
+        conversation = CeConversation.objects.create(
+            intent_code="UNKNOWN", state_code="UNKNOWN", remote_jid=str(number)
+        )
+        turn = CeConversationHistory.objects.create(
+            conversation=conversation, turn_no=1, config_version=1, user_input=f"message {number}"
+        )
+        CeInboxGroup.objects.create(
+            fingerprint=str(number),
+            leader=turn.pk,
+            messages=messages,
+            wordings=1,
+            this_week=this_week,
+            first_at=now,
+            last_at=now,
+        )
+    week = summarise_week()
+    assert [(group.text, group.this_week) for group in week.largest_groups] == [
+        ("message 3", 11), ("message 2", 9), ("message 4", 3)
+    ]  # fmt: skip
+    assert (week.inbox_groups, week.inbox_messages) == (4, 125)
+
+
+def test_without_turns_the_week_is_empty() -> None:
+    week = summarise_week()
+    assert (week.turns, week.inbox_groups, week.rates[0].share, week.effects) == (0, 0, None, [])
+
+
+def test_tries_tests_and_what_if_are_never_counted_and_real_turns_are(client: Client) -> None:
+    create_help_desk()
+    client.force_login(User.objects.create_superuser("ada"))
+    take_turn(TurnRequest(str(uuid.uuid4()), "hours"))
+    take_turn(TurnRequest(str(uuid.uuid4()), "who knows"))
+
+    client.post(reverse("admin:audit_ceaudit_simulate"), {"try-line": ["hours", "nobody knows"], "try-send": "1"})
+    make_test("Hours")
+    make_test("Unknown", {"user": "what is that", "expect": {"intent": "FEES"}})
+    assert run_tests().failed == 1
+    call_command("what_if", "--configuration", "live", stdout=StringIO())
+    for _ in count_again():
+        pass
+
+    week = summarise_week()
+    assert (week.turns, week.rates[0].number) == (2, 1)
+
+
+def test_a_number_is_what_its_search_lists_also_if_more_were_handed_over_than_began() -> None:
+    count_turns(100, 0, days=1, release=1)
+    count("BEGUN", "", 2, days=1, release=1)
+    count("HANDED_OVER", "", 5, days=1, release=1)
+    (rate,) = (rate for rate in summarise_week().rates if rate.label == "handed over")
+    assert (rate.number, rate.share) == (5, 100.0)
+    assert "milestone=HANDED_OVER" in rate.url

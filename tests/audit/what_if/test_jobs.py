@@ -1,0 +1,193 @@
+"""What-if runs: progress, cancel, lost processes, and what an erasure leaves of them."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from audit.erasure.erase import EraseOrder, erase_conversation
+from audit.models import CeWhatIf, CeWhatIfTurn
+from audit.record import retention
+from audit.what_if import jobs
+from audit.what_if.difference import Kind
+from audit.what_if.jobs import pack_unsaved, run_job, start_run, what_ifs
+from audit.what_if.results import count_differences, read_groups
+from config_admin.models import CeResponse
+from config_admin.releases.content import content_of
+from convengine.engine.errors import ReplayBusy
+from convengine.server.jobs.background_runs import RunStatus
+from tests.api import Caller
+
+pytestmark = pytest.mark.django_db
+
+
+def build_run(**values: Any) -> CeWhatIf:
+    """Live with another answer about fees."""
+    row = CeResponse.objects.get(intent_code="FEES")
+    unsaved = pack_unsaved({"ce_response": {row.pk: {**content_of(row), "exact_text": "Ten."}}})
+    return CeWhatIf(**{"owner": "user:ada", "configuration": "live", "unsaved": unsaved, "last": 100, **values})
+
+
+def run_now(**values: Any) -> CeWhatIf:
+    run = build_run(**values)
+    start_run(run)
+    run_job(run.pk)
+    return CeWhatIf.objects.get(pk=run.pk)
+
+
+def erase(caller: Caller) -> None:
+    for _ in erase_conversation(uuid.UUID(caller.conversation_id), EraseOrder("ada", "asked for")):
+        pass
+
+
+def test_a_run_stores_keys_and_codes_and_never_a_word(caller: Caller) -> None:
+    for text in ("fees", "hours"):
+        caller.say(text)
+
+    run = run_now()
+
+    assert (run.status, run.turns, run.done, run.conversations) == (RunStatus.DONE, 2, 2, 1)
+    assert run.title == "Live with rows as in the form"
+    first, second = run.results.order_by("turn_no")
+    assert (first.kind, first.table_name, first.is_after_difference) == (Kind.ANSWER, "ce_response", False)
+    assert (second.kind, second.is_after_difference) == (Kind.SAME, True)
+    stored = str([list(CeWhatIf.objects.values_list()), list(CeWhatIfTurn.objects.values_list())])
+    assert "No fees." not in stored
+    assert [(group.kind, group.count) for group in read_groups(run)] == [("ANSWER", 1), ("AFTER", 1)]
+
+
+def test_filters_and_the_number_of_conversations_choose_them(caller: Caller) -> None:
+    others = [Caller(caller.secret) for _ in range(3)]
+    for other in others:
+        other.say("fees")
+    others[0].say("hours")
+
+    assert run_now(last=2).conversations == 2
+    assert run_now(filters={"intent": "HOURS"}).turns == 2
+    assert run_now(filters={"intent": "NOBODY"}).turns == 0
+
+
+def test_an_erased_conversation_vanishes_from_the_results(caller: Caller) -> None:
+    caller.say("fees")
+    other = Caller(caller.secret)
+    other.say("fees")
+    run = run_now()
+    assert count_differences(read_groups(run)) == 2
+
+    erase(caller)
+
+    assert [str(row.conversation_id) for row in run.results.all()] == [other.conversation_id]
+    assert count_differences(read_groups(run)) == 1
+
+
+def test_what_is_erased_while_it_runs_is_not_stored(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller.say("fees")
+    store = jobs._store_results
+
+    def erase_first(run: CeWhatIf, results: Any) -> None:
+        erase(caller)
+        store(run, results)
+
+    monkeypatch.setattr(jobs, "_store_results", erase_first)
+
+    run = run_now()
+    assert run.status == RunStatus.DONE
+    assert not run.results.exists()
+
+
+def test_one_run_of_an_owner_at_a_time_and_it_can_be_cancelled(caller: Caller) -> None:
+    caller.say("fees")
+    run = build_run()
+    start_run(run)
+    with pytest.raises(ReplayBusy, match="not finished"):
+        start_run(build_run())
+
+    assert what_ifs.cancel(run.pk)
+    assert not what_ifs.cancel(run.pk)
+    run_job(run.pk)
+
+    assert CeWhatIf.objects.get(pk=run.pk).status == RunStatus.CANCELLED
+    assert run_now().status == RunStatus.DONE
+
+
+def test_a_run_that_is_cancelled_on_the_way_stops_and_keeps_its_results(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        Caller(caller.secret).say("fees")
+    monkeypatch.setattr(jobs, "_BATCH", 1)
+    store = jobs._store_results
+
+    def cancel_later(run: CeWhatIf, results: Any) -> None:
+        store(run, results)
+        if run.results.count() == 2:
+            what_ifs.cancel(run.pk)
+
+    monkeypatch.setattr(jobs, "_store_results", cancel_later)
+    run = run_now()
+
+    assert (run.status, run.done, run.results.count()) == (RunStatus.CANCELLED, 1, 2)
+
+
+def test_a_run_whose_process_died_is_lost_and_a_failure_is_said(caller: Caller) -> None:
+    caller.say("fees")
+    run = build_run()
+    start_run(run)
+    CeWhatIf.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
+
+    what_ifs.mark_lost()
+
+    assert CeWhatIf.objects.get(pk=run.pk).status == RunStatus.LOST
+    gone = build_run(unsaved=None)
+    start_run(gone)
+    CeWhatIf.objects.filter(pk=gone.pk).update(configuration="release:999999")
+    run_job(gone.pk)
+    failed = CeWhatIf.objects.get(pk=gone.pk)
+    assert failed.status == RunStatus.FAILED
+    assert failed.error
+
+
+def test_a_fault_is_in_the_log_and_not_on_the_page(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> None:
+        raise ValueError("secret")
+
+    monkeypatch.setattr(jobs, "select_turns", fail)
+
+    run = run_now()
+
+    assert (run.status, run.error) == (
+        RunStatus.FAILED,
+        f"The run failed. The server log has the details under {run.pk}.",
+    )
+
+
+def test_a_configuration_that_does_not_exist_is_refused(caller: Caller) -> None:
+    with pytest.raises(LookupError):
+        start_run(build_run(configuration="draft:999999"))
+
+
+def test_old_runs_are_removed(caller: Caller) -> None:
+    caller.say("fees")
+    run_now()
+    CeWhatIf.objects.update(created_at=timezone.now() - timedelta(days=8))
+
+    for _ in retention.remove_old():
+        pass
+
+    assert not CeWhatIf.objects.exists()
+    assert not CeWhatIfTurn.objects.exists()
+
+
+def test_the_queries_grow_with_batches_only(caller: Caller) -> None:
+    counts = []
+    for turns in (2, 20):
+        for _ in range(turns):
+            Caller(caller.secret).say("fees")
+        with CaptureQueriesContext(connection) as queries:
+            run_now()
+        counts.append(len(queries))
+    assert counts[0] == counts[1]

@@ -1,0 +1,104 @@
+"""Reports and the inbox: a number is followed to its turns by keyboard, an unknown message becomes a phrase."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import no_violations
+from tests.browser.conftest import ROOT, SCREENS, Server, Visitor
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+
+@SCREENS
+def test_a_number_leads_to_its_turns(server: Server, ada: Visitor, width: int, scheme: str) -> None:
+    for text in ("Hello", "a windmill, please", "where is my order", "a windmill, please"):
+        server.say(text)
+    command = [sys.executable, str(ROOT / "manage.py"), "report", "--count-again"]
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    ada.at(width, scheme).go("/admin/audit/ceaudit/reports/")
+    page = ada.page
+    expect(page.get_by_role("img", name="Turns by day")).to_be_visible()
+    no_violations(page)
+    assert ada.fits
+
+    number = page.locator(".ce-figures a").nth(1)
+    turns = int(number.inner_text())
+    number.focus()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_contain_text(f"{turns} on this page")
+
+
+@SCREENS
+def test_an_unknown_message_becomes_a_phrase(server: Server, ada: Visitor, width: int, scheme: str) -> None:
+    thing = {"light": "parcel", "dark": "bouquet"}[scheme]
+    for text in (f"gift wrapping for my {thing}", f"Gift wrapping for my {thing}s!", "can I pay by cheque"):
+        server.say(text)
+    command = [sys.executable, str(ROOT / "manage.py"), "jobs", "--once", "update_inbox"]
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    page = ada.at(width, scheme).go("/admin/audit/ceaudit/inbox/").page
+    group = page.get_by_role("region", name=f"Gift wrapping for my {thing}s!")
+    expect(group).to_contain_text("2 messages")
+    no_violations(page)
+    assert ada.fits
+
+    with page.expect_navigation():
+        group.get_by_role("link", name="Another intent").click()
+    expect(page.get_by_label("Wording 1", exact=True)).to_have_value(f"Gift wrapping for my {thing}s!")
+    no_violations(page)
+    assert ada.fits
+    page.go_back()
+    group.get_by_role("button", name="Dismiss").focus()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_contain_text("The group is dismissed.")
+    expect(group).to_have_count(0)
+
+
+def run_inbox(server: Server, *texts: str) -> None:
+    for text in texts:
+        server.say(text)
+    command = [sys.executable, str(ROOT / "manage.py"), "jobs", "--once", "update_inbox"]
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_an_unknown_message_is_a_phrase_after_four_clicks(server: Server, ada: Visitor) -> None:
+    """Home, the inbox, an intent, what it would change, saved."""
+    run_inbox(server, *["order delivery slot saturday"] * 3, "a slot on saturday for delivery of the order")
+    page = ada.at(1440, "light").go("/admin/").page
+    clicks = [
+        page.locator("#main").get_by_role("link", name=re.compile("in the inbox$")),
+        page.get_by_role("region", name="slot").first.locator(".ce-teach a").first,
+        page.get_by_role("button", name="Save", exact=True),
+    ]
+    for click in clicks:
+        with page.expect_navigation():
+            click.click()
+        no_violations(page)
+    expect(page.locator("#main")).to_contain_text("saved.")
+    assert page.url.endswith("/inbox/")
+
+
+def test_a_message_is_taught_by_keyboard(server: Server, ada: Visitor) -> None:
+    run_inbox(server, *["is there a playground"] * 3)
+    page = ada.at(768, "dark").go("/admin/audit/ceaudit/inbox/").page
+    link = page.get_by_role("region", name="is there a playground").get_by_role("link", name="Another intent")
+    link.focus()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.get_by_label("Search all intents").focus()
+    page.keyboard.type(page.locator("#all-intents option").first.get_attribute("value") or "")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    heading = page.get_by_role("heading", name="would change")
+    expect(heading).to_be_focused()
+    no_violations(page)
+    assert ada.fits
+    page.get_by_role("button", name="Save", exact=True).focus()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_contain_text("saved.")

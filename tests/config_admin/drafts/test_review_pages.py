@@ -1,0 +1,116 @@
+"""The review on the page of a draft: others read, comment, approve and return it."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import reverse
+
+from config_admin import models as m
+from config_admin.drafts.open_draft import open_draft
+from config_admin.releases.change_set import change_set
+from tests.config_admin.admin.pages import a_response
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def row() -> m.CeResponse:
+    return a_response(exact_text="We open at nine.", priority=10)
+
+
+@pytest.fixture
+def draft(row: m.CeResponse) -> m.CeDraft:
+    draft = m.CeDraft.objects.create(title="Christmas", created_by="cleo")
+    with open_draft(draft.pk, "cleo", "Shorter hours", writing=True), change_set():
+        m.CeResponse.objects.filter(pk=row.pk).update(priority=7)
+    draft.refresh_from_db()
+    return draft
+
+
+@pytest.fixture
+def bob() -> Client:
+    user = User.objects.create_user("bob", is_staff=True)
+    user.groups.add(Group.objects.get(name="qa"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def url(page: str, draft: m.CeDraft) -> str:
+    return reverse(f"admin:config_admin_cedraft_{page}", args=[draft.pk])
+
+
+def judge(client: Client, draft: m.CeDraft, do: str, **sent: str) -> str:
+    page: Any = client.get(url("change", draft))
+    values = {"edits_hash": page.context["review"]["edits_hash"], "do": do, **sent}
+    return client.post(url("review", draft), values, follow=True).content.decode()
+
+
+def test_a_draft_is_sent_and_waits_on_home(ada: Client, bob: Client, draft: m.CeDraft) -> None:
+    page = ada.get(url("change", draft)).content.decode()
+    assert 'name="reviewer" value="bob"' in page
+    sent = ada.post(url("send", draft), {"reviewer": "bob", "text": "Please look"}, follow=True).content.decode()
+    assert "The draft is sent for review." in sent
+    assert "by ada to bob" in sent
+    assert "waits for your review" in bob.get(reverse("admin:index")).content.decode()
+    assert "waits for your review" not in ada.get(reverse("admin:index")).content.decode()
+
+
+def test_the_reviewer_approves_and_the_release_says_so(ada: Client, bob: Client, draft: m.CeDraft) -> None:
+    m.CeConfig.objects.create(config_type="Releases", config_key="APPROVALS", config_value="1")
+    refused: Any = ada.get(url("publish", draft))
+    assert "1 person must approve these edits" in refused.content.decode()
+
+    assert "You approved the draft." in judge(bob, draft, "approve", text="Fine")
+    asked: Any = ada.get(url("publish", draft))
+    live = dict(asked.context["question"].inputs)["live"]
+    page = ada.post(url("publish", draft), {"live": live, "reason": "agreed"}, follow=True).content.decode()
+    assert "Christmas: agreed (approved by bob)" in page
+    assert "<dt>Approved by</dt><dd>bob</dd>" in page
+
+
+def test_an_edit_after_the_approval_is_told(bob: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
+    judge(bob, draft, "approve")
+    with open_draft(draft.pk, "cleo", writing=True), change_set():
+        m.CeResponse.objects.filter(pk=row.pk).update(priority=8)
+    page = bob.get(url("change", draft)).content.decode()
+    assert "void, edited since" in page
+    assert "That approval does not count any more" in page
+
+
+def test_the_reviewer_returns_with_a_comment(bob: Client, draft: m.CeDraft) -> None:
+    assert "Say in a comment what should change." in judge(bob, draft, "return")
+    assert "Too short" in judge(bob, draft, "return", text="Too short")
+
+
+def test_a_row_is_commented(bob: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
+    sent = {"do": "comment", "table": "ce_response", "row": row.pk, "text": "Why so early?"}
+    page = bob.post(url("review", draft), sent, follow=True).content.decode()
+    assert page.count("Why so early?") == 2  # At the row, and in the review.
+
+
+def test_who_edited_cannot_approve(ada: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
+    with open_draft(draft.pk, "ada", writing=True), change_set():
+        m.CeResponse.objects.filter(pk=row.pk).update(priority=8)
+    page = ada.get(url("change", draft)).content.decode()
+    assert 'value="approve"' not in page
+    assert "You edited this draft" in judge(ada, draft, "approve")
+
+
+def test_an_ended_draft_keeps_its_review(bob: Client, draft: m.CeDraft) -> None:
+    judge(bob, draft, "approve", text="Fine")
+    m.CeDraft.objects.update(status="DISCARDED")
+    page = bob.get(url("change", draft)).content.decode()
+    assert "Fine" in page
+    assert 'value="approve"' not in page
+    assert bob.post(url("review", draft), {"do": "approve"}).status_code == 404
+
+
+def test_reviewing_needs_its_right(draft: m.CeDraft) -> None:
+    eve = User.objects.create_user("eve", is_staff=True)
+    client = Client()
+    client.force_login(eve)
+    assert client.post(url("review", draft), {"do": "approve"}).status_code == 403
+    assert client.post(url("send", draft), {"reviewer": "bob"}).status_code == 403

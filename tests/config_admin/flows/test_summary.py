@@ -1,0 +1,60 @@
+"""The summary describes a flow and its changes with the labels of the page."""
+
+from typing import Any
+
+import pytest
+
+from config_admin.flows.reading import normalise_flow
+from config_admin.flows.summary import FlowChange, describe_changes, summarise_flow
+from tests.config_admin.flows.test_reading import BASE
+
+pytestmark = pytest.mark.django_db
+
+FLOW: dict[str, Any] = {
+    **BASE,
+    "kind": "collect",
+    "fields": [
+        {"name": "day", "title": "day", "type": "date", "min": "today+1d", "max": "today+3m"},
+        {"name": "place", "title": "place", "type": "choice", "options": [{"value": "in", "synonyms": ["inside"]}]},
+        {"name": "phone", "title": "phone", "type": "phone", "required": False},
+    ],
+    "questions_and_answers": [{"questions": ["how much is it"], "answer": "It is free."}],
+}
+
+
+def test_a_new_flow_is_summarised() -> None:
+    parts = {part.title: part.lines for part in summarise_flow(FLOW)}
+
+    assert parts["Phrases of Book a table"] == ["book a table", "I want a table"]
+    assert parts["Field 1: day"] == ["Date, required, from tomorrow, to in 3 months", "Asks: Which day?"]
+    assert "Choice: in: inside" in parts["Field 2: place"]
+    assert parts["Field 3: phone"][1] == "Never asked, because it is optional and has no question"
+    assert parts["After a no"] == ["Ask what to change"]
+    assert parts["Answered beside the flow"] == ["how much is it", "Answer: It is free."]
+
+
+def test_changes_are_named_as_on_the_page() -> None:
+    day, _, phone = FLOW["fields"]
+    new = {
+        **FLOW,
+        "on_no": "CANCEL",
+        "phrases": ["book a table", "a table please"],
+        "fields": [
+            {**phone, "required": True},
+            {**day, "max": "today+90d"},
+            {"name": "x", "title": "x", "type": "text"},
+        ],
+        "questions_and_answers": [],
+    }
+
+    assert describe_changes(normalise_flow(FLOW), normalise_flow(new)) == [
+        FlowChange("changed", "After a no", "Ask what to change", "Cancel"),
+        FlowChange("deleted", "Phrase", "I want a table"),
+        FlowChange("added", "Phrase", "", "a table please"),
+        FlowChange("deleted", "Field", "place"),
+        FlowChange("changed", "phone, Needed", "Optional", "Required"),
+        FlowChange("changed", "day, To", "in 3 months", "in 90 days"),
+        FlowChange("added", "Field", "", "x (Text)"),
+        FlowChange("changed", "Order of the fields", "day, place, phone", "phone, day, x"),
+        FlowChange("deleted", "Answered beside the flow", "how much is it – It is free."),
+    ]

@@ -1,0 +1,201 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import get_commands
+
+from convengine.cli import main as cli
+from convengine.cli.commands import BY_WORDS, COMMANDS
+from convengine.server.deployment.folders import project_folder
+
+ROOT = Path(__file__).resolve().parents[3]
+PROJECT = '[tool.convengine]\nsettings = "clinic.settings"\n'
+
+
+def run(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The command in a folder, with only these variables of ours."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CE_", "DJANGO_", "DATABASE_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "convengine", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**kept, "PYTHONPATH": str(ROOT), **variables},
+    )
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The management commands that would run."""
+    seen: list[list[str]] = []
+    monkeypatch.setattr(cli, "run_management", lambda arguments, words="": seen.append(list(arguments)) or 0)
+    monkeypatch.setattr(cli, "use_project", lambda command=None: Path())
+    return seen
+
+
+def test_every_command_is_a_management_command_that_there_is() -> None:
+    known = get_commands()
+
+    assert [command.words for command in COMMANDS if command.management and command.management not in known] == []
+    assert {command.words for command in COMMANDS if not command.management} == {"init", "doctor", "manage"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["key", "create", "web", "--scope", "turns"], ["api_key_create", "web", "--scope", "turns"]),
+        (["import", "a.yaml", "--apply"], ["config_import", "a.yaml", "--apply"]),
+        (["test"], ["scenarios"]),
+        (["test", "--coverage", "--fail-under", "80"], ["scenarios", "--coverage", "--fail-under", "80"]),
+        (["test", "--junit", "pyproject.toml"], ["scenarios", "--junit", "pyproject.toml"]),
+        (["test", "tests/scenarios"], ["scenarios", "tests/scenarios"]),
+        (["manage", "migrate"], ["migrate"]),
+    ],
+)
+def test_a_command_is_handed_to_django(given: list[str], expected: list[str], calls: list[list[str]]) -> None:
+    assert cli.main(given) == 0
+    assert calls == [expected]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (["serv"], "convengine has no command 'serv'. Did you mean serve?"),
+        (["key"], "Write one of: convengine key create."),
+        (["key", "destroy"], "Write one of: convengine key create."),
+    ],
+)
+def test_an_unknown_command_names_the_nearest_one(
+    given: list[str], text: str, calls: list[list[str]], capsys: Any
+) -> None:
+    assert cli.main(given) == 2
+    assert text in capsys.readouterr().err
+    assert calls == []
+
+
+def test_the_help_lists_all_commands(capsys: Any) -> None:
+    assert cli.main([]) == 0
+
+    text = capsys.readouterr().out
+    assert [words for words in BY_WORDS if f"  {words} " not in text] == []
+
+
+@pytest.fixture
+def environ(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The variables that a project sets."""
+    variables = {"HOME": "/home/ada"}
+    monkeypatch.setattr("os.environ", variables)
+    monkeypatch.setattr("sys.path", [])
+    return variables
+
+
+def test_a_project_names_its_settings_and_is_importable_by_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    monkeypatch.setattr(cli, "project_folder", lambda: tmp_path)
+
+    cli.use_project(BY_WORDS["serve"])
+
+    assert environ["DJANGO_SETTINGS_MODULE"] == "clinic.settings"
+    assert (environ["CE_PROJECT_DIR"], environ["PYTHONPATH"]) == (str(tmp_path), str(tmp_path))
+    assert "CE_EXTENSIONS" not in environ
+
+
+@pytest.mark.parametrize(("words", "level"), [("test", "WARNING"), ("talk", "WARNING"), ("serve", None)])
+def test_conversations_in_the_terminal_are_not_mixed_with_the_log(
+    words: str, level: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    monkeypatch.setattr(cli, "project_folder", lambda: tmp_path)
+
+    cli.use_project(BY_WORDS[words])
+    assert environ.get("CE_LOG_LEVEL") == level
+
+    environ["CE_LOG_LEVEL"] = "INFO"
+    cli.use_project(BY_WORDS[words])
+    assert environ["CE_LOG_LEVEL"] == "INFO"
+
+
+def test_the_demonstration_inside_of_a_project_has_data_of_its_own_and_uses_nothing_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    environ |= {"CE_PROJECT_DIR": str(tmp_path), "CE_BROKER_URL": "redis://shop", "CE_EXTENSIONS": "clinic.bot"}
+    project_folder.cache_clear()
+
+    cli.use_project(BY_WORDS["demo"])
+
+    assert environ["DJANGO_SETTINGS_MODULE"] == "convengine.settings"
+    assert (environ["CE_VAR_DIR"], environ["CE_PROJECT_DIR"]) == (str(tmp_path / "var" / "demo"),) * 2
+    assert {environ[name] for name in ("DATABASE_URL", "CE_BROKER_URL", "CE_BUS_URL")} == {""}
+    assert environ["CE_EXTENSIONS"].endswith("helpdesk")
+    assert (tmp_path / "var" / "demo" / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_settings_that_cannot_be_used_give_lines_without_a_traceback(tmp_path: Path) -> None:
+    done = run(tmp_path, "check", CE_SECRT_KEY="x", CE_PROJECT_DIR=str(tmp_path))
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "Cannot start: CE_SECRET_KEY must be set to a long random text (or CE_DEBUG=true for development).",
+        "CE_SECRT_KEY is not a known variable. Did you mean CE_SECRET_KEY?",
+    ]
+
+
+def test_settings_that_do_not_exist_are_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    done = run(tmp_path, "check")
+
+    assert (done.returncode, done.stderr) == (1, "Cannot start: the settings clinic.settings do not exist.\n")
+
+
+def test_the_version_needs_no_settings(tmp_path: Path) -> None:
+    assert run(tmp_path, "--version").stdout.startswith("convengine ")
+
+
+def test_a_database_without_tables_gives_a_line_that_says_what_to_do(tmp_path: Path) -> None:
+    done = run(tmp_path, "check", CE_SECRET_KEY="x" * 50, CE_PROJECT_DIR=str(tmp_path))
+
+    assert done.returncode == 1
+    assert done.stderr == "The database has no tables of this version yet. Run `convengine manage migrate`.\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "usage"),
+    [
+        (["test"], "usage: convengine test "),
+        (["key", "create"], "usage: convengine key create "),
+        (["manage", "migrate"], "usage: convengine manage migrate "),
+    ],
+)
+def test_the_help_of_a_command_shows_what_was_typed(
+    given: list[str], usage: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "use_project", lambda command=None: Path())
+
+    with pytest.raises(SystemExit):
+        cli.main([*given, "--help"])
+    assert capsys.readouterr().out.startswith(usage)
+
+
+@pytest.mark.parametrize(
+    ("command", "variables"),
+    [
+        (["check"], {}),
+        (["doctor"], {"CE_SECRET_KEY": "x" * 50}),
+        pytest.param(["manage", "check"], {"CE_SECRET_KEY": "x" * 50}, marks=pytest.mark.long),
+        (["serve"], {"CE_SECRET_KEY": "x" * 50, "CE_TIME_ZONE": "Europe/Berln"}),
+    ],
+)
+def test_a_command_outside_of_a_project_leaves_no_folder(
+    tmp_path: Path, command: list[str], variables: dict[str, str]
+) -> None:
+    done = run(tmp_path, *command, **variables)
+
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

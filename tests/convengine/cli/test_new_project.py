@@ -1,0 +1,107 @@
+import importlib
+import json
+import re
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from django.core.management import call_command
+
+from config_admin.transfer.apply_import import add_rows
+from config_admin.transfer.files import export_configuration
+from convengine.cli.new_project import Refused, init, make_project
+from convengine.server import wiring
+from convengine.server.deployment.folders import find_shipped
+from convengine.server.extensions import registry as registered
+from convengine.server.extensions.registry import Registry
+
+TEMPLATE = find_shipped("fixtures") / "project"
+
+
+def test_a_project_has_its_name_in_its_code_and_not_in_what_it_says(tmp_path: Path) -> None:
+    files = make_project("night-school", tmp_path / "night-school")
+    texts = {file.relative_to(tmp_path / "night-school").as_posix(): file.read_text() for file in files}
+
+    assert 'settings = "night_school.settings"' in texts["pyproject.toml"]
+    assert 'name = "night-school"' in texts["pyproject.toml"]
+    assert '"night_school.appointments"' in texts["night_school/settings.py"]
+    assert texts["configuration.yaml"] == (TEMPLATE / "configuration.yaml").read_text()
+    left = {name for name, text in texts.items() if "clinic" in text}
+    assert {name.partition("/")[0] for name in left} == {"configuration.yaml", "flows"}
+
+
+def test_the_secret_is_made_and_only_the_owner_reads_it(tmp_path: Path) -> None:
+    make_project("school", tmp_path / "one")
+    make_project("school", tmp_path / "two")
+    secrets = [
+        re.findall(r"^CE_SECRET_KEY=(.*)$", (tmp_path / name / ".env").read_text(), re.M) for name in ("one", "two")
+    ]
+
+    assert all(len(secret) == 1 and len(secret[0]) > 40 for secret in secrets)
+    assert secrets[0] != secrets[1]
+    assert stat.S_IMODE((tmp_path / "one" / ".env").stat().st_mode) == 0o600
+    assert ".env" in (tmp_path / "one" / ".gitignore").read_text().split()
+
+
+def test_a_folder_with_files_is_refused_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "school").mkdir()
+    (tmp_path / "school" / "thesis.txt").write_text("mine")
+
+    assert init(["school", "--folder", str(tmp_path / "school")]) == 1
+    assert "exists and is not empty" in capsys.readouterr().err
+    assert [file.name for file in (tmp_path / "school").iterdir()] == ["thesis.txt"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "school").mkdir()
+
+    assert init(["school", "--folder", str(tmp_path / "school")]) == 0
+    assert "make test" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["1st", "class", "json", "django", "tests", "flows", "../up", "é", "my bot", "bot-"])
+def test_a_name_that_no_package_can_have_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(Refused):
+        make_project(name, tmp_path / "project")
+
+    assert not (tmp_path / "project").exists()
+
+
+@pytest.mark.django_db
+def test_the_configuration_is_what_its_flows_make_with_the_greeting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(TEMPLATE))
+    registry = Registry()
+    for module in (registered, wiring):
+        monkeypatch.setattr(module, "registry", registry)
+    stored = yaml.safe_load((TEMPLATE / "configuration.yaml").read_text())["tables"]
+    monkeypatch.setattr("config_admin.validation.installation.registry", wiring.registry)
+    monkeypatch.delitem(sys.modules, "clinic.appointments", raising=False)
+    importlib.import_module("clinic.appointments")
+    add_rows({"ce_mcp_tool": stored["ce_mcp_tool"]}, author="ada", reason="The tool")
+    for file in sorted((TEMPLATE / "flows").glob("*.json")):
+        call_command("start_flow", str(file), verbosity=0)
+    made = yaml.safe_load(export_configuration(None, tables=[], form="yaml"))["tables"]
+
+    for table in ("ce_output_schema", "ce_tool", "ce_mcp_tool"):
+        assert _contents(made[table]) == _contents(stored[table])
+    assert _contents(made["ce_rule"]) == _contents(stored["ce_rule"])
+
+
+def _contents(rows: list[dict[str, object]]) -> list[str]:
+    return sorted(json.dumps({key: value for key, value in row.items() if not key.endswith("_id")}) for row in rows)
+
+
+def test_an_empty_project_has_the_frame_and_nothing_of_the_example(tmp_path: Path) -> None:
+    assert init(["night-school", "--empty", "--folder", str(tmp_path / "school")]) == 0
+    files = {file.relative_to(tmp_path / "school").as_posix() for file in (tmp_path / "school").rglob("*")}
+    settings = (tmp_path / "school" / "night_school" / "settings.py").read_text()
+
+    assert {"Makefile", "Dockerfile", ".env", ".github/workflows/test.yml", "configuration.yaml"} <= files
+    assert "scenarios/1-nobody-understood.yaml" in files
+    assert not {file for file in files if "appointment" in file or file.startswith("flows")}
+    assert '"night_school.extensions"' in settings
+    assert "appointment" not in (tmp_path / "school" / "README.md").read_text()

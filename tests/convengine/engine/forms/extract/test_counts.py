@@ -1,0 +1,106 @@
+"""Numbers beside what they count, and things that are included, in sentences and in answers."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from convengine.engine.forms.extract import extract
+from convengine.engine.forms.form import Form
+from convengine.engine.values import ReadingSituation
+
+FORM = Form(
+    {
+        "type": "object",
+        "properties": {
+            "parcels": {"type": "integer", "title": "Number of parcels", "x-ask": "How many parcels are there?"},
+            "size": {"type": "string", "x-options": [{"value": "large", "label": "Large"}]},
+            "date": {"type": "string", "format": "date", "title": "Day"},
+            "length": {"type": "string", "x-kind": "duration", "title": "How long"},
+            "insured": {"type": "boolean", "title": "Insurance", "x-ask": "Do you want insurance?"},
+        },
+    }
+)
+NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "values"),
+    [
+        ("collect 3 large parcels tomorrow", "", {"parcels": 3, "size": "large", "date": "2026-11-25"}),
+        ("two very heavy parcels please", "", {"parcels": 2}),
+        ("for 4 hours, 80 parcels", "", {"parcels": 80, "length": "PT4H"}),
+        ("just the 1", "parcels", {"parcels": 1}),
+        ("2, a case and a box", "parcels", {"parcels": 2}),
+        ("one suitcase", "parcels", {"parcels": 1}),
+        ("two please, my own and my sister's", "parcels", {"parcels": 2}),
+        ("9 Harp Hill", "parcels", {}),
+        ("2 parcels, no insurance", "", {"parcels": 2, "insured": False}),
+        ("with insurance", "", {"insured": True}),
+        ("insurance too please", "", {"insured": True}),
+        ("I don't need the insurance", "", {"insured": False}),
+        ("do we need the insurance", "", {}),
+    ],
+)
+def test_a_number_goes_to_the_field_that_counts_what_follows(text: str, asked: str, values: dict[str, Any]) -> None:
+    situation = ReadingSituation(NOW, "Europe/London", "en-GB", "en-GB")
+
+    extraction = extract(FORM, text, asked_paths=[asked] if asked else [], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+PERSON = Form(
+    {
+        "type": "object",
+        "properties": {
+            "age": {"type": "integer", "title": "Age", "x-ask": "How old is the child?"},
+            "grade": {"type": "integer", "title": "Class", "x-ask": "Which class is your child in?"},
+            "players": {"type": "integer", "title": "Players", "x-ask": "How many of you are playing?"},
+            "parking": {"type": "string", "enum": ["Yes", "No"]},
+            "coach": {
+                "type": "string",
+                "x-options": [{"value": "j", "label": "Jonas Bachmann"}, {"value": "n", "label": "No preference"}],
+            },
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "values"),
+    [
+        ("it's for me, I'm 42", "age", {"age": 42}),
+        ("I'm 42 myself", "age", {"age": 42}),
+        ("he just turned 9 last week", "age", {"age": 9}),
+        ("my son is nine and very lively", "age", {"age": 9}),
+        ("12 or 13, say 13", "age", {"age": 13}),
+        ("she is in the 7th class", "grade", {"grade": 7}),
+        ("two adults and a child, so 3", "players", {"players": 3}),
+        ("we're five, my daughter is 8", "", {"players": 5, "age": 8}),
+        ("we know Bachmann from last year", "coach", {"coach": "j"}),
+        ("a lesson with Jonas", "", {"coach": "j"}),
+        ("whoever is free", "coach", {"coach": "n"}),
+        ("whatever", "parking", {}),
+        ("don't mind", "parking", {}),
+        ("not really", "parking", {"parking": "No"}),
+        ("the 3rd please", "players", {}),
+        ("call me on 07700900123", "players", {}),
+    ],
+)
+def test_a_sentence_answers_the_question(text: str, asked: str, values: dict[str, Any]) -> None:
+    situation = ReadingSituation(NOW, "Europe/London", "en-GB", "en-GB")
+
+    extraction = extract(PERSON, text, asked_paths=[asked] if asked else [], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+@pytest.mark.parametrize(("question", "value"), [("Für wie viele Personen?", 30), ("Wie viele kg?", None)])
+def test_pieces_are_what_the_asked_field_counts(question: str, value: int | None) -> None:
+    form = Form({"type": "object", "properties": {"count": {"type": "integer", "x-ask": question}}})
+    situation = ReadingSituation(NOW, "Europe/Berlin", "de-DE")
+
+    extraction = extract(form, "30 Stück", situation=situation, asked_paths=["count"])
+
+    assert [item.value for item in extraction.extracted] == ([value] if value else [])

@@ -1,0 +1,109 @@
+"""Dates of one form that follow each other (R109)."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from convengine.engine.forms.extract import extract
+from convengine.engine.forms.form import Form
+from convengine.engine.values import ReadingSituation
+
+#: A Sunday.
+NOW = datetime(2026, 6, 7, 20, 30, tzinfo=UTC)
+DAY = {"type": "string", "format": "date", "x-min": "today"}
+FORM = Form(
+    {
+        "type": "object",
+        "properties": {"arrival": DAY | {"title": "Anreise"}, "departure": DAY | {"title": "Abreise"}},
+        "required": ["arrival", "departure"],
+    }
+)
+
+
+def read(text: str, asked: str, held: dict[str, str], earlier: dict[str, str], locale: str = "de-DE") -> dict[str, Any]:
+    situation = ReadingSituation(NOW, "Europe/Berlin", locale, held_days=held, earlier_days=earlier)
+    missing = [path for path in ("arrival", "departure") if path not in held]
+    extraction = extract(FORM, text, asked_paths=[asked], missing=missing or None, situation=situation)
+    return {item.field: item.value for item in extraction.extracted}
+
+
+@pytest.mark.parametrize(
+    ("text", "departure"),
+    [
+        ("am 10.", "2026-07-10"),
+        ("bis zum 10.", "2026-07-10"),
+        ("freitag", "2026-07-10"),
+        ("eine woche später", "2026-07-10"),
+        ("7 Nächte", "2026-07-10"),
+        ("nach einer Woche", "2026-07-10"),
+        ("am nächsten Tag", "2026-07-04"),
+        ("10. Juni", None),
+        ("am 3.", None),
+    ],
+)
+def test_a_partial_day_is_the_next_one_behind_the_field_before(text: str, departure: str | None) -> None:
+    held = {"arrival": "2026-07-03"}
+
+    assert read(text, "departure", held, {"departure": "2026-07-03"}).get("departure") == departure
+
+
+def test_an_end_before_its_start_is_refused_with_the_start() -> None:
+    situation = ReadingSituation(
+        NOW, "Europe/Berlin", "de-DE", held_days={"arrival": "2026-07-03"}, earlier_days={"departure": "2026-07-03"}
+    )
+
+    extraction = extract(FORM, "10. Juni", asked_paths=["departure"], missing=["departure"], situation=situation)
+
+    (refused,) = extraction.rejected
+    assert (refused.field, refused.reason, refused.data) == ("departure", "OUT_OF_BOUNDS", {"min": "2026-07-03"})
+
+
+def test_the_days_of_one_message_follow_each_other() -> None:
+    days = {"arrival": "2026-07-03", "departure": "2026-07-10"}
+
+    assert read("Anreise am 3., Abreise am 10.", "arrival", {}, {}) == days
+
+
+def test_the_day_of_a_correction_is_of_the_same_month() -> None:
+    held = {"arrival": "2026-08-03", "departure": "2026-08-10"}
+
+    assert read("Anreise doch am 5.", "", held, {"departure": "2026-08-03"})["arrival"] == "2026-08-05"
+
+
+def test_a_weekday_is_the_first_within_the_bounds() -> None:
+    form = Form({"type": "object", "properties": {"day": DAY | {"x-min": "today+3d"}}})
+    extraction = extract(form, "Monday", asked_paths=["day"], situation=ReadingSituation(NOW, "UTC", "en-GB"))
+
+    assert [item.value for item in extraction.extracted] == ["2026-06-15"]
+
+
+@pytest.mark.parametrize(("text", "refused"), [("5 July 2026", True), ("15 July 2026", False)])
+def test_a_date_that_comes_after_another_one_by_name_is_refused_before_it(text: str, refused: bool) -> None:
+    trial = DAY | {"title": "Trial", "x-after": "viewing"}
+    form = Form({"type": "object", "properties": {"viewing": DAY, "trial": trial}})
+    situation = ReadingSituation(NOW, "Europe/Berlin", "en-GB", held_days={"viewing": "2026-07-10"})
+
+    extraction = extract(form, text, asked_paths=["trial"], missing=["trial"], situation=situation)
+
+    reasons = [(item.reason, item.data) for item in extraction.rejected if item.field == "trial"]
+    assert reasons == ([("OUT_OF_BOUNDS", {"min": "2026-07-10"})] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "day"),
+    [
+        ("wir heiraten am 19. Juni", "Wann holen Sie ab?", None),
+        ("wir heiraten am 19. Juni", "Wann heiraten Sie?", "2026-06-19"),
+        ("the wedding is in three weeks", "Which day?", None),
+        ("the wedding is in three weeks", "When is the wedding?", "2026-03-17"),
+        ("for the wedding on 19 June", "Which day?", "2026-06-19"),
+    ],
+)
+def test_the_day_of_another_event_is_no_day_of_the_form(text: str, question: str, day: str | None) -> None:
+    properties = {"day": {"type": "string", "format": "date", "x-ask": question}}
+    situation = ReadingSituation(datetime(2026, 2, 24, 10, tzinfo=UTC), "Europe/Berlin", "en-GB", "de-DE")
+
+    extraction = extract(Form({"type": "object", "properties": properties}), text, situation=situation)
+
+    assert [item.value for item in extraction.extracted] == ([day] if day else [])

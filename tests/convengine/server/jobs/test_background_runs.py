@@ -1,0 +1,88 @@
+"""Runs in the background: queue, lease, progress and end of a run, and what becomes of its failure."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from config_admin.test_cases.models import CeTestRun
+from convengine.server.database.sql import database_time
+from convengine.server.jobs.background_runs import BackgroundRuns, RunStatus
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def runs() -> BackgroundRuns[CeTestRun]:
+    return BackgroundRuns(CeTestRun, "test run", waiting=1)
+
+
+def create_run() -> CeTestRun:
+    now = database_time()
+    return CeTestRun.objects.create(configuration="live", created_at=now, lease_expires_at=now + timedelta(minutes=1))
+
+
+def test_a_run_is_performed_once(runs: BackgroundRuns[CeTestRun]) -> None:
+    run = create_run()
+    with runs.perform(run.pk, str) as row:
+        assert row is not None
+        with runs.perform(run.pk, str) as other:
+            assert other is None
+        run.refresh_from_db()
+        assert (run.status, run.is_open) == (RunStatus.RUNNING, True)
+    run.refresh_from_db()
+    assert (run.status, run.is_open) == (RunStatus.DONE, False)
+    assert run.finished_at
+
+
+def test_a_failure_is_in_the_row(runs: BackgroundRuns[CeTestRun]) -> None:
+    run = create_run()
+    with runs.perform(run.pk, lambda error: f"It failed: {error}"):
+        raise ValueError("no rows")
+    run.refresh_from_db()
+    assert (run.status, run.error) == (RunStatus.FAILED, "It failed: no rows")
+
+
+def test_a_run_that_is_cancelled_ends_at_its_next_report(runs: BackgroundRuns[CeTestRun]) -> None:
+    run = create_run()
+    with runs.perform(run.pk, str):
+        runs.report(run.pk, passed=1)
+        assert runs.cancel(run.pk)
+        runs.report(run.pk, passed=2)
+        raise AssertionError("not reached")
+    run.refresh_from_db()
+    assert (run.status, run.passed) == (RunStatus.CANCELLED, 1)
+    assert not runs.cancel(run.pk)
+
+
+def test_a_report_renews_the_leases_of_the_runs_that_wait(
+    runs: BackgroundRuns[CeTestRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs.queue, "submit", lambda job: True)
+    waiting, dead = create_run(), create_run()
+    runs.submit(waiting.pk, lambda key: None)
+    CeTestRun.objects.update(lease_expires_at=database_time() - timedelta(seconds=1))
+    run = create_run()
+    with runs.perform(run.pk, str):
+        runs.report(run.pk)
+
+    runs.mark_lost()
+    for row in (waiting, dead):
+        row.refresh_from_db()
+    assert (waiting.status, dead.status) == (RunStatus.PENDING, RunStatus.LOST)
+    assert dead.error == "The process of this test run ended. Start it again."
+
+
+def test_a_full_queue_refuses_a_run(runs: BackgroundRuns[CeTestRun]) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(key: int) -> None:
+        begun.set()
+        go_on.wait()
+
+    assert [runs.is_full, runs.submit(1, wait), runs.is_full] == [False, True, True]
+    begun.wait()
+    assert runs.submit(2, wait)
+    assert not runs.submit(3, wait)
+    go_on.set()
+    runs.queue.finish()

@@ -1,0 +1,30 @@
+"""Two weeks of the demonstration: Home says how the week was, since which edit it is worse, and what to teach first."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from audit.reports.week import summarise_week
+from tests.two_weeks import BAD_RELEASE, seed_two_weeks
+
+pytestmark = [pytest.mark.usefixtures("helpdesk"), pytest.mark.long]
+
+
+def test_home_answers_the_three_questions_of_a_monday() -> None:
+    seed_two_weeks()
+
+    week = summarise_week()
+    assert week.turns > 200
+    assert week.previous_turns > 200
+    assert week.largest_groups[0].text in ("my power is out", "the electricity is gone", "there is a blackout")
+
+    client = Client()
+    client.force_login(User.objects.create_superuser("ana"))
+    response = client.get("/admin/")
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+    _, author, reason = BAD_RELEASE
+    assert re.search(rf"It got worse with release \d+ by {author}, “{reason}”", page)
+    assert response.context["next_step"].badge == "Worse"
+    assert "Typing mistakes ana 2 days ago No clear difference" in page

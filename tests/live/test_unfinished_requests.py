@@ -1,0 +1,108 @@
+"""Requests that never end and answers that nobody reads, beside ordinary turns on two processes."""
+
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.api import make_key
+from tests.live import ledger
+from tests.live.attackers import KINDS
+from tests.live.client import Talk
+from tests.live.processes import ROOT, Server
+from tests.worlds import create_help_desk
+
+pytestmark = pytest.mark.long
+Servers = Callable[..., list[Server]]
+#: Ordinary load: so many conversations, with a pause after each answer.
+CONVERSATIONS, PAUSE, SECONDS = 4, 0.05, 8.0
+#: A machine that does other things is never exact; a turn that waits for an attacker takes seconds.
+NOISE_MS = 500.0
+
+
+@dataclass
+class Load:
+    """Ordinary turns, and how long each took."""
+
+    port: int
+    talks: list[Talk]
+    milliseconds: list[float] = field(default_factory=list)
+    failed: int = 0
+
+    def run(self, seconds: float) -> Sequence[float]:
+        """The milliseconds of all turns in that time."""
+        self.milliseconds = []
+        until = time.monotonic() + seconds
+        threads = [threading.Thread(target=self._talk, args=(talk, until)) for talk in self.talks]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return self.milliseconds
+
+    def _talk(self, talk: Talk, until: float) -> None:
+        while time.monotonic() < until:
+            started = time.perf_counter()
+            reply = talk.say(self.port, "hours")
+            took = (time.perf_counter() - started) * 1000
+            if reply and reply.said == "Nine to five.":
+                self.milliseconds.append(took)
+            else:
+                self.failed += 1
+            time.sleep(PAUSE)
+
+
+@contextmanager
+def attack(kind: str, count: int, port: int) -> Iterator[list[str]]:
+    """Attackers in a process of their own, for as long as the block lasts; then what they were answered."""
+    command = [sys.executable, "-m", "tests.live.attackers", kind, str(count), str(port), str(SECONDS + 6)]
+    answers: list[str] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        yield answers
+        answers.append(process.stdout.readline().strip())
+
+
+def memory_mb(server: Server) -> float:
+    """The resident memory of a server's processes."""
+    pids = [server.pid, *map(int, Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split())]
+    lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def p99(milliseconds: Sequence[float]) -> float:
+    return statistics.quantiles(milliseconds, n=100)[98]
+
+
+@pytest.mark.parametrize("count", [40, 1000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_requests_that_never_end_cost_ordinary_turns_nothing(
+    servers: Servers, kind: str, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create_help_desk()
+    (server,) = servers(1, workers=2)
+    secret = make_key()
+    load = Load(server.port, [Talk(secret) for _ in range(CONVERSATIONS)])
+    load.run(2)
+    before, alone = memory_mb(server), list(load.run(SECONDS))
+    with attack(kind, count, server.port) as answers:
+        beside = list(load.run(SECONDS))
+        during = memory_mb(server)
+    with capsys.disabled():
+        print(
+            f"\n{count} {kind}: p50 {statistics.median(alone):.0f} → {statistics.median(beside or [0]):.0f} ms, "
+            f"p99 {p99(alone):.0f} → {p99([*beside, 0, 0]):.0f} ms, turns {len(alone)} → {len(beside)}, "
+            f"failed {load.failed}, memory {before:.0f} → {during:.0f} MB, attackers were answered {answers[0]}"
+        )
+
+    assert load.failed == 0
+    assert p99(beside) <= max(2 * p99(alone), NOISE_MS)
+    ledger.check(load.talks)

@@ -1,0 +1,295 @@
+"""The built wheel alone, in an empty environment and an empty folder."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.live.processes import free_port
+
+pytestmark = pytest.mark.long
+
+ROOT = Path(__file__).resolve().parent.parent
+UV = str(Path(sys.executable).parent / "uv")
+#: A page of the admin, a chapter with a picture, files of ours and of a library.
+PAGES = (
+    "/admin/", "/docs/", "/docs/tasks/", "/static/docs/tasks/collect-1.jpg", "/static/convengine/admin.css",
+    "/static/convengine/ce-editor.js", "/static/unfold/js/app.js", "/api/docs/", "/api/schema/",
+)  # fmt: skip
+_START_SECONDS = 120
+PASSWORD = "long-enough-4711"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A virtual environment that holds the wheel and what it needs."""
+
+    folder: Path
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "bin" / "python"
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment of a shell in which it is active; nothing of the running tests."""
+        kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        return {**kept, "PATH": path, "VIRTUAL_ENV": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(self, folder: Path, *command: str, **variables: str) -> str:
+        """What a command prints. Fails with it when the command fails."""
+        done = subprocess.run(
+            command, cwd=folder, env={**self.environ, **variables}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def list_files(self) -> set[str]:
+        """All files of the environment."""
+        return {path.as_posix() for path in self.folder.rglob("*") if "__pycache__" not in path.parts}
+
+    @contextmanager
+    def serve(self, folder: Path, *command: str, **variables: str) -> Iterator[int]:
+        """A server of that command, which gets a free port as its last word or in `PORT=`."""
+        port = free_port()
+        words = [word.replace("{port}", str(port)) for word in command]
+        with (folder / "server.log").open("w") as log:
+            process = subprocess.Popen(
+                words, cwd=folder, env={**self.environ, **variables}, stdout=log, stderr=log, process_group=0
+            )
+            try:
+                _wait(port, process, folder / "server.log")
+                yield port
+            finally:
+                os.killpg(process.pid, 15)
+                process.wait(30)
+
+
+def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text()
+        try:
+            if _get(port, "/admin/login/") == 200:
+                return
+        except httpx2.TransportError:
+            time.sleep(0.3)
+    pytest.fail(f"no answer in {_START_SECONDS} seconds: {log.read_text()}")
+
+
+def _get(port: int, path: str) -> int:
+    return httpx2.get(f"http://127.0.0.1:{port}{path}", timeout=30).status_code
+
+
+def _say(port: int, key: str, message: str, conversation: str | None = None) -> dict[str, Any]:
+    answer: dict[str, Any] = httpx2.post(
+        f"http://127.0.0.1:{port}/api/v1/conversation/message",
+        json={"message": message, **({"conversationId": conversation} if conversation else {})},
+        headers={"Authorization": f"Api-Key {key}"},
+        timeout=30,
+    ).json()
+    return answer
+
+
+def _check_pages(port: int, name: str, password: str) -> None:
+    """Every page is there for somebody who signs in, and a chapter shows its pictures."""
+    with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, follow_redirects=True) as visitor:
+        visitor.get("/admin/login/")
+        sent = {"username": name, "password": password, "csrfmiddlewaretoken": visitor.cookies["csrftoken"]}
+        visitor.post("/admin/login/?next=/admin/", data=sent, headers={"Referer": f"http://127.0.0.1:{port}/"})
+        pages = {path: visitor.get(path) for path in PAGES}
+
+    assert {path: page.status_code for path, page in pages.items()} == dict.fromkeys(PAGES, 200)
+    assert "/static/docs/tasks/collect-1.jpg" in pages["/docs/tasks/"].text
+    assert "Log in" not in pages["/admin/"].text
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the source distribution, and of the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([UV, "build", "--quiet", "--out-dir", str(folder), str(ROOT)], check=True, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
+    made = Installation(folder)
+    subprocess.run([UV, "pip", "install", "--quiet", "--python", str(made.python), str(wheel)], check=True)
+    return made
+
+
+def test_the_wheel_holds_everything_and_no_other_package(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    shipped = {name.removeprefix("convengine/_shipped/") for name in names if name.startswith("convengine/_shipped/")}
+    listed = subprocess.run(
+        ["git", "ls-files", "templates", "static", "docs", "fixtures"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {
+        "convengine", "config_admin", "audit",
+    }  # fmt: skip
+    assert set(listed.stdout.split()) <= shipped
+    assert {f"{package}/py.typed" for package in ("convengine", "config_admin", "audit")} <= set(names)
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_a_new_project_passes_its_tests_and_serves(installation: Installation, tmp_path: Path) -> None:
+    before = installation.list_files()
+    installation.run(tmp_path, "convengine", "init", "clinic")
+    project = tmp_path / "clinic"
+
+    assert "4 passed, 0 failed" in installation.run(project, "make", "test")
+    with installation.serve(project, "make", "run", "PORT={port}") as port:
+        key = installation.run(project, "convengine", "key", "create", "website").strip()
+        first = _say(port, key, "I need a vaccination")
+        installation.run(
+            project, "convengine", "user", "create", "ada", "--superuser", DJANGO_SUPERUSER_PASSWORD=PASSWORD
+        )
+        _check_pages(port, "ada", PASSWORD)
+        for text in ("on 7 January 2036", "Ada Jones"):
+            _say(port, key, text, first["conversationId"])
+        last = _say(port, key, "yes please", first["conversationId"])
+
+    assert first["payload"]["value"] == "Which day suits you?"
+    assert last["payload"]["value"] == "Done, Ada Jones. Your reference is A-0001."
+    assert "0 wrong" in installation.run(project, "convengine", "doctor")
+    installation.run(project, "convengine", "check")
+    installation.run(project, "convengine", "export", "again.json")
+    assert (project / "var" / "convengine.sqlite3").is_file()
+    assert installation.list_files() == before
+
+
+def test_the_demonstration_runs_in_an_empty_folder(installation: Installation, tmp_path: Path) -> None:
+    before = installation.list_files()
+    with installation.serve(tmp_path, "convengine", "demo", "--port", "{port}") as port:
+        facts = json.loads((tmp_path / "var" / "demo.json").read_text())
+        key, analyst = facts["api_key"], facts["users"][0]
+        _check_pages(port, analyst["username"], analyst["password"])
+        first = _say(port, key, "cancel my order 48392")
+        last = _say(port, key, "yes", first["conversationId"])
+
+    assert "smart thermostat" in first["payload"]["value"]
+    assert "C-48392" in last["payload"]["value"]
+    assert installation.list_files() == before
+
+
+def test_the_bicycle_workshop_is_imported_by_its_name(installation: Installation, tmp_path: Path) -> None:
+    variables = {"CE_SECRET_KEY": "x" * 50}
+    installation.run(tmp_path, "convengine", "manage", "migrate", "--verbosity", "0", **variables)
+
+    text = installation.run(tmp_path, "convengine", "import", "bicycle_workshop.json", "--apply", **variables)
+
+    assert "Imported as release" in text
+    assert (tmp_path / "var" / "convengine.sqlite3").is_file()
+
+
+SETTINGS = """
+INSTALLED_APPS += ["rest_framework"]
+REST_FRAMEWORK = {"DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"]}
+DATABASES["default"]["OPTIONS"] = {"transaction_mode": "IMMEDIATE"}
+
+from convengine.embedding import add_to
+add_to(globals())
+"""
+URLS = """
+from django.contrib import admin
+from django.urls import include, path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+
+class Hello(APIView):
+    def get(self, request):
+        return Response({"hello": "world"})
+
+
+urlpatterns = [
+    path("", include("convengine.included_urls")),
+    path("admin/", admin.site.urls),
+    path("api/v1/hello/", Hello.as_view()),
+]
+"""
+VISIT = """
+import json, sys
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.test import Client
+
+visitor = Client(SERVER_NAME="localhost")
+pages = json.loads(sys.argv[1])
+answer = visitor.post(
+    "/api/v1/conversation/message", {"message": "I have a flat tyre"}, content_type="application/json",
+    headers={"Authorization": f"Api-Key {sys.argv[2]}"},
+).json()
+refused = visitor.post("/api/v1/conversation/message", {}, content_type="application/json").json()
+theirs_refused = visitor.get("/api/v1/hello/")
+visitor.force_login(User.objects.get())
+print(json.dumps({
+    "pages": {page: visitor.get(page).status_code for page in pages},
+    "answer": answer["payload"]["value"],
+    "refused": refused["errorCode"],
+    "theirs refused": theirs_refused.json(),
+    "theirs": visitor.get("/api/v1/hello/").json(),
+    "user admin": type(admin.site._registry[User]).__module__,
+    "documented": "/api/v1/hello/" in visitor.get("/api/schema/").content.decode(),
+}))
+"""
+
+
+def test_a_fresh_django_project_holds_it_beside_its_own_users_and_rest_settings(
+    installation: Installation, tmp_path: Path
+) -> None:
+    def manage(*words: str, **variables: str) -> str:
+        return installation.run(tmp_path, "python", "manage.py", *words, **variables)
+
+    installation.run(tmp_path, "django-admin", "startproject", "shop", ".")
+    with (tmp_path / "shop" / "settings.py").open("a") as file:
+        file.write(SETTINGS)
+    (tmp_path / "shop" / "urls.py").write_text(URLS)
+    (tmp_path / "visit.py").write_text("import django\ndjango.setup()\n" + VISIT)
+
+    assert "no issues" in manage("check")
+    manage("makemigrations", "--check", "--dry-run")
+    manage("migrate", "--verbosity", "0")
+    bicycles = installation.folder.rglob("bicycle_workshop.json")
+    manage("config_import", str(next(bicycles)), "--apply")
+    manage("user_create", "ada", "--superuser")
+    key = manage("api_key_create", "website").strip()
+    pages = ["/admin/", "/admin/auth/user/add/", "/admin/config_admin/ceintent/", "/docs/tasks/", "/api/docs/"]
+    seen = json.loads(
+        installation.run(tmp_path, "python", "visit.py", json.dumps(pages), key, DJANGO_SETTINGS_MODULE="shop.settings")
+    )
+
+    assert seen == {
+        "pages": dict.fromkeys(pages, 200),
+        "answer": "What kind of bicycle is it: city bike, e-bike, racing bike or child's bike?",
+        "refused": "NOT_AUTHENTICATED",
+        "theirs refused": {"detail": "Authentication credentials were not provided."},
+        "theirs": {"hello": "world"},
+        "user admin": "django.contrib.auth.admin",
+        "documented": False,
+    }
