@@ -3,13 +3,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP = $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes
 PORT ?= 8000
 HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
 ROWS ?= 10000000
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long mutation bench bench-audit lock assets
+.PHONY: test-cluster dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -17,13 +18,16 @@ help:  ## Show this list.
 $(VENV)/runtime: requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing what the product runs on …"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(PIP) -r requirements.lock
 	@touch $@
 
-$(VENV)/develop: requirements-dev.lock $(VENV)/runtime
-	@echo "Installing what the tests need …"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@touch $@
+# This lock holds the other one. uv installs it in a quarter of pip's time; where uv cannot reach its index, pip installs.
+$(VENV)/develop: requirements-dev.lock requirements.lock
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing what the product and its tests need …"
+	@sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
+	@$(PIP) -r $(VENV)/uv.txt && $(BIN)/uv pip install -q --python $(BIN)/python --require-hashes --compile-bytecode -r $< || $(PIP) -r $<
+	@touch $(VENV)/runtime $@
 
 setup: $(VENV)/runtime  ## Make .venv with what the product runs on.
 
@@ -70,11 +74,18 @@ quick: $(VENV)/develop  ## The checks, the engine, the scenarios and a few tests
 test-long: $(VENV)/develop setup-browser  ## What `make test` leaves out: killed servers, all walks through the pages.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --long
 
+test-cluster: $(VENV)/develop  ## PostgreSQL leaders and servers are killed under load; installs Patroni, PgBouncer and HAProxy.
+	@CE_DEBUG=true $(BIN)/python -m tests.cluster
+
+test-api: $(VENV)/develop  ## The API against its description: 10,000 requests, no server error, no undescribed answer.
+	@CE_DEBUG=true $(BIN)/python -m pytest tests/convengine/server/api/test_schema.py -m long -n0
+
 mutation: $(VENV)/develop  ## Do the tests notice faults? 20 of them, in the background of an hour (tests/mutation.py).
 	@$(BIN)/python -m tests.mutation
 
 bench: $(VENV)/develop  ## Speed, as ratios of one run, beside the goals.
 	@CE_DEBUG=true $(BIN)/python -m bench
+	@CE_DEBUG=true $(BIN)/python -m bench.stored_tests
 
 bench-audit: $(VENV)/develop  ## How fast a record of 10 million audit rows is read and verified (ROWS=… for fewer).
 	@CE_DEBUG=true $(BIN)/python -m bench.reading --rows $(ROWS)
@@ -82,6 +93,9 @@ bench-audit: $(VENV)/develop  ## How fast a record of 10 million audit rows is r
 
 lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 	@$(BIN)/python -m tests.lock --write
+
+dist: $(VENV)/develop  ## Build wheel and source distribution into dist/. The version is that of the last tag.
+	@$(BIN)/uv build --quiet --out-dir dist .
 
 assets:  ## Build the editors of the admin anew (needs Node; what is built is committed).
 	@cd .assets && npm ci --no-audit --no-fund --silent && npm run --silent build

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line."""
+"""Django's command line in the repository; a project has the command `convengine`."""
 
 import os
 import sys
@@ -7,17 +7,14 @@ import sys
 
 def main() -> None:
     """Run a management command."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
+    from convengine.cli.main import SETTINGS, run_management
+    from convengine.server.deployment.folders import demo_extension
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS)
     if sys.argv[1:2] in (["demo"], ["demo_talk"]):
         # The demonstration's rows refer to its code; the server process of `demo` inherits this.
-        os.environ.setdefault("CE_EXTENSIONS", "fixtures.demo.helpdesk")
-    from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
-
-    try:
-        execute_from_command_line(sys.argv)
-    except ImproperlyConfigured as problem:
-        sys.exit(f"Cannot start: {problem}")
+        os.environ.setdefault("CE_EXTENSIONS", demo_extension())
+    sys.exit(run_management(sys.argv[1:]))
 
 
 if __name__ == "__main__":
