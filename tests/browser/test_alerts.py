@@ -19,7 +19,7 @@ def manage(server: Server, *words: str) -> None:
 
 @SCREENS
 def test_an_alert_fires_and_is_silenced(server: Server, ada: Visitor, width: int, scheme: str) -> None:
-    for text in ("a galosh, please", "three umbrellas", "a galosh, please"):
+    for text in ("a toboggan, please", "three umbrellas", "a toboggan, please"):
         server.say(text)
     manage(server, "jobs", "--once", "count_turns")
     manage(server, "report", "--count-again")
