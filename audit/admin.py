@@ -27,7 +27,7 @@ from audit.record.events import IDS_PER_ROW
 from audit.reports.effect_page import effect_page
 from audit.reports.funnel_page import funnel_page
 from audit.reports.page import report_page
-from audit.reports.use_page import use_page
+from audit.reports.rows_page import rows_page
 from audit.reports.weekly_page import weekly_page
 from audit.search.page import find_page
 from audit.simulator.page import simulator_page
@@ -172,7 +172,7 @@ class AuditAdmin(OfTurns):
             path("inbox/", self.admin_site.admin_view(inbox_page), name="audit_ceaudit_inbox"),
             path("reports/", self.admin_site.admin_view(reads_record(report_page)), name="audit_ceaudit_reports"),
             path("reports/forms/", self.admin_site.admin_view(reads_record(funnel_page)), name="audit_ceaudit_forms"),
-            path("reports/rows/", self.admin_site.admin_view(reads_record(use_page)), name="audit_ceaudit_rows"),
+            path("reports/rows/", self.admin_site.admin_view(reads_record(rows_page)), name="audit_ceaudit_rows"),
             path(
                 "reports/release/<int:number>/",
                 self.admin_site.admin_view(reads_record(effect_page)),

@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from audit.record.form_steps import FormStep
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.page import ReportForm
 from audit.reports.report import Group, Selection, Totals, build_report
+from audit.reports.selection_form import ReportForm
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey

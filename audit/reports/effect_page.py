@@ -18,8 +18,8 @@ from audit.reports.effect import (
     name_intent,
 )
 from audit.reports.measures import Measure
-from audit.reports.page import RIGHT
 from audit.reports.proportion import FEWEST_TURNS, Proportion, judge_change
+from audit.reports.report_request import RIGHT
 from convengine.engine.turn.labels import code_label
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import ReleaseNote, Verdict, release_history

@@ -1,22 +1,18 @@
 """The page *Forms* of the reports: how far each form comes, field by field and state by state."""
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 
 from audit.record.form_steps import FormStep
 from audit.record.milestones import Milestone
 from audit.reports.funnel import ENDS, FIELD_STEPS, FieldSteps, Funnel, make_step, read_funnels
 from audit.reports.measures import TURNS
-from audit.reports.page import RIGHT, ReportForm, ReportNumber, build_url, list_report_pages
 from audit.reports.report import Selection
+from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
 from convengine.engine.turn.labels import code_label
-from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.database.sql import database_time
 
 TITLE = "Reports: forms"
 #: The picture in its own units; pages scale it.
@@ -67,30 +63,18 @@ class FunnelView(NamedTuple):
 
 def funnel_page(request: HttpRequest) -> HttpResponse:
     """How far forms come, as a page or as CSV."""
-    require_right(request, RIGHT)
-    form = ReportForm({"days": "7"} | request.GET.dict())
-    form.is_valid()
-    selection = form.select(database_time())
-    funnels = read_funnels(selection)
-    if request.GET.get("format") == "csv":
-        return _answer_csv(funnels)
+    wanted = ReportRequest(request)
+    funnels = read_funnels(wanted.selection)
+    if wanted.format == CSV:
+        header = ("form", "intent", "field", *(step.value.lower() for step in FormStep), "unanswered")
+        return wanted.answer_csv("forms", header, (line for funnel in funnels for line in _list_lines(funnel)))
     context = {
-        "title": TITLE,
-        "form": form,
-        "report_pages": list_report_pages(request),
-        "funnels": [_build_view(selection, funnel) for funnel in funnels],
+        "funnels": [_build_view(wanted.selection, funnel) for funnel in funnels],
         "field_steps": FIELD_STEPS,
-        "csv_url": f"?{_keep_filters(request)}format=csv",
         "width": WIDTH,
         "bar_x": _NAMES,
     }
-    return TemplateResponse(request, "audit/report_forms.html", {**admin.site.each_context(request), **context})
-
-
-def _keep_filters(request: HttpRequest) -> str:
-    query = request.GET.copy()
-    query.pop("format", None)
-    return f"{query.urlencode()}&" if query else ""
+    return wanted.render("audit/report_forms.html", TITLE, context)
 
 
 def _build_view(selection: Selection, funnel: Funnel) -> FunnelView:
@@ -120,14 +104,11 @@ def _link(selection: Selection, funnel: Funnel, step: FormStep, known: FieldStep
     """A number of turns with the search for this step. The intent of a turn may be another after the form ended."""
     turns = (known.steps if known else funnel.steps).get(step, 0)
     text = str(make_step(funnel, step, known.path if known else ""))
-    url = build_url(_without_intent(selection), None, {"step": text}) if turns else ""
-    return ReportNumber(TURNS, turns, url)
+    return link_turns(_without_intent(selection), turns, step=text)
 
 
 def _without_intent(selection: Selection) -> Selection:
-    return Selection(
-        selection.since, selection.until, selection.workspace, selection.channel, release=selection.release
-    )
+    return replace(selection, intent="")
 
 
 def _list_states(funnel: Funnel) -> Iterator[tuple[str, str, int, int, int]]:
@@ -136,8 +117,8 @@ def _list_states(funnel: Funnel) -> Iterator[tuple[str, str, int, int, int]]:
 
 
 def _build_state(selection: Selection, intent: str, state: str, entered: int, exited: int, losses: int) -> StateRow:
-    filters = {"milestone": Milestone.ENTERED, "intent": intent, "state": state}
-    number = ReportNumber(TURNS, entered, build_url(_without_intent(selection), None, filters))
+    whole = _without_intent(selection)
+    number = link_turns(whole, entered, milestone=Milestone.ENTERED, intent=intent, state=state)
     return StateRow(code_label(state), number, exited, losses)
 
 
@@ -155,19 +136,8 @@ def _draw(funnel: Funnel) -> Iterator[FunnelBar]:
         yield FunnelBar(name, turns, index * _ROW, width, round(_NAMES + width + 8, 1), f"{name}: {turns}")
 
 
-def _answer_csv(funnels: Sequence[Funnel]) -> HttpResponse:
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="forms.csv"'
-    writer = csv.writer(response)
-    writer.writerow(("form", "intent", "field", *(step.value.lower() for step in FormStep), "unanswered"))
-    for funnel in funnels:
-        for path, steps, unanswered in _list_lines(funnel):
-            numbers = (steps.get(step, 0) for step in FormStep)
-            writer.writerow((funnel.schema, funnel.intent, path, *numbers, unanswered))
-    return response
-
-
-def _list_lines(funnel: Funnel) -> Iterator[tuple[str, Mapping[FormStep, int], Any]]:
-    yield "", funnel.steps, ""
-    for known in funnel.fields:
-        yield known.path, known.steps, known.unanswered
+def _list_lines(funnel: Funnel) -> Iterator[tuple[Any, ...]]:
+    """The form as a whole, then each field."""
+    parts = [("", funnel.steps, ""), *((known.path, known.steps, known.unanswered) for known in funnel.fields)]
+    for path, steps, unanswered in parts:
+        yield funnel.schema, funnel.intent, path, *(steps.get(step, 0) for step in FormStep), unanswered

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from audit.access_log.write import log_row_access
-from audit.reports.page import RIGHT
+from audit.reports.report_request import RIGHT
 from audit.reports.weekly import render_weekly_page
 from convengine.server.admin_site.missing_rights import require_right
 

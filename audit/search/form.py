@@ -25,7 +25,7 @@ _EVERYWHERE = (STEP_ENTER, STEP_EXIT)
 _ANY = ("", "Any")
 _LONGEST = 200
 #: Filters with suggestions.
-SUGGESTED = ("intent", "state", "error")
+SUGGESTED = ("intent", "state", "error", "workspace")
 TIMES = ("since", "until")
 
 
@@ -170,11 +170,11 @@ class FindForm(forms.Form):
         return cleaned
 
     def search(self, workspace: str = "") -> SearchQuery:
-        """The search of a valid form."""
+        """The search of a valid form. Callers of the API search their own workspace."""
         cleaned = self.cleaned_data
         return SearchQuery(
             id=cleaned["id"],
-            workspace=workspace,
+            workspace=workspace or storable(cleaned.get("workspace") or ""),
             channel=storable(cleaned["channel"]),
             participant=storable(cleaned["participant"]),
             text=cleaned["q"],
@@ -197,11 +197,28 @@ class FindForm(forms.Form):
         )
 
 
+class FindPageForm(FindForm):
+    """The filters of the page, whose readers see all workspaces, if the deployment has several."""
+
+    workspace = forms.CharField(label="Workspace", max_length=_LONGEST)
+
+    def __init__(self, given: Mapping[str, Any], workspaces: Sequence[str], **options: Any) -> None:
+        self.workspaces = workspaces if len(workspaces) > 1 else ()
+        super().__init__(given, **options)
+        if not self.workspaces and not given.get("workspace"):
+            del self.fields["workspace"]
+
+    @property
+    def groups(self) -> list[tuple[str, list[str]]]:
+        """The filters that the page has, in groups."""
+        return [(title, [name for name in names if name in self.fields]) for title, names in GROUPS]
+
+
 #: The filters in groups.
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Text, participant, intent and state", ("q", "participant", "intent", "state", "status")),
     ("Outcome", ("error", "stage", "milestone", "step", "feedback")),
     ("Used rows", ("table", "row", "release")),
-    ("Time and channel", ("since", "until", "channel", "id")),
+    ("Time and channel", ("since", "until", "workspace", "channel", "id")),
     ("Duration and cost", ("ms", "cost")),
 )

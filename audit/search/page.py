@@ -17,9 +17,10 @@ from audit.access_log.write import log_access
 from audit.export.evidence.collect import EvidenceOrder
 from audit.export.evidence.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
+from audit.record.workspaces import list_workspaces
 from audit.search.api import FoundTurnSerializer
 from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, iterate_csv, iterate_lines
-from audit.search.form import GROUPS, TIMES, FindForm
+from audit.search.form import GROUPS, TIMES, FindPageForm
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.results import build_lines
 from audit.search.walk import Cursor, Total, TurnPage, count_matches, find_turns
@@ -98,7 +99,7 @@ EXPORT = "export"
 def find_page(request: HttpRequest) -> HttpResponseBase:
     """The form, the results, and the saved searches."""
     require_right(request, RIGHT)
-    form = FindForm(request.GET)
+    form = FindPageForm(request.GET, list_workspaces())
     if request.method != "POST" and any(not text for text in request.GET.values()):
         # Empty filters are not part of the address.
         return HttpResponseRedirect(_address(request, form.filled_filters))
@@ -118,19 +119,19 @@ def find_page(request: HttpRequest) -> HttpResponseBase:
     return TemplateResponse(request, "audit/find.html", _page_context(request, form, save), status=status)
 
 
-def _page_context(request: HttpRequest, form: FindForm, save: SaveForm) -> dict[str, Any]:
+def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> dict[str, Any]:
     searches = list(visible_searches(request.user)[:MAX_LISTED])
     context = {
         **admin.site.each_context(request),
         "title": "Find",
         "form": form,
-        "groups": [(title, [form[name] for name in names]) for title, names in GROUPS],
+        "groups": [(title, [form[name] for name in names]) for title, names in form.groups],
         "more_open": any(name in form.filled_filters for _, names in GROUPS[1:] for name in names) or bool(form.errors),
         "active_filters": [
             (form[name].label, _describe_value(form, name), _address_without(request, form, name))
             for name in form.filled_filters
         ],
-        "suggestions": suggest_values(),
+        "suggestions": {**suggest_values(), "workspace": form.workspaces},
         "save": save,
         "saved_searches": [
             (search, may_delete_search(request.user, search), search.owner_id == request.user.pk) for search in searches
@@ -140,7 +141,7 @@ def _page_context(request: HttpRequest, form: FindForm, save: SaveForm) -> dict[
     return context | (_results_context(request, form) if form.is_valid() else {})
 
 
-def _export(request: HttpRequest, form: FindForm, form_name: str) -> StreamingHttpResponse:
+def _export(request: HttpRequest, form: FindPageForm, form_name: str) -> StreamingHttpResponse:
     """All results as a file."""
     search = form.search()
     log_access(request, CeAccessLog.Kind.EXPORT, search=urlencode({**form.filled_filters, EXPORT: form_name}))
@@ -149,7 +150,7 @@ def _export(request: HttpRequest, form: FindForm, form_name: str) -> StreamingHt
     return StreamingHttpResponse(texts, content_type=CONTENT_TYPES[form_name], headers=headers)
 
 
-def _export_evidence(request: HttpRequest, form: FindForm) -> HttpResponse:
+def _export_evidence(request: HttpRequest, form: FindPageForm) -> HttpResponse:
     """The newest results as an evidence file. Each conversation in it is logged."""
     require_right(request, EVIDENCE_RIGHT)
     text = urlencode({**form.filled_filters, EXPORT: EVIDENCE})
@@ -171,7 +172,7 @@ def _describe_total(search: SearchQuery, page: TurnPage, further: bool) -> str:
     return number if total.exact else f"more than {number}" if total.beyond else f"at least {number}"
 
 
-def _results_context(request: HttpRequest, form: FindForm) -> dict[str, Any]:
+def _results_context(request: HttpRequest, form: FindPageForm) -> dict[str, Any]:
     search = form.search()
     log_access(request, CeAccessLog.Kind.SEARCH, search=urlencode(form.filled_filters))
     at = request.GET.get(CURSOR, "")
@@ -201,13 +202,13 @@ def _list_exports(request: HttpRequest) -> list[tuple[str, str]]:
     return [("csv", "CSV"), ("ndjson", "NDJSON"), *evidence]
 
 
-def _link_older_codes(request: HttpRequest, form: FindForm, search: SearchQuery) -> list[tuple[str, str]]:
+def _link_older_codes(request: HttpRequest, form: FindPageForm, search: SearchQuery) -> list[tuple[str, str]]:
     """The codes that the intent had before, with the addresses of their turns."""
     codes = release_history().older_codes(search.intent) if search.intent else ()
     return [(old, _address(request, {**form.filled_filters, "intent": old})) for old in codes]
 
 
-def _page_links(request: HttpRequest, form: FindForm, page: TurnPage) -> Mapping[str, str]:
+def _page_links(request: HttpRequest, form: FindPageForm, page: TurnPage) -> Mapping[str, str]:
     """The addresses of the next and previous page, or blank."""
 
     def build_link(cursor: Cursor | None) -> str:
@@ -221,14 +222,14 @@ def _page_links(request: HttpRequest, form: FindForm, page: TurnPage) -> Mapping
     }
 
 
-def _describe_value(form: FindForm, name: str) -> str:
+def _describe_value(form: FindPageForm, name: str) -> str:
     """The value of a filter in words."""
     choices = dict(getattr(form.fields[name], "choices", ()))
     text = str(choices.get(form.filled_filters[name], form.filled_filters[name]))
     return text.replace("T", " ") if name in TIMES else text
 
 
-def _address_without(request: HttpRequest, form: FindForm, name: str) -> str:
+def _address_without(request: HttpRequest, form: FindPageForm, name: str) -> str:
     """The search without one filter. The row and its table belong together."""
     gone = {"table", "row"} if name in ("table", "row") else {name}
     return _address(request, {key: text for key, text in form.filled_filters.items() if key not in gone})
@@ -238,7 +239,7 @@ def _address(request: HttpRequest, params: Mapping[str, str]) -> str:
     return f"{request.path}?{urlencode(params)}" if params else request.path
 
 
-def _delete_search(request: HttpRequest, form: FindForm) -> HttpResponse:
+def _delete_search(request: HttpRequest, form: FindPageForm) -> HttpResponse:
     gone = delete_search(request.user, request.POST["delete"])
     if gone:
         messages.success(request, f"The search “{gone.name}” was deleted.")

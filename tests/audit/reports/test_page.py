@@ -15,10 +15,11 @@ from django.urls import reverse
 from django.utils.timezone import localdate
 
 from audit.reports.counting import count_new_turns
-from audit.reports.page import ReportNumber
 from audit.reports.report import Selection, build_report, choose_days
+from audit.reports.report_request import ReportNumber
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.turn import TurnRequest
+from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.take_turn import take_turn
 from tests.audit.reports.counts import count
@@ -72,6 +73,20 @@ def test_every_number_leads_to_as_many_turns(reader: Client, address: str) -> No
             if number.url:
                 found = reader.get(number.url, follow=True).context
                 assert len(found["lines"]) == number.value, number.url
+
+
+def test_a_workspace_has_its_own_numbers_and_lists(reader: Client, address: str) -> None:
+    talk("hours|what?")
+    assert "workspace" not in reader.get(address).context["form"].fields
+    CeApiKey.objects.create_key(name="shop", scopes=["turn"], workspace_id="shop")
+    take_turn(TurnRequest(str(CeConversation().conversation_id), "fees", workspace_id="shop"))
+    list(count_new_turns(timedelta()))
+    for workspace, turns in (("shop", 1), ("default", 2), ("", 3)):
+        number = reader.get(address, {"workspace": workspace}).context["whole"].numbers["turns"]
+        found = reader.get(number.url, follow=True).context
+        assert (number.value, len(found["lines"])) == (turns, turns)
+        shown = [value for label, value, _ in found["active_filters"] if label == "Workspace"]
+        assert shown == [workspace] * bool(workspace)
 
 
 def test_the_whole_is_counted(reader: Client, address: str) -> None:

@@ -1,26 +1,19 @@
 """The page *Rows* of the reports: how often rules, answers and other rows decided, and which of them never did."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils.text import capfirst
 
-from audit.export.cells import guard_cell
-from audit.reports.measures import TURNS
-from audit.reports.page import RIGHT, ReportForm, ReportNumber, build_url, list_report_pages
 from audit.reports.report import Selection, read_values_of
+from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import get_options, row_url
 from convengine.server.app_interfaces import configuration
-from convengine.server.database.sql import database_time
 
 TITLE = "Reports: rows"
 #: How many rows of a table the page lists; the file has all.
@@ -58,26 +51,15 @@ class TableUse(NamedTuple):
     never_used_count: int
 
 
-def use_page(request: HttpRequest) -> HttpResponse:
+def rows_page(request: HttpRequest) -> HttpResponse:
     """How often each row decided, as a page or as CSV."""
-    require_right(request, RIGHT)
-    form = ReportForm({"days": "7"} | request.GET.dict())
-    form.is_valid()
-    selection = form.select(database_time())
-    uses = read_uses(selection, configuration().current())
-    if request.GET.get("format") == "csv":
-        return _answer_csv(uses)
-    query = request.GET.copy()
-    query["format"] = "csv"
-    context = {
-        "title": TITLE,
-        "form": form,
-        "report_pages": list_report_pages(request),
-        "tables": [_build_table(selection, table, rows) for table, rows in uses.items() if rows],
-        "most": MOST,
-        "csv_url": f"?{query.urlencode()}",
-    }
-    return TemplateResponse(request, "audit/report_rows.html", {**admin.site.each_context(request), **context})
+    wanted = ReportRequest(request)
+    uses = read_uses(wanted.selection, configuration().current())
+    if wanted.format == CSV:
+        rows = ((table, row.pk, row.name, row.turns) for table, of_table in uses.items() for row in of_table)
+        return wanted.answer_csv("rows", ("table", "row", "name", "turns"), rows)
+    tables = [_build_table(wanted.selection, table, rows) for table, rows in uses.items() if rows]
+    return wanted.render("audit/report_rows.html", TITLE, {"tables": tables, "most": MOST})
 
 
 def read_uses(selection: Selection, snapshot: Snapshot) -> dict[str, list[RowUse]]:
@@ -119,15 +101,7 @@ def _build_table(selection: Selection, table: str, rows: Sequence[RowUse]) -> Ta
 
 def _build_lines(selection: Selection, table: str, rows: Iterable[RowUse]) -> Iterator[RowLine]:
     for row in list(rows)[:MOST]:
-        url = build_url(selection, None, {"table": table, "row": row.pk}) if row.turns else ""
         name = row.name or f"{_label(table)[0]} {row.pk} (not live any more)"
-        yield RowLine(name, row_url(table, row.pk) if row.name else "", ReportNumber(TURNS, row.turns, url))
-
-
-def _answer_csv(uses: Mapping[str, Sequence[RowUse]]) -> HttpResponse:
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="rows.csv"'
-    writer = csv.writer(response)
-    writer.writerow(("table", "row", "name", "turns"))
-    writer.writerows((table, row.pk, guard_cell(row.name), row.turns) for table, rows in uses.items() for row in rows)
-    return response
+        yield RowLine(
+            name, row_url(table, row.pk) if row.name else "", link_turns(selection, row.turns, table=table, row=row.pk)
+        )

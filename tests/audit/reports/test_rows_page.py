@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from audit.reports.use_page import TableUse
+from audit.reports.rows_page import TableUse
 from config_admin.models import CeResponse
 from tests.audit.reports.test_page import reader, talk
 

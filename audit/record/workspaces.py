@@ -1,0 +1,10 @@
+"""The workspaces of the deployment: those of its API keys, by which every conversation gets its own."""
+
+from convengine.server.api.models import CeApiKey
+
+DEFAULT = "default"
+
+
+def list_workspaces() -> list[str]:
+    """Their names in order; one query."""
+    return sorted({DEFAULT, *CeApiKey.objects.order_by().values_list("workspace_id", flat=True).distinct()})

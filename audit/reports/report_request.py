@@ -1,0 +1,111 @@
+"""What the pages of the reports share: the right, the filters, the tabs, numbers that are links, and files."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from audit.export.cells import guard_cell
+from audit.record.workspaces import list_workspaces
+from audit.reports.measures import TURNS, Measure, Number
+from audit.reports.report import Period, Selection
+from audit.reports.selection_form import ReportPageForm
+from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.database.sql import database_time
+
+RIGHT = "ce_sessions.view_ceconversationhistory"
+#: The parameters that choose a file of a page.
+FORMAT, PART = "format", "part"
+CSV = "csv"
+_PAGES = (
+    ("Overview", "admin:audit_ceaudit_reports"),
+    ("Forms", "admin:audit_ceaudit_forms"),
+    ("Rows", "admin:audit_ceaudit_rows"),
+)
+
+
+class ReportNumber(NamedTuple):
+    """A number of a report, and the address of the turns that it counts."""
+
+    measure: Measure
+    #: Null without anything to take the mean of.
+    value: Number | None
+    #: Blank if no search lists them, or there are none.
+    url: str = ""
+    #: In percent of what the measure is a share of.
+    share: float | None = None
+
+
+class ReportRequest:
+    """A request for a page of the reports, or for a file of it."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        require_right(request, RIGHT)
+        self.request = request
+        self.form = ReportPageForm({"days": "7"} | request.GET.dict(), list_workspaces())
+        self.form.is_valid()
+        self.selection = self.form.select(database_time())
+        #: The wanted file, and the part of the page that it is of; blank for the page.
+        self.format, self.part = request.GET.get(FORMAT, ""), request.GET.get(PART, "")
+
+    def build_file_url(self, form: str, part: str = "") -> str:
+        """The address of a file of this page."""
+        wanted = {FORMAT: form} | ({PART: part} if part else {})
+        return f"?{urlencode({**self._filters, **wanted})}"
+
+    def answer_csv(self, name: str, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
+        """A table as a file."""
+        response = HttpResponse(content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+        writer = csv.writer(response)
+        writer.writerow(header)
+        writer.writerows([guard_cell(cell) for cell in row] for row in rows)
+        return response
+
+    def render(self, template: str, title: str, context: Mapping[str, Any]) -> HttpResponse:
+        """The page."""
+        frame = {
+            "title": title,
+            "form": self.form,
+            "report_pages": [(label, self._build_page_url(name), self._is_page(name)) for label, name in _PAGES],
+            "csv_url": self.build_file_url(CSV),
+        }
+        return TemplateResponse(self.request, template, {**admin.site.each_context(self.request), **frame, **context})
+
+    def _build_page_url(self, name: str) -> str:
+        return f"{reverse(name)}?{urlencode(self._filters)}" if self._filters else reverse(name)
+
+    def _is_page(self, name: str) -> bool:
+        return self.request.path == reverse(name)
+
+    @property
+    def _filters(self) -> dict[str, str]:
+        return {name: text for name, text in self.request.GET.items() if text and name not in (FORMAT, PART)}
+
+
+def link_turns(selection: Selection, turns: int, **filters: str) -> ReportNumber:
+    """A number of turns with the search that lists them."""
+    return ReportNumber(TURNS, turns, build_url(selection, None, filters) if turns else "")
+
+
+def build_url(selection: Selection, period: Period | None, filters: Mapping[str, str]) -> str:
+    """The search that lists turns of a selection, or of one period of it."""
+    since, until = (period.since, period.until) if period else (selection.since, selection.until)
+    wanted = {
+        "workspace": selection.workspace,
+        "intent": selection.intent,
+        "channel": selection.channel,
+        "release": "" if selection.release is None else str(selection.release),
+        **filters,
+        "since": since.isoformat(),
+        # The search includes its end.
+        "until": (until - timedelta(microseconds=1)).isoformat(),
+    }
+    given = urlencode({name: value for name, value in wanted.items() if value})
+    return f"{reverse('admin:audit_ceaudit_find')}?{given}"

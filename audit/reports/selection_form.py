@@ -1,0 +1,69 @@
+"""The form of the reports: which turns they are about."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.utils.timezone import localdate
+
+from audit.reports.report import Selection, choose_dates, choose_days
+from convengine.engine.text.compare import code, storable
+
+DAYS = ((1, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days"))
+_LONGEST = 200
+_LONGEST_PERIOD = timedelta(days=3660)
+_DATE = forms.DateInput(attrs={"type": "date"})
+
+
+class ReportForm(forms.Form):
+    """What the report is about; empty fields match everything."""
+
+    days = forms.TypedChoiceField(label="Period", choices=DAYS, coerce=int, required=False)
+    first = forms.DateField(
+        label="From", required=False, widget=_DATE, help_text="The first day, in place of the period."
+    )
+    last = forms.DateField(label="To", required=False, widget=_DATE, help_text="The last day; by default today.")
+    intent = forms.CharField(label="Intent", max_length=_LONGEST, required=False, help_text="After the turn.")
+    channel = forms.CharField(label="Channel", max_length=_LONGEST, required=False)
+    release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """A range must be in order, have begun, and not be longer than ten years."""
+        first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
+        if first and first > localdate():
+            self.add_error("first", "The first day must not be after today.")
+        if last and not first:
+            self.add_error("first", "Enter the first day, too.")
+        if first and last and last < first:
+            self.add_error("last", "The last day must not be before the first one.")
+        if first and (last or localdate()) - first > _LONGEST_PERIOD:
+            self.add_error("first", "Choose at most ten years.")
+        return self.cleaned_data
+
+    def select(self, now: datetime, workspace: str = "") -> Selection:
+        """The selection; of a field that is not valid, everything."""
+        cleaned = self.cleaned_data
+        since, until = choose_days(cleaned.get("days") or 7, now)
+        if first := cleaned.get("first"):
+            since, until = choose_dates(first, cleaned.get("last") or localdate(), now)
+        return Selection(
+            since,
+            until,
+            workspace or storable(cleaned.get("workspace") or ""),
+            channel=storable(cleaned.get("channel") or ""),
+            intent=code(storable(cleaned.get("intent") or "")),
+            release=cleaned.get("release"),
+        )
+
+
+class ReportPageForm(ReportForm):
+    """The form of the pages, whose readers see all workspaces; callers of the API see their own."""
+
+    workspace = forms.CharField(label="Workspace", max_length=_LONGEST, required=False)
+
+    def __init__(self, given: dict[str, Any], workspaces: list[str]) -> None:
+        super().__init__(given)
+        self.workspaces = workspaces
+        self.fields["workspace"].widget.attrs |= {"list": "workspace_names", "autocomplete": "off"}
+        if len(workspaces) < 2 and not given.get("workspace"):
+            del self.fields["workspace"]
