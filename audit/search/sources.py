@@ -84,8 +84,9 @@ class OrderedSource:
         return len(self.rows.order_by(*(f"-{name}" for name in self.order)).values_list("pk")[:COUNT_LIMIT])
 
     def count_turns(self, most: int) -> int:
-        """The number of turns, up to `most`."""
-        return self._in_order(None, newer=False).values("pk")[:most].count()
+        """The number of turns, up to `most`: in the order of the index, unless rows are compared with each other."""
+        rows = self._in_order(None, newer=False)
+        return (rows if self.once is None else rows.order_by()).values("pk")[:most].count()
 
     def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
         """Only called for the chosen source."""
