@@ -1,9 +1,11 @@
 """The calls of the API as values: what is sent, and how the answer is read. Both clients share them."""
 
+import inspect
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import update_wrapper
+from typing import Any, Generic, Literal, Self, TypeVar, get_args
 from urllib.parse import quote
 
 from convengine.client import answers
@@ -34,6 +36,10 @@ class Call(Generic[T]):
         """Whether a second attempt has no second effect."""
         return self.method in ("GET", "PUT") or "Idempotency-Key" in self.headers
 
+    def at(self, cursor: str | None) -> Self:
+        """The same call for another page of a list."""
+        return replace(self, query={**self.query, "cursor": cursor}) if cursor else self
+
 
 def make_headers(api_key: str) -> dict[str, str]:
     """The headers of every call. A key that was read from a file may end with a line break."""
@@ -51,6 +57,7 @@ def create_turn(
     include: tuple[str, ...] = (),
     idempotency_key: str | None = None,
 ) -> Call[answers.TurnAnswer]:
+    """Send a message. Without `conversation_id` a conversation begins; send the answer's id with the next one."""
     body = {
         "message": message,
         "conversationId": conversation_id,
@@ -79,6 +86,7 @@ def send_session_message(
     context: Context = "public",
     idempotency_key: str | None = None,
 ) -> Call[answers.SessionAnswer]:
+    """Send a message of a participant on a channel; the server finds or makes the session."""
     thread = {"workspace_id": workspace_id, "channel": channel, "remote_jid": remote_jid}
     options = _drop_nulls({"input_params": input_params, "preferences": preferences})
     return Call(
@@ -92,9 +100,10 @@ def send_session_message(
 
 
 def list_sessions(
-    workspace_id: str, channel: str | None, remote_jid: str | None, cursor: str | None
+    workspace_id: str, *, channel: str | None = None, remote_jid: str | None = None
 ) -> Call[answers.Page[answers.Session]]:
-    query = {"workspace_id": workspace_id, "channel": channel, "remote_jid": remote_jid, "cursor": cursor}
+    """All sessions of the workspace, newest first."""
+    query = {"workspace_id": workspace_id, "channel": channel, "remote_jid": remote_jid}
     return Call(
         "GET",
         f"{_API}/sessions",
@@ -109,7 +118,7 @@ def get_session(session_id: str) -> Call[answers.Session]:
     )
 
 
-def close_session(session_id: str, reason: str | None) -> Call[answers.Session]:
+def close_session(session_id: str, reason: str | None = None) -> Call[answers.Session]:
     return Call(
         "POST",
         f"{_API}/sessions/{_quote(session_id)}/close",
@@ -124,27 +133,29 @@ def get_conversation(conversation_id: str) -> Call[answers.Conversation]:
     )
 
 
-def list_turns(conversation_id: str, cursor: str | None) -> Call[answers.Page[answers.TurnRecord]]:
+def list_turns(conversation_id: str) -> Call[answers.Page[answers.TurnRecord]]:
+    """All turns, newest first."""
     return Call(
         "GET",
         f"{_API}/conversation/{_quote(conversation_id)}/turns",
         lambda raw, headers: answers.Page.read(raw, "results", answers.TurnRecord.read),
-        _drop_nulls({"cursor": cursor}),
     )
 
 
 def list_events(
-    conversation_id: str, turn: int | None, stages: tuple[str, ...], cursor: str | None
+    conversation_id: str, *, turn: int | None = None, stages: tuple[str, ...] = ()
 ) -> Call[answers.Page[answers.Event]]:
+    """All events of turns, oldest first."""
     return Call(
         "GET",
         f"{_API}/conversation/audit/{_quote(conversation_id)}",
         lambda raw, headers: answers.Page.read(raw, "results", answers.Event.read),
-        _drop_nulls({"turn": turn, "stage": list(stages) or None, "cursor": cursor}),
+        _drop_nulls({"turn": turn, "stage": list(stages) or None}),
     )
 
 
 def get_turn_trace(conversation_id: str, turn_no: int) -> Call[Mapping[str, Json]]:
+    """A turn as steps with their stages, as JSON."""
     return Call(
         "GET", f"{_API}/conversation/{_quote(conversation_id)}/turns/{_quote(turn_no)}/trace", lambda raw, headers: raw
     )
@@ -154,11 +165,12 @@ def create_feedback(
     conversation_id: str,
     rating: Rating,
     *,
-    turn_id: str | None,
-    comment: str | None,
-    correction: str | None,
-    metadata: Mapping[str, Json] | None,
+    turn_id: str | None = None,
+    comment: str | None = None,
+    correction: str | None = None,
+    metadata: Mapping[str, Json] | None = None,
 ) -> Call[answers.Feedback]:
+    """Rate an answer; without `turn_id` the last one."""
     body = {
         "conversationId": conversation_id,
         "feedbackType": rating,
@@ -175,15 +187,33 @@ def create_feedback(
     )
 
 
-def make_request(
-    method: str, path: str, query: Mapping[str, Json] | None, body: Json, headers: Headers | None
+def request(
+    method: str,
+    path: str,
+    *,
+    query: Mapping[str, Json] | None = None,
+    body: Json = None,
+    headers: Headers | None = None,
 ) -> Call[Json]:
-    """Any other call; the answer is its JSON."""
+    """Any other call of the API, such as `request("GET", "/api/v1/config")`; gives its JSON."""
     return Call(method.upper(), path, lambda raw, answered: raw, query or {}, body, headers or {})
 
 
 def stream_path(conversation_id: str) -> str:
     return f"{_API}/conversation/stream/{_quote(conversation_id)}"
+
+
+def describe_method(method: Callable[..., Any], make_call: Callable[..., Any], returns: Any) -> None:
+    """Give the method of a client the name, the docstring and the parameters of its call, for `help()` and editors."""
+    update_wrapper(method, make_call)
+    signature = inspect.signature(make_call)
+    own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *signature.parameters.values()]
+    method.__signature__ = signature.replace(parameters=own, return_annotation=returns)  # type: ignore[attr-defined]
+
+
+def find_answer_type(make_call: Callable[..., Any]) -> Any:
+    """What the answer of a call is read as."""
+    return get_args(make_call.__annotations__["return"])[0]
 
 
 def _quote(part: object) -> str:

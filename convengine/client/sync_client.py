@@ -1,33 +1,49 @@
 """The sync client. Its methods are the calls of the API."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar, get_args
 
 import httpx2
 
 from convengine.client import calls, streams
-from convengine.client.answers import (
-    Conversation,
-    Event,
-    Feedback,
-    Page,
-    Session,
-    SessionAnswer,
-    StreamEvent,
-    TurnAnswer,
-    TurnRecord,
-)
-from convengine.client.calls import Call, Context, Rating
+from convengine.client.answers import Page, StreamEvent
+from convengine.client.calls import Call
 from convengine.client.errors import ApiError, ConnectionFailed, make_error
 from convengine.client.retries import NO_RETRIES, Retries
 
-Json = Any
 T = TypeVar("T")
-Item = TypeVar("Item")
+P = ParamSpec("P")
 #: Seconds for a turn, which may wait for models.
 TIMEOUT = 120.0
+
+
+def _send_call(make_call: Callable[P, Call[T]]) -> "Callable[Concatenate[Client, P], T]":
+    """The method that sends a call."""
+
+    def send(self: "Client", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.send(make_call(*args, **kwargs))
+
+    calls.describe_method(send, make_call, calls.find_answer_type(make_call))
+    return send
+
+
+def _iterate_list(make_call: Callable[P, Call[Page[T]]]) -> "Callable[Concatenate[Client, P], Iterator[T]]":
+    """The method that reads a list, page after page."""
+
+    def iterate(self: "Client", /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        call, cursor = make_call(*args, **kwargs), None
+        while True:
+            page = self.send(call.at(cursor))
+            yield from page.results
+            cursor = page.next
+            if cursor is None:
+                return
+
+    (item,) = get_args(calls.find_answer_type(make_call))
+    calls.describe_method(iterate, make_call, Iterator[item])  # type: ignore[valid-type]
+    return iterate
 
 
 class Client:
@@ -63,112 +79,17 @@ class Client:
         """Close the connections."""
         self._http.close()
 
-    def create_turn(
-        self,
-        message: str | None,
-        conversation_id: str | None = None,
-        *,
-        input_params: Mapping[str, Json] | None = None,
-        reset: bool = False,
-        preferences: Mapping[str, str] | None = None,
-        context: Context = "public",
-        include: tuple[str, ...] = (),
-        idempotency_key: str | None = None,
-    ) -> TurnAnswer:
-        """Send a message. Without `conversation_id` a conversation begins; send the answer's id with the next one."""
-        call = calls.create_turn(
-            message,
-            conversation_id,
-            input_params=input_params,
-            reset=reset,
-            preferences=preferences,
-            context=context,
-            include=include,
-            idempotency_key=idempotency_key,
-        )
-        return self.send(call)
-
-    def send_session_message(
-        self,
-        workspace_id: str,
-        channel: str,
-        remote_jid: str,
-        user_message: str | None,
-        *,
-        input_params: Mapping[str, Json] | None = None,
-        preferences: Mapping[str, str] | None = None,
-        context: Context = "public",
-        idempotency_key: str | None = None,
-    ) -> SessionAnswer:
-        """Send a message of a participant on a channel; the server finds or makes the session."""
-        call = calls.send_session_message(
-            workspace_id,
-            channel,
-            remote_jid,
-            user_message,
-            input_params=input_params,
-            preferences=preferences,
-            context=context,
-            idempotency_key=idempotency_key,
-        )
-        return self.send(call)
-
-    def get_session(self, session_id: str) -> Session:
-        return self.send(calls.get_session(session_id))
-
-    def close_session(self, session_id: str, reason: str | None = None) -> Session:
-        return self.send(calls.close_session(session_id, reason))
-
-    def list_sessions(
-        self, workspace_id: str, *, channel: str | None = None, remote_jid: str | None = None
-    ) -> Iterator[Session]:
-        """All sessions of the workspace, newest first."""
-        return self._iterate(lambda cursor: calls.list_sessions(workspace_id, channel, remote_jid, cursor))
-
-    def get_conversation(self, conversation_id: str) -> Conversation:
-        return self.send(calls.get_conversation(conversation_id))
-
-    def list_turns(self, conversation_id: str) -> Iterator[TurnRecord]:
-        """All turns, newest first."""
-        return self._iterate(lambda cursor: calls.list_turns(conversation_id, cursor))
-
-    def list_events(
-        self, conversation_id: str, *, turn: int | None = None, stages: tuple[str, ...] = ()
-    ) -> Iterator[Event]:
-        """All events of turns, oldest first."""
-        return self._iterate(lambda cursor: calls.list_events(conversation_id, turn, stages, cursor))
-
-    def get_turn_trace(self, conversation_id: str, turn_no: int) -> Mapping[str, Json]:
-        """A turn as steps with their stages, as JSON."""
-        return self.send(calls.get_turn_trace(conversation_id, turn_no))
-
-    def create_feedback(
-        self,
-        conversation_id: str,
-        rating: Rating,
-        *,
-        turn_id: str | None = None,
-        comment: str | None = None,
-        correction: str | None = None,
-        metadata: Mapping[str, Json] | None = None,
-    ) -> Feedback:
-        """Rate an answer; without `turn_id` the last one."""
-        call = calls.create_feedback(
-            conversation_id, rating, turn_id=turn_id, comment=comment, correction=correction, metadata=metadata
-        )
-        return self.send(call)
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, Json] | None = None,
-        body: Json = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Json:
-        """Any other call of the API, such as `request("GET", "/api/v1/config")`; gives its JSON."""
-        return self.send(calls.make_request(method, path, query, body, headers))
+    create_turn = _send_call(calls.create_turn)
+    send_session_message = _send_call(calls.send_session_message)
+    get_session = _send_call(calls.get_session)
+    close_session = _send_call(calls.close_session)
+    list_sessions = _iterate_list(calls.list_sessions)
+    get_conversation = _send_call(calls.get_conversation)
+    list_turns = _iterate_list(calls.list_turns)
+    list_events = _iterate_list(calls.list_events)
+    get_turn_trace = _send_call(calls.get_turn_trace)
+    create_feedback = _send_call(calls.create_feedback)
+    request = _send_call(calls.request)
 
     def stream_events(
         self, conversation_id: str, *, after: str = "", stages: tuple[str, ...] = (), verbose: bool = True
@@ -244,15 +165,6 @@ class Client:
         if seconds is None:
             raise error
         time.sleep(seconds)
-
-    def _iterate(self, make_call: Callable[[str | None], Call[Page[Item]]]) -> Iterator[Item]:
-        cursor: str | None = None
-        while True:
-            page = self.send(make_call(cursor))
-            yield from page.results
-            if page.next is None:
-                return
-            cursor = page.next
 
 
 def _make_error(response: httpx2.Response) -> ApiError:

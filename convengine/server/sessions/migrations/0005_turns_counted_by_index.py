@@ -4,58 +4,67 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ce_sessions', '0004_real_turns'),
+        ("ce_sessions", "0004_real_turns"),
     ]
 
     operations = [
         migrations.RemoveIndex(
-            model_name='ceconversationhistory',
-            name='ce_history_turn',
+            model_name="ceconversationhistory",
+            name="ce_history_turn",
         ),
         migrations.RemoveIndex(
-            model_name='ceconversationhistory',
-            name='ce_history_intent',
+            model_name="ceconversationhistory",
+            name="ce_history_intent",
         ),
         migrations.RemoveIndex(
-            model_name='ceconversationhistory',
-            name='ce_history_state',
+            model_name="ceconversationhistory",
+            name="ce_history_state",
         ),
         migrations.RemoveIndex(
-            model_name='ceconversationhistory',
-            name='ce_history_release',
+            model_name="ceconversationhistory",
+            name="ce_history_release",
         ),
         migrations.RemoveIndex(
-            model_name='ceconversationhistory',
-            name='ce_history_error',
+            model_name="ceconversationhistory",
+            name="ce_history_error",
         ),
         migrations.RemoveIndex(
-            model_name='ceconversationhistory',
-            name='ce_history_not_ok',
+            model_name="ceconversationhistory",
+            name="ce_history_not_ok",
         ),
         migrations.AddIndex(
-            model_name='ceconversationhistory',
-            index=models.Index(fields=['conversation', 'turn_no'], include=('source',), name='ce_history_turn'),
+            model_name="ceconversationhistory",
+            index=models.Index(fields=["conversation", "turn_no"], include=("source",), name="ce_history_turn"),
         ),
         migrations.AddIndex(
-            model_name='ceconversationhistory',
-            index=models.Index(fields=['intent_code', 'history_id'], include=('source',), name='ce_history_intent'),
+            model_name="ceconversationhistory",
+            index=models.Index(fields=["intent_code", "history_id"], include=("source",), name="ce_history_intent"),
         ),
         migrations.AddIndex(
-            model_name='ceconversationhistory',
-            index=models.Index(fields=['state_code', 'history_id'], include=('source',), name='ce_history_state'),
+            model_name="ceconversationhistory",
+            index=models.Index(fields=["state_code", "history_id"], include=("source",), name="ce_history_state"),
         ),
         migrations.AddIndex(
-            model_name='ceconversationhistory',
-            index=models.Index(fields=['config_version', 'history_id'], include=('source',), name='ce_history_release'),
+            model_name="ceconversationhistory",
+            index=models.Index(fields=["config_version", "history_id"], include=("source",), name="ce_history_release"),
         ),
         migrations.AddIndex(
-            model_name='ceconversationhistory',
-            index=models.Index(condition=models.Q(('error_code__isnull', False)), fields=['error_code', 'history_id'], include=('source',), name='ce_history_error'),
+            model_name="ceconversationhistory",
+            index=models.Index(
+                condition=models.Q(("error_code__isnull", False)),
+                fields=["error_code", "history_id"],
+                include=("source",),
+                name="ce_history_error",
+            ),
         ),
         migrations.AddIndex(
-            model_name='ceconversationhistory',
-            index=models.Index(condition=models.Q(('status', 'OK'), _negated=True), fields=['status', 'history_id'], include=('source',), name='ce_history_not_ok'),
+            model_name="ceconversationhistory",
+            index=models.Index(
+                condition=models.Q(("status", "OK"), _negated=True),
+                fields=["status", "history_id"],
+                include=("source",),
+                name="ce_history_not_ok",
+            ),
         ),
     ]
