@@ -111,13 +111,16 @@ def effect_url(number: int) -> str:
     return reverse("admin:audit_ceaudit_effect", args=[number])
 
 
-def build_rate_search(measure: Measure, since: datetime, until: datetime, release: int | None = None) -> str:
+def build_rate_search(
+    measure: Measure, since: datetime, until: datetime, *, release: int | None = None, intent: str | None = None
+) -> str:
     """The search that lists the turns of a rate in a period; blank if none does. The end is not included."""
     if measure.search is None:
         return ""
     # The search includes its end.
     last = until - timedelta(microseconds=1)
-    wanted = {**measure.search, "release": release, "since": since.isoformat(), "until": last.isoformat()}
+    wanted = {**measure.search, "intent": intent, "release": release}
+    wanted |= {"since": since.isoformat(), "until": last.isoformat()}
     given = urlencode({key: value for key, value in wanted.items() if value is not None})
     return f"{reverse('admin:audit_ceaudit_find')}?{given}"
 

@@ -1,7 +1,7 @@
 """The weekly page: one sheet of A4 with the five things that matter. As a file it has nothing outside of it."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep
 from audit.reports.chart import draw_bars
 from audit.reports.days import floor_hour
-from audit.reports.effect import name_intent
+from audit.reports.effect import build_rate_search, name_intent
+from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, HANDED_OVER, TURNS, Measure
 from audit.reports.release_marks import mark_releases
 from audit.reports.report import Selection, build_report, choose_days
 from audit.reports.week import WEEK, summarise_week
@@ -41,16 +42,20 @@ class WorseRate(NamedTuple):
     note: ReleaseNote | None
 
 
+class FlowNumber(NamedTuple):
+    """A number of a flow, and the address of the turns that it counts; blank if no search lists them."""
+
+    value: int
+    url: str = ""
+
+
 class FlowLine(NamedTuple):
     """The turns of a flow in the week, and what became of its conversations."""
 
     name: str
     turns: int
-    turns_before: int
-    forms_started: int
-    forms_completed: int
-    forms_given_up: int
-    handed_over: int
+    #: Turns, turns of the week before, forms started, completed and given up, conversations handed over.
+    numbers: Sequence[FlowNumber]
 
 
 def render_weekly_page(now: datetime | None = None, *, is_file: bool = False) -> str:
@@ -103,16 +108,21 @@ def _list_flows(until: datetime) -> list[FlowLine]:
     sums: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
     for intent, new, kind, turns in rows.annotate(sum=Sum("turns")).order_by():
         sums[intent][bool(new), kind] += turns
-    lines = [
-        FlowLine(
-            name_intent(intent),
-            numbers[True, CeTurnCount.TURN],
-            numbers[False, CeTurnCount.TURN],
-            numbers[True, _STARTED],
-            numbers[True, _COMPLETED],
-            sum(numbers[True, kind] for kind in _GIVEN_UP),
-            numbers[True, CeTurnCount.HANDED_OVER],
-        )
+    lines = (
+        FlowLine(name_intent(intent), numbers[True, CeTurnCount.TURN], list(_list_flow_numbers(intent, numbers, until)))
         for intent, numbers in sums.items()
-    ]
+    )
     return sorted((line for line in lines if line.turns), key=lambda line: (-line.turns, line.name))[:MOST_FLOWS]
+
+
+def _list_flow_numbers(intent: str, numbers: Mapping[Any, int], until: datetime) -> Iterator[FlowNumber]:
+    def link(measure: Measure, kind: str, end: datetime = until) -> FlowNumber:
+        number = numbers[end == until, kind]
+        return FlowNumber(number, build_rate_search(measure, end - WEEK, end, intent=intent) if number else "")
+
+    yield link(TURNS, CeTurnCount.TURN)
+    yield link(TURNS, CeTurnCount.TURN, until - WEEK)
+    yield link(FORMS_STARTED, _STARTED)
+    yield link(FORMS_COMPLETED, _COMPLETED)
+    yield FlowNumber(sum(numbers[True, kind] for kind in _GIVEN_UP))
+    yield link(HANDED_OVER, CeTurnCount.HANDED_OVER)

@@ -43,14 +43,15 @@ def list_trades(half: str) -> list[Path]:
 def play_trade(file: Path) -> Iterator[Played]:
     """Store the flows of a file and play its dialogues, each as a conversation of its own."""
     trade = yaml.safe_load(file.read_text("utf-8"))
-    _store_flows(trade)
+    store_flows(trade)
     clock = parse_datetime(trade["clock"])
     with override_settings(CONVENGINE={**settings.CONVENGINE, "CLOCK_AT": clock}):
         for dialogue in trade["dialogues"]:
             yield _play_dialogue(dialogue, trade["flows"])
 
 
-def _store_flows(trade: Mapping[str, Json]) -> None:
+def store_flows(trade: Mapping[str, Json]) -> None:
+    """Store the flows of a trade, and its settings."""
     own = {("Session", "TIME_ZONE"): trade["time_zone"], ("Session", "LOCALE"): trade["locale"]}
     for (kind, key), value in (SETTINGS | own).items():
         m.CeConfig.objects.create(config_type=kind, config_key=key, config_value=value)
