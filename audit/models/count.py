@@ -21,6 +21,16 @@ class _Count(models.Model):
     HANDED_OVER, MODEL_FAILED, FEEDBACK = "HANDED_OVER", "MODEL_FAILED", "FEEDBACK"
     #: Turns that brought a conversation into a state, and out of the one before.
     ENTERED, EXITED = "ENTERED", "EXITED"
+    #: Turns by duration, whose value is the first millisecond of its range; and not understood ones by state.
+    TIME, NOT_UNDERSTOOD = "TIME", "NOT_UNDERSTOOD"
+    #: Calls by model (`connection/model`) with their cost, failed ones, the turns that made them, and those of them in
+    #: which a model gave no usable answer.
+    MODEL, MODEL_ERROR, MODEL_TURN, MODEL_TURN_FAILED = "MODEL", "MODEL_ERROR", "MODEL_TURN", "MODEL_TURN_FAILED"
+    #: By day only: calls by model and duration (`connection/model:duration`), and turns by step and duration
+    #: (`step:duration`) where the step took a millisecond or longer; blank for all turns with known steps.
+    MODEL_TIME, STEP = "MODEL_TIME", "STEP"
+    #: Rated turns by the row that answered (`table:key`).
+    ANSWER_UP, ANSWER_DOWN = "ANSWER_UP", "ANSWER_DOWN"
     #: Begins the kinds of the steps of forms, such as FORM_ASKED; their value is `schema:field`.
     FORM = "FORM_"
 
@@ -67,10 +77,10 @@ class CeTurnDayCount(_Count):
 
 
 class CeCountProgress(models.Model):
-    """Up to which record turns are counted, and up to which rating: one row each."""
+    """Up to which record turns are counted, and up to which rating: one row for each pass."""
 
-    #: The rows.
-    TURNS, FEEDBACK = 1, 2
+    #: The rows: turns and ratings; what is read from the documents of turns; and ratings by the row that answered.
+    TURNS, FEEDBACK, DOCUMENTS, ANSWERS = 1, 2, 3, 4
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     counted = models.BigIntegerField(default=0, help_text="The last record that is counted.")

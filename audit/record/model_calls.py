@@ -7,9 +7,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Q
+
 from audit.record.events import EVENT_COLUMNS, IDS_PER_ROW, read_document
 from audit.record.prompt_redaction import PromptRedaction
 from convengine.engine.text.compare import blank
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import LlmAnswer, ModelCall
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.sessions.models import CeConversationHistory
@@ -62,6 +65,18 @@ def _error_text(answer: LlmAnswer, redaction: PromptRedaction) -> str | None:
 def list_calls(entries: Iterable[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
     """The model calls, by column of `ce_llm_call_log`, in order."""
     return [call for entry in entries for call in entry.get("calls", ())]
+
+
+def name_model(call: Mapping[str, Json]) -> str:
+    """The model of a call, with its connection: `connection/model`."""
+    return f"{call['provider']}/{call['model']}"
+
+
+def has_call_of(name: str) -> Q:
+    """The turns with a call of this model. The columns of a call are in this order in the stored text."""
+    provider, _, model = name.partition("/")
+    columns = dumps({"provider": provider, "model": model})
+    return Q(model_calls__gt=0, events__contains=f'{columns[1:-1]},"temperature":')
 
 
 @dataclass

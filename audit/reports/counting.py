@@ -14,7 +14,7 @@ from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurn
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
 from audit.record.milestones import MODEL_ERROR_STAGES
 from audit.reports.days import find_day
-from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.job import Counts
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversationHistory
@@ -27,7 +27,7 @@ _MOST_HOURS = 10_000
 SETTLED_AFTER = timedelta(seconds=60)
 _COLUMNS = ("hour", "workspace_id", "channel", "config_version", "intent_code", "kind", "value")
 _KEY = ", ".join(_COLUMNS)
-_HOUR = {
+HOUR = {
     "postgresql": "date_trunc('hour', h.created_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'",
     "sqlite": "substr(h.created_at, 1, 13) || ':00:00'",
 }
@@ -108,8 +108,10 @@ _STEP_COUNTER = _Counter(
     rows=_INDEX,
     condition=f"{_IS_STAGE} AND i.value IN ({_FORM_STAGES}) AND i.role <> '' AND b.{_IS_COMMITTED}",
 )
+#: Kinds with very many values, which reports show by day at most.
+ONLY_BY_DAY = frozenset({CeTurnCount.STEP, CeTurnCount.MODEL_TIME})
 #: Ratings that count before the new ones, and with them: a later one of the same person replaces an earlier one.
-_FEEDBACK = """WITH rated AS (
+CHANGED_RATINGS = """WITH rated AS (
         SELECT f.turn_id, f.feedback_type, f.feedback_id AS id,
                lead(f.feedback_id) OVER (PARTITION BY f.turn_id, f.author ORDER BY f.feedback_id) AS next
           FROM ce_mcp_user_feedback f
@@ -124,29 +126,18 @@ _FEEDBACK = """WITH rated AS (
 
 def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts]:
     """Count the turns, and the ratings, that no running commit can precede any more."""
-    settled = _find_settled(CeCountProgress.TURNS, settled_after)
+    settled = find_settled(CeCountProgress.TURNS, settled_after)
     while counted := _count_batch(settled):
         yield {"records": counted}
-    settled = _find_settled(CeCountProgress.FEEDBACK, settled_after)
+    settled = find_settled(CeCountProgress.FEEDBACK, settled_after)
     if counted := _count_feedback(settled):
         yield {"ratings": counted}
 
 
-def count_again() -> Iterator[Counts]:
-    """Forget all counts, and count the turns that are still stored."""
-    with transaction.atomic():
-        for number in (CeCountProgress.TURNS, CeCountProgress.FEEDBACK):
-            _lock_progress(number)
-        CeTurnCount.objects.all().delete()
-        CeTurnDayCount.objects.all().delete()
-        CeCountProgress.objects.update(counted=0)
-    yield from count_new_turns(timedelta())
-
-
-def _find_settled(number: int, settled_after: timedelta) -> int:
+def find_settled(number: int, settled_after: timedelta) -> int:
     """The highest record up to which all are stored. Notes the newest one for the next look."""
     with transaction.atomic():
-        progress, now = _lock_progress(number), database_time()
+        progress, now = lock_progress(number), database_time()
         newest = _find_newest(number)
         if not settled_after:
             return newest
@@ -158,14 +149,14 @@ def _find_settled(number: int, settled_after: timedelta) -> int:
 
 
 def _find_newest(number: int) -> int:
-    turns = number == CeCountProgress.TURNS
+    turns = number in (CeCountProgress.TURNS, CeCountProgress.DOCUMENTS)
     rows: Any = CeConversationHistory._base_manager if turns else CeMcpUserFeedback.objects
     return rows.aggregate(newest=Max("pk"))["newest"] or 0
 
 
 def _count_batch(settled: int) -> int:
     with transaction.atomic():
-        progress = _lock_progress(CeCountProgress.TURNS)
+        progress = lock_progress(CeCountProgress.TURNS)
         first, last = progress.counted, min(progress.counted + BATCH, settled)
         if last <= first:
             return 0
@@ -184,13 +175,13 @@ def _count_batch(settled: int) -> int:
 def _count_feedback(settled: int) -> int:
     """Turns with a thumb, in the hour of the turn: a rating that is replaced is no longer counted."""
     with transaction.atomic():
-        progress = _lock_progress(CeCountProgress.FEEDBACK)
+        progress = lock_progress(CeCountProgress.FEEDBACK)
         first, last = progress.counted, settled
         if last <= first:
             return 0
         with connection.cursor() as cursor:
             cursor.execute(
-                f"""{_FEEDBACK} SELECT {_HOUR[connection.vendor]}, c.workspace_id, c.channel, h.config_version,
+                f"""{CHANGED_RATINGS} SELECT {HOUR[connection.vendor]}, c.workspace_id, c.channel, h.config_version,
                     h.intent_code, '{CeTurnCount.FEEDBACK}', f.feedback_type, sum(f.turns), 0
                     FROM changed f JOIN ce_conversation_history h ON h.turn_id = f.turn_id AND h.source <> 'ADDITION'
                     JOIN ce_conversation c ON c.conversation_id = h.conversation_id
@@ -203,7 +194,7 @@ def _count_feedback(settled: int) -> int:
         return last - first
 
 
-def _lock_progress(number: int) -> CeCountProgress:
+def lock_progress(number: int) -> CeCountProgress:
     CeCountProgress.objects.get_or_create(pk=number)
     return CeCountProgress.objects.select_for_update().get(pk=number)
 
@@ -212,18 +203,18 @@ def _list_days(cursor: Any, first: int, last: int) -> list[tuple[Any, Any]]:
     """The hours of some records, each with the first hour of its day; at least one, for SQL."""
     zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
     cursor.execute(
-        f"SELECT DISTINCT {_HOUR[connection.vendor]} FROM ce_conversation_history h"
+        f"SELECT DISTINCT {HOUR[connection.vendor]} FROM ce_conversation_history h"
         " WHERE h.history_id > %s AND h.history_id <= %s",
         [first, last],
     )
-    hours = [_read_hour(hour) for (hour,) in cursor.fetchall()] or [database_time()]
+    hours = [read_hour(hour) for (hour,) in cursor.fetchall()] or [database_time()]
     return [(adapt_time(hour), adapt_time(find_day(hour, zone))) for hour in hours]
 
 
 def _batch_sql(hours: int) -> str:
     """The records of a batch as `batch`. Each is read once, whatever is counted of it."""
     time = "CAST(%s AS timestamptz)" if connection.vendor == "postgresql" else "%s"
-    hour = _HOUR[connection.vendor]
+    hour = HOUR[connection.vendor]
     return f"""WITH days (hour, day) AS (VALUES {", ".join([f"({time}, {time})"] * hours)}),
         batch AS MATERIALIZED (
         SELECT d.hour, d.day, c.workspace_id, c.channel, h.config_version, h.intent_code,
@@ -254,13 +245,13 @@ def _select_counter(counter: _Counter, time: str) -> str:
         FROM {counter.rows} WHERE {counter.condition} GROUP BY 1, 2, 3, 4, 5, 6, 7"""
 
 
-def _read_hour(hour: datetime | str) -> datetime:
+def read_hour(hour: datetime | str) -> datetime:
     return datetime.fromisoformat(hour).replace(tzinfo=UTC) if isinstance(hour, str) else hour.astimezone(UTC)
 
 
 def _read_rows(cursor: Any) -> Iterator[tuple[CountKey, int, Decimal]]:
     for hour, workspace, channel, release, intent, kind, value, turns, amount in cursor:
-        key = CountKey(_read_hour(hour), workspace, channel, release, intent, kind, value)
+        key = CountKey(read_hour(hour), workspace, channel, release, intent, kind, value)
         for counted in _split_steps(key) if kind == _STEPS else [key]:
             yield counted, int(turns), Decimal(str(amount))
 
@@ -272,7 +263,7 @@ def _split_steps(key: CountKey) -> Iterator[CountKey]:
 
 
 def add_counts(counts: Iterable[tuple[CountKey, int, Decimal]]) -> None:
-    """Add to the counts of hours and days. Needs an open transaction."""
+    """Add to the counts of hours and days; some kinds are counted by day only. Needs an open transaction."""
     zone = timezone.get_current_timezone()
     hours: dict[CountKey, tuple[int, Decimal]] = defaultdict(lambda: (0, Decimal(0)))
     days: dict[CountKey, tuple[int, Decimal]] = defaultdict(lambda: (0, Decimal(0)))
@@ -280,7 +271,8 @@ def add_counts(counts: Iterable[tuple[CountKey, int, Decimal]]) -> None:
     for key, turns, amount in counts:
         if key.hour not in day_of:
             day_of[key.hour] = find_day(key.hour, zone)
-        for sums, summed in ((hours, key), (days, key._replace(hour=day_of[key.hour]))):
+        of_day = days, key._replace(hour=day_of[key.hour])
+        for sums, summed in (of_day,) if key.kind in ONLY_BY_DAY else ((hours, key), of_day):
             old_turns, old_amount = sums[summed]
             sums[summed] = old_turns + turns, old_amount + amount
     _upsert(CeTurnCount._meta.db_table, hours)
@@ -306,12 +298,3 @@ def _upsert(table: str, sums: Mapping[CountKey, tuple[int, Decimal]]) -> None:
                 f"INSERT INTO {table} ({_KEY}, turns, amount) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) {update}",
                 [(*row[:-1], str(row[-1])) for row in rows],
             )
-
-
-JOB = Job(
-    "count_turns",
-    "Count turns for the reports",
-    "Counts new turns by hour and day, outcome, intent, state, stage, deciding row, form and rating, for the reports.",
-    Every(60),
-    count_new_turns,
-)

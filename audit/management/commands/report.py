@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.reports.counting import count_again
+from audit.reports.count_job import count_again
 from audit.reports.measures import MEASURES, read_values
 from audit.reports.report import Selection, build_report, choose_days
 from audit.reports.weekly import render_weekly_page

@@ -70,7 +70,7 @@ DEFAULTS: Mapping[str, Any] = {
         "audit.integrity.ledger.JOB",
         "audit.integrity.nightly_job.JOB",
         "audit.search.text_index.JOB",
-        "audit.reports.counting.JOB",
+        "audit.reports.count_job.JOB",
         "audit.alerts.job.JOB",
         "audit.reports.weekly_mail.JOB",
         "audit.inbox.job.JOB",

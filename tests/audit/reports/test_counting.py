@@ -3,6 +3,7 @@
 import uuid
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,12 +16,17 @@ from hypothesis import strategies as st
 
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnDayCount, CeTurnIndex
+from audit.record.events import read_document
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
-from audit.reports import counting
-from audit.reports.counting import count_again, count_new_turns
+from audit.reports import counting, document_counting
+from audit.reports.count_job import count_again, count_everything
+from audit.reports.counting import ONLY_BY_DAY, count_new_turns
 from audit.reports.days import find_day
+from audit.reports.document_counting import ANSWERING
+from audit.reports.durations import BOUNDS
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
 from config_admin.releases.change_set import change_set
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -80,8 +86,45 @@ def count_records() -> Counter[tuple[Any, ...]]:
             for step in (Step.parse(text) for entry in roles for text in split_steps(entry.role)):
                 counts[*where, f"FORM_{step.kind}", f"{step.schema}:{step.field}"] += 1
         ratings = CeMcpUserFeedback.objects.filter(turn_id=turn.turn_id, replaced_at=None)
-        counts.update((*where, "FEEDBACK", kind) for kind in {rating.feedback_type for rating in ratings})
-    return counts
+        kinds = {rating.feedback_type for rating in ratings}
+        counts.update((*where, "FEEDBACK", kind) for kind in kinds)
+        answers = [f"{table}:{pk}" for table, pk in entries if table in ANSWERING]
+        counts.update((*where, f"ANSWER_{kind.removeprefix('THUMBS_')}", row) for kind in kinds for row in answers)
+        count_document(counts, where, turn, [stage for kind, stage in entries if kind == "STAGE"])
+    only_by_day = Counter({key: turns for key, turns in counts.items() if key[-2] in ONLY_BY_DAY})
+    return +(counts - only_by_day) + sum_by_day(only_by_day)
+
+
+def count_document(
+    counts: Counter[tuple[Any, ...]], where: Any, turn: CeConversationHistory, stages: list[str]
+) -> None:
+    document = read_document(CeConversationHistory._base_manager.values_list("events", flat=True).get(pk=turn.pk))
+    if turn.duration_ms is not None:
+        counts[*where, "TIME", find_range(turn.duration_ms)] += 1
+    if "NOT_UNDERSTOOD" in stages:
+        counts[*where, "NOT_UNDERSTOOD", turn.state_code] += 1
+    for timing in (entry["payload"]["stepList"] for entry in document if entry["stage"] == "PIPELINE_TIMING"):
+        counts[*where, "STEP", ""] += 1
+        steps: Counter[str] = Counter()
+        for step in timing:
+            steps[step["step"]] += step["durationMs"]
+        counts.update((*where, "STEP", f"{name}:{find_range(took)}") for name, took in steps.items() if took >= 1)
+    calls = [call for entry in document for call in entry.get("calls", ())]
+    for call in calls:
+        name = f"{call['provider']}/{call['model']}"
+        counts[*where, "MODEL", name] += 1
+        counts[*where, "MODEL_ERROR", name] += not call["success"]
+        counts[*where, "MODEL_TIME", f"{name}:{find_range(call['latency_ms'])}"] += 1
+    for name in {f"{call['provider']}/{call['model']}" for call in calls}:
+        counts[*where, "MODEL_TURN", name] += 1
+        counts[*where, "MODEL_TURN_FAILED", name] += any(stage.endswith("_LLM_ERROR") for stage in stages)
+    if calls:
+        counts[*where, "MODEL_CALLS", ""] += len(calls)
+        counts[*where, "MODEL_FAILED", ""] += any(stage.endswith("_LLM_ERROR") for stage in stages)
+
+
+def find_range(milliseconds: float) -> str:
+    return str(max(bound for bound in BOUNDS if bound <= milliseconds))
 
 
 def count_moves(counts: Counter[tuple[Any, ...]], hour: datetime, turn: CeConversationHistory) -> None:
@@ -101,11 +144,18 @@ def is_handed_over(turn: CeConversationHistory) -> bool:
 def read_counts() -> Counter[tuple[Any, ...]]:
     columns = ("hour", "channel", "config_version", "intent_code", "kind", "value", "turns")
     counts = Counter({tuple(row): turns for *row, turns in CeTurnCount.objects.values_list(*columns)})
+    assert not {kind for *_, kind, _ in counts} & ONLY_BY_DAY
+    days = Counter({tuple(row): turns for *row, turns in CeTurnDayCount.objects.values_list(*columns)})
+    only_by_day = Counter({key: turns for key, turns in days.items() if key[-2] in ONLY_BY_DAY})
+    assert days - only_by_day == +sum_by_day(counts)
+    return +counts + only_by_day
+
+
+def sum_by_day(counts: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
     days: Counter[tuple[Any, ...]] = Counter()
     for (hour, *key), turns in counts.items():
         days[find_day(hour, get_current_timezone()), *key] += turns
-    assert days == Counter({tuple(row): turns for *row, turns in CeTurnDayCount.objects.values_list(*columns)})
-    return +counts
+    return days
 
 
 def talk(*conversations: list[str]) -> None:
@@ -125,13 +175,14 @@ def rate(key: str, rating: str) -> None:
 
 
 def count_all() -> None:
-    list(count_new_turns(timedelta()))
+    list(count_everything(timedelta()))
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(WORLDS)
 def test_the_counts_equal_the_records(monkeypatch: pytest.MonkeyPatch, world: list[list[str]]) -> None:
-    monkeypatch.setattr(counting, "BATCH", 3)
+    for module in (counting, document_counting):
+        monkeypatch.setattr(module, "BATCH", 3)
     talk(*world)
     count_all()
     talk(["fees", "hours"])
@@ -178,6 +229,37 @@ def test_records_of_many_hours_are_counted_in_parts(monkeypatch: pytest.MonkeyPa
         CeConversationHistory.objects.filter(pk=turn.pk).update(created_at=now - timedelta(days=days))
     list(count_again())
     assert read_counts() == count_records()
+
+
+def test_a_job_that_is_killed_at_the_documents_counts_nothing_twice() -> None:
+    talk(["hours", "what?"], ["fees", "down by ada"])
+    list(count_new_turns(timedelta()))
+
+    def end_connection(execute: Any, sql: str, *rest: Any) -> Any:
+        if "UPDATE" in sql and "ce_count_progress" in sql and CeTurnCount.objects.filter(kind="TIME").exists():
+            raise OperationalError("the process was killed")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(end_connection), pytest.raises(OperationalError):
+        count_all()
+    count_all()
+    assert read_counts() == count_records()
+
+
+def test_calls_are_counted_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk(["hours"])
+    turn = CeConversationHistory._base_manager.get()
+    calls = [
+        {"provider": "main", "model": "org/small", "success": ok, "latency_ms": ms, "cost": 0.25, "temperature": 0}
+        for ok, ms in ((True, 100), (False, 2400))
+    ]
+    document = [{**read_document(turn.events)[0], "calls": calls}, *read_document(turn.events)[1:]]
+    CeConversationHistory._base_manager.update(events=dumps(document), model_calls=2, cost="0.5")
+    count_all()
+    assert read_counts() == count_records()
+    assert CeTurnCount.objects.get(kind="MODEL").amount == Decimal("0.5")
+    durations = CeTurnDayCount.objects.filter(kind="MODEL_TIME").values_list("value", flat=True)
+    assert sorted(durations) == ["main/org/small:100", "main/org/small:2240"]
 
 
 def test_counts_stay_when_the_turns_are_removed() -> None:

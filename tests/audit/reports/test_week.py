@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeInboxGroup
-from audit.reports.counting import count_again
+from audit.reports.count_job import count_again
 from audit.reports.week import summarise_week
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.app_interfaces import Verdict
