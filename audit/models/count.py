@@ -76,6 +76,17 @@ class CeTurnDayCount(_Count):
         constraints: ClassVar = _once("ce_turn_day_count_once")
 
 
+class CeKeptCount(_Count):
+    """The counts as they were while turns are counted again: by hour, or by day where only days are counted."""
+
+    class Meta:
+        db_table = "ce_kept_count"
+        verbose_name = "kept count"
+        verbose_name_plural = "kept counts"
+        default_permissions = ()
+        constraints: ClassVar = _once("ce_kept_count_once")
+
+
 class CeCountProgress(models.Model):
     """Up to which record turns are counted, and up to which rating: one row for each pass."""
 
@@ -84,6 +95,9 @@ class CeCountProgress(models.Model):
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     counted = models.BigIntegerField(default=0, help_text="The last record that is counted.")
+    recount_until = models.BigIntegerField(
+        null=True, help_text="While turns are counted again: the last record that was counted before."
+    )
     seen = models.BigIntegerField(default=0, help_text="The newest record when the job last looked.")
     seen_at = models.DateTimeField(null=True, help_text="When that was.")
 

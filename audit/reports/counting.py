@@ -22,11 +22,11 @@ from convengine.server.sessions.models import CeConversationHistory
 #: Records per transaction.
 BATCH = 50_000
 #: Hours per transaction: statements of SQLite may have 32,766 values, two for each.
-_MOST_HOURS = 10_000
+MOST_HOURS = 10_000
 #: A record may be stored after one with a higher number, until the slowest commit has ended.
 SETTLED_AFTER = timedelta(seconds=60)
-_COLUMNS = ("hour", "workspace_id", "channel", "config_version", "intent_code", "kind", "value")
-_KEY = ", ".join(_COLUMNS)
+COLUMNS = ("hour", "workspace_id", "channel", "config_version", "intent_code", "kind", "value")
+KEY = ", ".join(COLUMNS)
 HOUR = {
     "postgresql": "date_trunc('hour', h.created_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'",
     "sqlite": "substr(h.created_at, 1, 13) || ':00:00'",
@@ -135,17 +135,20 @@ def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts
 
 
 def find_settled(number: int, settled_after: timedelta) -> int:
-    """The highest record up to which all are stored. Notes the newest one for the next look."""
+    """The highest record up to which all are stored. Notes the newest one for the next look.
+
+    While turns are counted again, it is at most the one up to which they were counted before.
+    """
     with transaction.atomic():
         progress, now = lock_progress(number), database_time()
-        newest = _find_newest(number)
-        if not settled_after:
-            return newest
-        if progress.seen_at is not None and now - progress.seen_at < settled_after:
-            return progress.counted
-        settled, progress.seen, progress.seen_at = progress.seen, newest, now
-        progress.save()
-        return settled
+        newest = settled = _find_newest(number)
+        if settled_after:
+            if progress.seen_at is not None and now - progress.seen_at < settled_after:
+                settled = progress.counted
+            else:
+                settled, progress.seen, progress.seen_at = progress.seen, newest, now
+                progress.save()
+        return settled if progress.recount_until is None else progress.recount_until
 
 
 def _find_newest(number: int) -> int:
@@ -161,7 +164,7 @@ def _count_batch(settled: int) -> int:
         if last <= first:
             return 0
         with connection.cursor() as cursor:
-            while len(days := _list_days(cursor, first, last)) > _MOST_HOURS:
+            while len(days := _list_days(cursor, first, last)) > MOST_HOURS:
                 last = (first + last) // 2
             for model, time in ((CeTurnCount, "hour"), (CeTurnDayCount, "day")):
                 cursor.execute(_insert_sql(model._meta.db_table, time, len(days)), [*sum(days, ()), first, last])
@@ -201,21 +204,30 @@ def lock_progress(number: int) -> CeCountProgress:
 
 def _list_days(cursor: Any, first: int, last: int) -> list[tuple[Any, Any]]:
     """The hours of some records, each with the first hour of its day; at least one, for SQL."""
-    zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
     cursor.execute(
         f"SELECT DISTINCT {HOUR[connection.vendor]} FROM ce_conversation_history h"
         " WHERE h.history_id > %s AND h.history_id <= %s",
         [first, last],
     )
-    hours = [read_hour(hour) for (hour,) in cursor.fetchall()] or [database_time()]
+    return pair_with_days([read_hour(hour) for (hour,) in cursor.fetchall()] or [database_time()])
+
+
+def pair_with_days(hours: Iterable[datetime]) -> list[tuple[Any, Any]]:
+    """Hours with the first hours of their days, as parameters of `days_sql`."""
+    zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
     return [(adapt_time(hour), adapt_time(find_day(hour, zone))) for hour in hours]
+
+
+def days_sql(hours: int) -> str:
+    """So many hours with their days, as `days`."""
+    time = "CAST(%s AS timestamptz)" if connection.vendor == "postgresql" else "%s"
+    return f"WITH days (hour, day) AS (VALUES {', '.join([f'({time}, {time})'] * hours)})"
 
 
 def _batch_sql(hours: int) -> str:
     """The records of a batch as `batch`. Each is read once, whatever is counted of it."""
-    time = "CAST(%s AS timestamptz)" if connection.vendor == "postgresql" else "%s"
     hour = HOUR[connection.vendor]
-    return f"""WITH days (hour, day) AS (VALUES {", ".join([f"({time}, {time})"] * hours)}),
+    return f"""{days_sql(hours)},
         batch AS MATERIALIZED (
         SELECT d.hour, d.day, c.workspace_id, c.channel, h.config_version, h.intent_code,
                h.turn_id, h.conversation_id, h.turn_no, h.status, h.state_code, h.intent_before, h.state_before,
@@ -227,15 +239,16 @@ def _batch_sql(hours: int) -> str:
 
 def _insert_sql(table: str, time: str, hours: int) -> str:
     counters = " UNION ALL ".join(_select_counter(counter, time) for counter in _COUNTERS)
-    return f"{_batch_sql(hours)} INSERT INTO {table} ({_KEY}, turns, amount) {counters} {_update_sql(table)}"
+    return f"{_batch_sql(hours)} INSERT INTO {table} ({KEY}, turns, amount) {counters} {add_on_conflict_sql(table)}"
 
 
 def _select_steps(hours: int) -> str:
     return f"{_batch_sql(hours)} {_select_counter(_STEP_COUNTER, 'hour')}"
 
 
-def _update_sql(table: str) -> str:
-    return f"""ON CONFLICT ({_KEY}) DO UPDATE
+def add_on_conflict_sql(table: str) -> str:
+    """What an insert does with a count that is there."""
+    return f"""ON CONFLICT ({KEY}) DO UPDATE
         SET turns = {table}.turns + EXCLUDED.turns, amount = {table}.amount + EXCLUDED.amount"""
 
 
@@ -283,18 +296,18 @@ def _upsert(table: str, sums: Mapping[CountKey, tuple[int, Decimal]]) -> None:
     # One order for all, so that two writers cannot wait for each other.
     adapt_time = connection.ops.adapt_datetimefield_value
     rows = [(adapt_time(key.hour), *key[1:], turns, amount) for key, (turns, amount) in sorted(sums.items())]
-    update = _update_sql(table)
+    update = add_on_conflict_sql(table)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             types = ("timestamptz", "text", "text", "bigint", "text", "text", "text", "bigint", "numeric")
             arrays = ", ".join(f"%s::{name}[]" for name in types)
             if rows:
                 cursor.execute(
-                    f"INSERT INTO {table} ({_KEY}, turns, amount) SELECT * FROM unnest({arrays}) {update}",
+                    f"INSERT INTO {table} ({KEY}, turns, amount) SELECT * FROM unnest({arrays}) {update}",
                     [list(column) for column in zip(*rows, strict=True)],
                 )
         else:
             cursor.executemany(
-                f"INSERT INTO {table} ({_KEY}, turns, amount) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) {update}",
+                f"INSERT INTO {table} ({KEY}, turns, amount) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) {update}",
                 [(*row[:-1], str(row[-1])) for row in rows],
             )

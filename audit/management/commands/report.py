@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument("--weekly", metavar="FILE", help="write the weekly page of the last seven days as HTML")
         parser.add_argument(
-            "--count-again", action="store_true", help="first forget all counts, and count the turns that are stored"
+            "--count-again", action="store_true", help="first count the turns that are stored once more"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -222,7 +222,7 @@ def test_a_job_that_is_killed_counts_nothing_twice(monkeypatch: pytest.MonkeyPat
 
 
 def test_records_of_many_hours_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_MOST_HOURS", 2)
+    monkeypatch.setattr(counting, "MOST_HOURS", 2)
     talk(["hours", "what?", "fees"], ["fees", "hours"])
     now = timezone.now()
     for days, turn in enumerate(CeConversationHistory.objects.order_by("pk"), start=1):
@@ -269,3 +269,55 @@ def test_counts_stay_when_the_turns_are_removed() -> None:
     CeConversation.objects.all().delete()
     count_all()
     assert read_counts() == before
+
+
+def test_counts_of_removed_turns_stay_when_all_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "BATCH", 3)
+    talk(["hours", "fees", "up by ada"], ["what?"], ["lost card", "1234"])
+    count_all()
+    before = read_counts()
+    CeConversation.objects.filter(turns__user_input__in=["hours", "what?"]).delete()
+    list(count_again())
+    assert read_counts() == before
+    talk(["fees"])
+    count_all()
+    assert sum(read_counts().values()) > sum(before.values())
+
+
+def test_a_new_kind_of_count_is_counted_of_the_turns_that_are_stored() -> None:
+    talk(["hours", "fees"], ["what?"])
+    count_all()
+    before = read_counts()
+    for model in (CeTurnCount, CeTurnDayCount):
+        model.objects.filter(kind="STATE").delete()
+    CeConversation.objects.filter(turns__user_input="what?").delete()
+    list(count_again())
+    lost = before - read_counts()
+    assert [(key[-2:], turns) for key, turns in lost.items()] == [(("STATE", "UNKNOWN"), 1)]
+
+
+@pytest.mark.parametrize("batches", range(5))
+def test_a_recount_that_is_killed_goes_on_and_loses_nothing(monkeypatch: pytest.MonkeyPatch, batches: int) -> None:
+    monkeypatch.setattr(counting, "BATCH", 2)
+    talk(["hours", "what?", "down by bob"], ["fees", "my cvv"])
+    count_all()
+    before = read_counts()
+    CeConversation.objects.filter(turns__user_input="fees").delete()
+    talk(["fees"])
+    run = count_again()
+    for _, _ in zip(range(batches), run, strict=False):
+        pass
+    run.close()
+    count_all()
+    after = read_counts()
+    assert before - after == Counter()
+    list(count_again())
+    assert read_counts() == after
+
+
+def test_days_follow_a_change_of_the_time_zone() -> None:
+    talk(["hours", "what?"], ["fees"])
+    count_all()
+    with timezone.override("Asia/Kolkata"):
+        list(count_again())
+        assert read_counts() == count_records()
