@@ -38,6 +38,7 @@ from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.scenarios.schema import ScenarioFileError
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.api.session_serializers import PLAIN_CHANNEL
 from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations
 
 Json = Any
@@ -314,7 +315,15 @@ def build_test_document(simulation: Simulation) -> dict[str, Json]:
         turns[0]["at"] = at
     digest = hashlib.sha256(json.dumps(turns).encode()).hexdigest()[:8]
     title = shorten_line(simulation.lines[0].message, 80) if simulation.lines else "Simulated conversation"
-    document = {"id": f"simulated-{digest}", "title": title, **parse_stubs(simulation.stubs_text), "turns": turns}
+    channel = simulation.posted.channel
+    start = {"conversation": {"channel": channel}} if channel != PLAIN_CHANNEL else {}
+    document = {
+        "id": f"simulated-{digest}",
+        "title": title,
+        **start,
+        **parse_stubs(simulation.stubs_text),
+        "turns": turns,
+    }
     scenario: dict[str, Json] = to_plain(document)
     return scenario
 

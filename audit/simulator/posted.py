@@ -10,6 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from convengine.server.api.session_serializers import PLAIN_CHANNEL
 from convengine.server.deployment import conf
 
 #: The names of the inputs; those of a form that is tried have others.
@@ -65,7 +66,7 @@ class Posted:
     @property
     def channel(self) -> str:
         """The channel of the conversation."""
-        return self.get("channel").strip()[:_CHANNEL] or "api"
+        return self.get("channel").strip()[:_CHANNEL] or PLAIN_CHANNEL
 
     @property
     def real_sections(self) -> frozenset[str]:

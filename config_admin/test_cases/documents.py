@@ -13,7 +13,7 @@ from config_admin.test_cases.models import CeTestCase, CeTestCaseTag
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import to_strict
 from convengine.scenarios.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, build_test
-from convengine.scenarios.scenario import Scenario
+from convengine.scenarios.scenario import Scenario, ThreadName
 
 Json = Any
 #: Keys of a scenario that a test stores in columns.
@@ -55,10 +55,16 @@ def _require_storable(document: Json) -> None:
 
 
 def drop_configuration(full: Mapping[str, Json]) -> tuple[dict[str, Json], list[str]]:
-    """The document without what brings a configuration of its own, and the names of what was left out."""
+    """The document without what brings a configuration of its own, and the names of what was left out.
+
+    Of the thread that the first turn names, the channel stays.
+    """
     dropped = [key for key in (*DATABASE_KEYS, "extensions") if full.get(key)]
     document = {key: value for key, value in full.items() if key not in (*DATABASE_KEYS, "extensions")}
-    turns = []
+    turns: list[Json] = []
+    start = full.get("conversation") or {}
+    if isinstance(start, dict) and (channel := _read_channel(full)):
+        document["conversation"] = {**start, "channel": channel}
     for turn in full.get("turns") or ():
         if not isinstance(turn, dict):
             turns.append(turn)
@@ -66,6 +72,13 @@ def drop_configuration(full: Mapping[str, Json]) -> tuple[dict[str, Json], list[
         dropped += [key for key in DATABASE_TURN_KEYS if turn.get(key) and key not in dropped]
         turns.append({key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS})
     return {**document, "turns": turns}, dropped
+
+
+def _read_channel(full: Mapping[str, Json]) -> str:
+    """The channel of the thread that the first turn names; blank for none."""
+    first = next(iter(full.get("turns") or ()), None)
+    thread = first.get("thread") if isinstance(first, dict) else None
+    return str(thread.get("channel") or ThreadName.channel) if isinstance(thread, dict) else ""
 
 
 def build_full_document(case: CeTestCase, tags: Iterable[str] | None = None) -> dict[str, Json]:

@@ -112,7 +112,7 @@ def _build_scenario(given: Json, folder: Path) -> Scenario:
 #: Keys of the start with the names of their columns.
 _START_COLUMNS = (
     *("intent_code", "state_code", "status", "last_user_text", "last_turn_no", "turn_count", "context_epoch"),
-    *("lifecycle", "lifecycle_detail", "context_summary", "preferences", "mounted_kb_id"),
+    *("lifecycle", "lifecycle_detail", "context_summary", "preferences", "mounted_kb_id", "channel"),
 )
 _START_TIMES = ("created_at", "last_message_at")
 

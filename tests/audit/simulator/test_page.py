@@ -1,5 +1,6 @@
 """The simulator: conversations on any configuration, stored nowhere, and really called only where it is asked for."""
 
+import json
 from typing import Any
 
 import pytest
@@ -10,10 +11,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from audit.simulator import page
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
+from config_admin.snapshot.active import snapshots
+from config_admin.test_cases.documents import read_scenario, store_test
+from convengine.scenarios.in_memory import MemoryPlayer
 from tests.config_admin.admin.pages import form_of, sent_by
 from tests.worlds import create_help_desk
 
@@ -264,6 +269,16 @@ def test_input_parameters_and_the_channel_of_a_conversation_can_be_given(ana: Cl
     assert read_answers(ana.post(url, data))[1] == "No fees for gold."
     document = yaml.safe_load(ana.post(url, {**data, "try-download": "1"}).content)
     assert [turn.get("input_params") for turn in document["turns"]] == [None, {"tier": "gold"}]
+
+
+def test_a_test_of_a_simulated_conversation_keeps_its_channel(ana: Client) -> None:
+    url, data = reverse("admin:audit_ceaudit_simulate"), {"try-line": ["hours"], "try-channel": "web"}
+    document = json.loads(ana.post(url, data).context["test"])
+    assert document["conversation"] == {"channel": "web"}
+    case = store_test(document, editor="ana")
+    ((_, played),) = MemoryPlayer(read_scenario(case), snapshots.current(), timezone.now()).play_all()
+    assert played.tried.turn.request.channel == "web"
+    assert "conversation" not in json.loads(ana.post(url, {"try-line": ["hours"]}).context["test"])
 
 
 @pytest.mark.parametrize("params", ["gold", "[1]", '{"tier": ', "[" * 5000])

@@ -78,7 +78,10 @@ def test_a_document_of_the_simulator_or_of_a_conversation_loses_its_configuratio
     assert b"Left out, because a test runs on your configuration: tables, thread." in page.content
     assert b"1 not as expected" in page.content
     ben.post(ADD, {**fields_of(page), "do": "save"})
-    assert CeTestCase.objects.get().document == {"turns": [{"user": "hours", "expect": {"intent": "FEES"}}]}
+    assert CeTestCase.objects.get().document == {
+        "conversation": {"channel": "whatsapp"},
+        "turns": [{"user": "hours", "expect": {"intent": "FEES"}}],
+    }
 
 
 @pytest.mark.parametrize(
