@@ -1,7 +1,7 @@
 """Views of drafts: make, read, review, publish, schedule and discard them (R137). Imports edit them (`draft`)."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count
@@ -139,10 +139,10 @@ class ScheduleDraftView(ReleaseView):
     @extend_schema(operation_id="scheduleDraft", request=ScheduleDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Publish a draft at a time, and take its release back at another."""
-        given, author = _read(ScheduleDraftSerializer, request), _get_author(request)
+        given, author, key = _read(ScheduleDraftSerializer, request), _get_author(request), cast("Any", request.auth)
         times = given["publishAt"], given["takeBackAt"]
         audience = AudienceSpec.read(given["audience"]) if given["audience"] else None
-        return _act(draft_id, lambda: schedule_draft(draft_id, author, *times, given["reason"], audience))
+        return _act(draft_id, lambda: schedule_draft(draft_id, author, *times, given["reason"], audience, key.prefix))
 
     @extend_schema(operation_id="cancelDraftSchedule", request=None, responses=_RESULTS)
     def delete(self, request: Request, draft_id: int) -> Response:

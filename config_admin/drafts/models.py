@@ -60,6 +60,11 @@ class CeDraft(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def offered_reason(self) -> str:
+        """The reason that pages offer for its release, in one line."""
+        return " ".join((self.description or self.title).split())
+
 
 class CeDraftEdit(models.Model):
     """One row that a draft adds, changes or deletes."""
@@ -171,6 +176,9 @@ class CeDraftSchedule(models.Model):
         help_text="The user who publishes.",
     )
     author_name = models.CharField(max_length=150, blank=True, help_text="The name of the user, or of an API key.")
+    api_key = models.CharField(
+        "API key", max_length=8, blank=True, help_text="The first characters of the key that scheduled it; or blank."
+    )
     people = models.JSONField(
         default=list, help_text="The active users that it needs then: its scheduler and the owner of the draft."
     )

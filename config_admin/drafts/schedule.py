@@ -12,6 +12,7 @@ from django.db import OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.timezone import localtime
+from rest_framework.exceptions import APIException
 
 from config_admin.drafts.conditions import PublicationRefused, judge_draft_gate
 from config_admin.drafts.edits import DraftConflict, MergedEdits, hash_edits, merge_edits
@@ -31,11 +32,14 @@ from config_admin.test_cases.gate import read_gate_tags
 from config_admin.test_cases.runs import Selection, create_run, iterate_run, test_runs
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.job import Counts, Every, Job
+from convengine.server.api.authentication import require_key
 from convengine.server.app_interfaces import ConfigurationName
 from convengine.server.database.sql import database_time
 
 log = structlog.get_logger(__name__)
 PUBLISH = "config_admin.publish_draft"
+#: What an API key needs to schedule a draft.
+SCOPE = "config"
 #: How long the tests of one draft may run at its time, in seconds, and how often live changes make them run again.
 _TESTED_FOR, _RUNS = 900, 3
 
@@ -51,10 +55,12 @@ def schedule_draft(
     take_back_at: datetime | None = None,
     reason: str = "",
     audience: AudienceSpec | None = None,
+    api_key: str = "",
 ) -> CeDraftSchedule:
     """Publish the draft at a time, as it is now; the schedule before, if any, is cancelled.
 
-    `audience`: who gets the release; null for all. Raises DraftEnded, ScheduleRefused, AudienceInvalid.
+    `audience`: who gets the release; null for all. `api_key`: the prefix of the key that asks for it. Raises
+    DraftEnded, ScheduleRefused, AudienceInvalid.
     """
     if audience:
         audience.validate()
@@ -77,6 +83,7 @@ def schedule_draft(
             edits_hash=hash_edits(draft),
             author=user,
             author_name=read_name(author),
+            api_key=api_key,
             people=_list_people(draft, user),
             audience=audience and audience.to_json(),
         )
@@ -183,7 +190,9 @@ def _list_people(draft: CeDraft, author: Any) -> list[str]:
 
 
 def _check_people(schedule: CeDraftSchedule, merged: MergedEdits) -> Iterator[str]:
-    """A sentence for everybody who stood for the schedule and does not any more."""
+    """A sentence for everybody who stood for the schedule and does not any more, and for an API key likewise."""
+    if schedule.api_key:
+        yield from _check_key(schedule)
     author: Any = schedule.author
     for name in schedule.people:
         is_author = name == schedule.author_name
@@ -200,6 +209,14 @@ def _check_people(schedule: CeDraftSchedule, merged: MergedEdits) -> Iterator[st
         request.user = author
         if list_missing_rights(request, merged.differences):
             yield f"{schedule.author_name}, who scheduled it, may not make all of its changes any more."
+
+
+def _check_key(schedule: CeDraftSchedule) -> Iterator[str]:
+    """A sentence if the API key that scheduled it could not do so now."""
+    try:
+        require_key(schedule.api_key, SCOPE)
+    except APIException as refused:
+        yield f"It was scheduled with the API key {schedule.api_key}…. {refused.detail}"
 
 
 def _find_user(name: str) -> Any:

@@ -81,12 +81,28 @@ def key_of(secret: str) -> CeApiKey:
     key, expired = _find_key(secret.partition(".")[0])
     if key is None or not key.is_valid(secret):
         raise exceptions.AuthenticationFailed("Unknown API key.")
+    _require_valid(key, expired=expired)
+    return key
+
+
+def require_key(prefix: str, scope: str) -> None:
+    """Check the key of an earlier call once more, before what it asked for is done.
+
+    Raises AuthenticationFailed if it would not be accepted now, and PermissionDenied if it has lost the scope.
+    """
+    key, expired = _find_key(prefix)
+    if key is None:
+        raise exceptions.AuthenticationFailed("This API key does not exist any more.")
+    _require_valid(key, expired=expired)
+    need_scope(key, (scope,))
+
+
+def _require_valid(key: CeApiKey, *, expired: bool) -> None:
     if key.revoked:
         raise exceptions.AuthenticationFailed("This API key was revoked.")
     if expired:
         raise exceptions.AuthenticationFailed("This API key has expired.")
     _limit_to_maker(key)
-    return key
 
 
 def _limit_to_maker(key: CeApiKey) -> None:

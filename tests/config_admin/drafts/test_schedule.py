@@ -25,6 +25,7 @@ from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from config_admin.releases.gradual import AudienceInvalid, AudienceSpec, Guard, find_gradual_release
 from convengine.engine.errors import GradualReleaseRunning
+from convengine.server.api.models import CeApiKey
 from convengine.server.jobs.running import all_jobs
 from tests.config_admin.builders import make
 from tests.config_admin.test_cases.builders import make_test
@@ -342,3 +343,58 @@ def test_times_are_ahead_and_in_order(draft: m.CeDraft, ada: User) -> None:
             schedule_draft(draft.pk, ada, *times)
     with pytest.raises(ScheduleRefused, match="no changes"):
         schedule_draft(m.CeDraft.objects.create(title="Nothing").pk, ada, in_hours(1))
+
+
+def revoke(key: CeApiKey, maker: User) -> None:
+    CeApiKey.objects.filter(pk=key.pk).update(revoked=True)
+
+
+def expire(key: CeApiKey, maker: User) -> None:
+    CeApiKey.objects.filter(pk=key.pk).update(expiry_date=in_hours(-1))
+
+
+def delete_key(key: CeApiKey, maker: User) -> None:
+    key.delete()
+
+
+def remove_scope(key: CeApiKey, maker: User) -> None:
+    CeApiKey.objects.filter(pk=key.pk).update(scopes=["turns"])
+
+
+def remove_group(key: CeApiKey, maker: User) -> None:
+    maker.groups.clear()
+
+
+def deactivate_maker(key: CeApiKey, maker: User) -> None:
+    lose_activity(maker)
+
+
+@pytest.mark.parametrize("has_maker", [True, False])
+@pytest.mark.parametrize(
+    ("loss", "why"),
+    [
+        (revoke, "This API key was revoked."),
+        (expire, "This API key has expired."),
+        (delete_key, "This API key does not exist any more."),
+        (remove_scope, "This API key does not have the scope config"),
+        (remove_group, "or its maker no longer has the right to it."),
+        (deactivate_maker, "The user who created this API key is not active."),
+    ],
+)
+def test_a_key_that_would_be_refused_at_the_time_publishes_nothing(
+    draft: m.CeDraft, root: Client, loss: Callable[[CeApiKey, User], None], why: str, has_maker: bool
+) -> None:
+    maker = User.objects.create_user("may", is_staff=True)
+    maker.groups.set(Group.objects.filter(name__in=["config_admin", "integrator"]))
+    key, secret = CeApiKey.objects.create_key(name="of may", scopes=["config"], made_by=maker if has_maker else None)
+    body = {"publishAt": in_hours(1).isoformat()}
+    url, headers = f"/api/v1/config/drafts/{draft.pk}/schedule", {"Authorization": f"Api-Key {secret}"}
+    assert Client().post(url, body, "application/json", headers=headers).status_code == 200
+    loss(key, maker)
+    is_refused = has_maker or loss not in (remove_group, deactivate_maker)
+    page = reverse("admin:config_admin_cedraft_change", args=[draft.pk])
+    assert (why in root.get(page).content.decode()) == is_refused
+    assert pass_time() == ({"refused": 1} if is_refused else {"published": 1})
+    assert read_live() == ("Before" if is_refused else "Christmas")
+    for address in (page, reverse("admin:index")):
+        assert (why in root.get(address).content.decode()) == is_refused
