@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpR
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
 
 from config_admin.test_cases import coverage_page, run_pages
 from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
@@ -31,10 +32,12 @@ from config_admin.test_cases.editor import (
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult
 from config_admin.test_cases.runs import RunBusy, Selection, start_run
 from config_admin.test_cases.transfer import FILE_ACCEPT, LARGEST_IMPORT, export_tests, import_files
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import loads, to_strict
 from convengine.scenarios.in_memory import MemoryPlayer
 from convengine.scenarios.loading import parse_yaml
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.read_only import NewestFirst
 from convengine.server.admin_site.record_columns import badge_column
 from convengine.server.app_interfaces import named_configurations
 from convengine.server.database.sql import database_time
@@ -88,19 +91,37 @@ class ResultFilter(admin.SimpleListFilter):
         return queryset.filter(latest_passed=None) if self.value() == "none" else queryset
 
 
+class TestList(NewestFirst):
+    """The tests in their order, paged by key, with actions."""
+
+    __test__ = False
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Read the page; its tests can be chosen for an action."""
+        super().get_results(request)
+        self.paginator.labels = ("First page", "Next page")
+        self.show_admin_actions = True
+
+
 @admin.register(CeTestCase)
 class TestCaseAdmin(ModelAdmin):
     """Tests by folder."""
 
     __test__ = False
-    change_list_template = "config_admin/test_list.html"
-    list_display = ("title", "folder", "tag_names", "result_label", "owner", "changed_at")
+    list_before_template = "config_admin/test_list_links.html"
+    list_display = ("title", "folder", "tag_names", "result_label", "latest_configuration", "owner", "changed_at")
     list_filter = (FolderFilter, TagFilter, ResultFilter)
     search_fields = ("title", "name")
     ordering = ("folder", "title", "test_case_id")
     list_per_page = 50
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    sortable_by = ()
     actions = ("run_selected", "export_selected")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """The list without counting."""
+        return TestList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With tags and newest results, in two queries."""
@@ -124,7 +145,12 @@ class TestCaseAdmin(ModelAdmin):
     def result_label(self, case: Any) -> tuple[str, str]:
         """The newest result, on any configuration."""
         word, label = RESULT_LABELS[case.latest_passed]
-        return word, f"{label} · {case.latest_title}" if case.latest_title else label
+        return word, label
+
+    @admin.display(description="on")
+    def latest_configuration(self, case: Any) -> str:
+        """What the newest result is of."""
+        return shorten_line(case.latest_title, 40) if case.latest_title else "–"
 
     def get_urls(self) -> list[Any]:
         """Add runs, coverage, import and export."""

@@ -102,7 +102,7 @@ class TestRunAdmin(ReadOnlyAdmin):
     change_form_template = None
     list_display = (
         "run_label",
-        "configuration_title",
+        "configuration_label",
         "describe_selection",
         "status_label",
         "counts",
@@ -126,7 +126,12 @@ class TestRunAdmin(ReadOnlyAdmin):
     @admin.display(description="run", ordering="run_id")
     def run_label(self, run: CeTestRun) -> str:
         """Its number."""
-        return f"Run {run.pk}"
+        return f"Run\N{NO-BREAK SPACE}{run.pk}"
+
+    @admin.display(description="configuration")
+    def configuration_label(self, run: CeTestRun) -> str:
+        """What the tests ran on."""
+        return run.configuration_title
 
     @admin.display(description="tests")
     def describe_selection(self, run: CeTestRun) -> str:

@@ -30,6 +30,8 @@ class PageByKey(Paginator):
     older = ""
     #: The address of the first page; blank on the first page.
     newest = ""
+    #: What the links to the first and to the next page are called.
+    labels = ("Newest", "Older")
 
 
 class NewestFirst(ChangeList):

@@ -200,6 +200,31 @@ def test_pages_cost_the_same_queries_for_any_number_of_tests(ada: Client) -> Non
     assert counts[:half] == counts[half:]
 
 
+def test_all_tests_are_listed_once_page_by_page(ada: Client) -> None:
+    for number in range(120):
+        make_test(f"Test {number:03}", folder=f"f{number % 2}")
+    seen, url = [], LIST
+    while url:
+        with CaptureQueriesContext(connection) as queries:
+            page = ada.get(url).context["cl"]
+        assert not [query for query in queries if "OFFSET" in query["sql"]]
+        seen += [(case.folder, case.title) for case in page.result_list]
+        url = page.paginator.older and f"{LIST}{page.paginator.older}"
+    assert seen == [(f"f{half}", f"Test {number:03}") for half in (0, 1) for number in range(half, 120, 2)]
+
+
+def test_tests_of_a_later_page_are_chosen_and_run(ada: Client) -> None:
+    for number in range(60):
+        make_test(f"Test {number:02}")
+    url = f"{LIST}{ada.get(LIST).context['cl'].paginator.older}"
+    page = ada.get(url)
+    assert "Next page" not in page.content.decode()
+    assert "First page" in page.content.decode()
+    chosen = [case.pk for case in page.context["cl"].result_list][:2]
+    ada.post(url, {"action": "run_selected", "_selected_action": chosen, "index": 0})
+    assert CeTestRun.objects.get().selection == {"cases": chosen}
+
+
 def test_integrators_and_operators_may_not_see_tests(somebody: Any) -> None:
     case = make_test()
     for group in ("integrator", "operator"):
