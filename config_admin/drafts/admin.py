@@ -10,17 +10,25 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
 
 from config_admin.comparison.configurations import build_comparison, count_by_table, first_rows
 from config_admin.comparison.row_diff import text_of
 from config_admin.drafts import moves, review_pages, schedule_page
-from config_admin.drafts.conditions import Publication, judge_draft_gate, list_problems, may_override
-from config_admin.drafts.edits import MergedEdits, find_other_drafts, merge_edits, store_edits
+from config_admin.drafts.conditions import (
+    Publication,
+    count_needed_approvals,
+    judge_draft_gate,
+    list_problems,
+    may_override,
+)
+from config_admin.drafts.edits import MergedEdits, find_other_drafts, hash_edits, merge_edits, store_edits
 from config_admin.drafts.middleware import KEY, enter_draft, leave_draft
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
+from config_admin.drafts.review import list_open_returns
 from config_admin.drafts.review_pages import draft_url
 from config_admin.drafts.sections import build_sections
 from config_admin.editing.links import column_label, release_url, row_name, row_url
@@ -308,19 +316,28 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         answer="Publish",
         back_url=draft_url(draft.pk),
         refusals=refusals[:SHOWN],
-        warnings=warnings_of(findings)[:SHOWN],
+        warnings=[*_list_returns(draft), *warnings_of(findings)][:SHOWN],
         counts=count_by_table(by_table),
         rows=first_rows(by_table, SHOWN),
         notes=[Refusal(note) for note in moves.list_stranded_notes(draft, merged)],
         choice="config_admin/publish_audience.html",
         form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
         inputs=[("live", _sum_up(merged))],
-        reason=reasons.read_reason(request) or draft.description or draft.title,
+        reason=reasons.read_reason(request) or draft.offered_reason,
         override=closed,
         override_reason=_read_override(request),
     )
     question.more = sum(map(len, by_table.values())) - len(question.rows)
     return question
+
+
+def _list_returns(draft: CeDraft) -> list[str]:
+    """Who returned the draft as it is, where publishing needs no approval."""
+    if count_needed_approvals():
+        return []
+    return [
+        f"{name} returned the draft. Read the review first." for name in list_open_returns(draft, hash_edits(draft))
+    ]
 
 
 def _read_override(request: HttpRequest) -> str:
@@ -339,7 +356,7 @@ def _describe_conflict(name: tuple[str, Any], merge: RowMerge) -> dict[str, Any]
     table, pk = name
     fields = [
         {
-            "label": column_label(table, field),
+            "label": capfirst(column_label(table, field)),
             "live": text_of(mask_row(table, merge.now or {}), field),
             "draft": text_of(mask_row(table, merge.after or {}), field),
         }

@@ -27,7 +27,8 @@ class DraftConflict(ValueError):
 
     def __init__(self, rows: list[RowName]) -> None:
         self.rows = rows
-        super().__init__(f"{len(rows)} rows were changed in the draft and live, differently.")
+        count = "1 row was" if len(rows) == 1 else f"{len(rows)} rows were"
+        super().__init__(f"{count} changed live and in the draft, differently. Decide on the page of the draft.")
 
 
 @dataclass

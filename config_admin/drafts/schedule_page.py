@@ -51,7 +51,7 @@ def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     refusals = [refusal.message for refusal in list_missing_rights(request, merged.differences)]
     if not merged.wanted:
         refusals.append("The draft changes nothing that is not live already.")
-    form = ScheduleForm(request.POST or None, initial={"reason": draft.description or draft.title})
+    form = ScheduleForm(request.POST or None, initial={"reason": draft.offered_reason})
     is_for_part = request.POST.get("to") == "part"
     audience = AudienceForm(request.POST) if is_for_part else AudienceForm()
     is_valid = form.is_valid() and (audience.is_valid() or not is_for_part)
