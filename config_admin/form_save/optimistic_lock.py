@@ -43,7 +43,7 @@ class Intruder(NamedTuple):
 
 def intruder(instance: Any) -> Intruder:
     """The last change of a row."""
-    return next(changed_by(type(instance), instance.pk, 0), Intruder("somebody", _at(timezone.now()), None))
+    return next(changed_by(type(instance), instance.pk, 0), Intruder("somebody", format_moment(timezone.now()), None))
 
 
 def changed_by(model: Any, pk: Any, after: int) -> Iterator[Intruder]:
@@ -53,7 +53,7 @@ def changed_by(model: Any, pk: Any, after: int) -> Iterator[Intruder]:
     releases = CeRelease.objects.in_bulk([version for version, _ in changes])
     for version, moment in changes:
         release = releases[version]
-        yield Intruder(release.author or release.get_origin_display(), _at(moment), version)
+        yield Intruder(release.author or release.get_origin_display(), format_moment(moment), version)
 
 
 def last_changes(model: Any, pks: Collection[Any]) -> dict[Any, Intruder]:
@@ -67,7 +67,7 @@ def last_changes(model: Any, pks: Collection[Any]) -> dict[Any, Intruder]:
         releases = CeRelease.objects.in_bulk({version for version, _ in newest.values()})
         for pk, (version, moment) in newest.items():
             release = releases[version]
-            intruders[pk] = Intruder(release.author or release.get_origin_display(), _at(moment), version)
+            intruders[pk] = Intruder(release.author or release.get_origin_display(), format_moment(moment), version)
     return intruders
 
 
@@ -85,5 +85,5 @@ def digest_of(content: Content) -> str:
     return hash_of(canonical(content))[:16]
 
 
-def _at(moment: Any) -> str:
+def format_moment(moment: Any) -> str:
     return formats.date_format(timezone.localtime(moment), "DATETIME_FORMAT")

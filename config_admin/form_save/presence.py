@@ -17,9 +17,10 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_POST
 
 from config_admin.editing.links import row_url
-from config_admin.form_save.optimistic_lock import SeenVersion, changed_by
+from config_admin.form_save.optimistic_lock import Intruder, SeenVersion, changed_by, digest_of
 from config_admin.form_save.presence_row import CePresence, Doing
-from config_admin.releases.content import control_plane
+from config_admin.releases.content import content_of, control_plane
+from config_admin.releases.tree import Content
 
 #: After how much silence a page is gone, and after how much it is forgotten.
 GONE, FORGOTTEN = timedelta(seconds=60), timedelta(minutes=10)
@@ -50,7 +51,7 @@ def report_presence(request: HttpRequest) -> JsonResponse:
         CePresence.objects.filter(pk=visit, user=user).update(seen_at=timezone.now() - GONE)
         return JsonResponse({})
     _note(user, open_row, visit, _doing(request))
-    visitors, news = list(others(user, open_row, visit)), _news(open_row, request.POST.get("seen", ""))
+    visitors, news = list(others(user, open_row, visit)), _news(request, open_row, request.POST.get("seen", ""))
     return JsonResponse({"others": visitors, "news": news, "history": row_url(open_row.table, open_row.pk, "history")})
 
 
@@ -98,17 +99,34 @@ def _doing(request: HttpRequest) -> str:
     return given if given in Doing.values else Doing.OPEN.value
 
 
-def _news(open_row: OpenRow, seen: str) -> str:
+class StoredRow(NamedTuple):
+    """A row as it is stored now, live or in the draft of the page."""
+
+    #: Null for a deleted row.
+    content: Content | None
+    #: Who changed it last; null for whoever changed it live.
+    change: Intruder | None = None
+
+
+def _read_stored_row(request: HttpRequest, open_row: OpenRow) -> StoredRow:
+    """The row; a page in a draft names on the request how it is read."""
+    if read_in_draft := getattr(request, "ce_read_row", None):
+        in_draft: StoredRow = read_in_draft(open_row)
+        return in_draft
+    stored = open_row.model._default_manager.filter(pk=open_row.pk).first()
+    return StoredRow(content_of(stored) if stored else None)
+
+
+def _news(request: HttpRequest, open_row: OpenRow, seen: str) -> str:
     """What happened to the row since its page saw it; blank for nothing, or if the page saw none."""
     if not seen:
         return ""
-    stored = open_row.model._default_manager.filter(pk=open_row.pk).first()
-    then = SeenVersion.parse(seen)
-    if stored is not None and SeenVersion.of(stored, 0).content == then.content:
+    stored = _read_stored_row(request, open_row)
+    if stored.content is not None and digest_of(stored.content) == SeenVersion.parse(seen).content:
         return ""
-    change = next(changed_by(open_row.model, open_row.pk, 0), None)
+    change = stored.change or next(changed_by(open_row.model, open_row.pk, 0), None)
     by = f"{change.who} ({change.when})" if change else "Somebody"
-    if stored is None:
+    if stored.content is None:
         return f"{by} deleted this row. Your input is kept. Save to create the row again."
     return (
         f"{by} saved this row while you have it open. Nothing is lost. When you save, both changes are "
