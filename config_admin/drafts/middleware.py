@@ -16,16 +16,18 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
 from config_admin.form_save.optimistic_lock import Intruder, format_moment
 from config_admin.form_save.presence import OpenRow, StoredRow
-from convengine.engine.errors import DraftRequired
+from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 
 #: The key in the session.
 KEY = "draft"
 #: What the names of the pages of the configuration begin with, and those among them that are about all releases.
 _PAGES, _ABOUT_DRAFTS = "config_admin_", "config_admin_cedraft_"
+#: Pages about tests, which name the configuration that they run on.
+_ABOUT_TESTS = "config_admin_cetest"
 _OUTSIDE = (
     _ABOUT_DRAFTS,
     "config_admin_cegradualrelease_",
-    "config_admin_cetest",
+    _ABOUT_TESTS,
     "config_admin_signed_in",
     "config_admin_here",
 )
@@ -76,6 +78,8 @@ class DraftMiddleware:
             return None
         if "application/json" in request.headers.get("Accept", "") or request.FILES:
             return JsonResponse({"problem": f"{exception.message} Open a draft under Releases, then save again."})
+        if isinstance(exception, GradualReleaseRunning):
+            return offer_drafts(request, "A part of the conversations tries a release. Until that ends, changes wait.")
         return offer_drafts(request, "Changes are reviewed here before they are live.")
 
     def _respond_in_draft(self, request: HttpRequest, draft_id: int) -> HttpResponseBase:
@@ -210,7 +214,7 @@ def _note_draft(request: HttpRequest, draft: CeDraft | None, *, is_in_it: bool) 
     held: Any = request
     held.ce_draft, held.is_in_draft = draft, is_in_it
     held.ce_read_row = partial(_read_row, draft)
-    held.is_about_drafts = _get_page_name(request).startswith(_ABOUT_DRAFTS)
+    held.is_about_drafts = _get_page_name(request).startswith((_ABOUT_DRAFTS, _ABOUT_TESTS))
 
 
 def _read_row(draft: CeDraft, row: OpenRow) -> StoredRow:

@@ -4,15 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('config_admin', '0006_held_schedules'),
+        ("config_admin", "0006_held_schedules"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='cedraftschedule',
-            name='api_key',
-            field=models.CharField(blank=True, help_text='The first characters of the key that scheduled it; or blank.', max_length=8, verbose_name='API key'),
+            model_name="cedraftschedule",
+            name="api_key",
+            field=models.CharField(
+                blank=True,
+                help_text="The first characters of the key that scheduled it; or blank.",
+                max_length=8,
+                verbose_name="API key",
+            ),
         ),
     ]
