@@ -36,6 +36,8 @@ CONTENT_TYPES = {
     CSV: "text/csv; charset=utf-8",
     XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+#: A name without an ending may be that of a bundle, too.
+_BUNDLES = (f".{YAML}", ".yml", f".{JSON}", "")
 #: Other spreadsheet formats: the reader of workbooks has a message about them.
 _WORKBOOKS = (f".{XLSX}", ".xlsm", ".xls")
 
@@ -84,7 +86,15 @@ def _read_document(name: str, data: bytes) -> Document:
         raise FileRefused(name, f"is not UTF-8 text (byte {error.start}). Save it again in that encoding.") from None
     if suffix == SQL:
         return seed_sql.read_seed_sql(text)
-    return sheets.read_csv(name, text) if suffix == f".{CSV}" else bundle.read_bundle(text)
+    if suffix == f".{CSV}":
+        return sheets.read_csv(name, text)
+    try:
+        return bundle.read_bundle(text)
+    except FileRefused as error:
+        if suffix in _BUNDLES:
+            raise
+        kinds = "A file to import ends in .yaml, .json, .csv, .xlsx or .sql."
+        raise FileRefused(name, f"is no configuration file. {kinds} Read as YAML: {error.problems[0]}") from None
 
 
 def read_file(path: Path, **options: Any) -> Document:

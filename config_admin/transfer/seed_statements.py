@@ -160,7 +160,7 @@ def _parse_statement(source: str, line: int, duplicate: int | None, dialect: str
     if replaced:
         source = f"INSERT {source[replaced.end() :]}"
     if not source[:6].upper() == "INSERT":
-        raise _Unparsable("only INSERT is supported.")
+        raise _Unparsable("only INSERT is supported. Change rows after the import.")
     if duplicate is not None:
         _check_own_values(source[duplicate:])
         source = source[:duplicate]

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from convengine.server.deployment import environment
-from convengine.server.deployment.folders import find_shipped, project_folder, version
+from convengine.server.deployment.folders import FIND_PROJECT, find_shipped, is_project, project_folder, version
 
 #: Seconds for a service to accept a connection.
 _PATIENCE = 3.0
@@ -76,7 +76,8 @@ def _examine_python() -> Iterator[Finding]:
 
 def _examine_project() -> Iterator[Finding]:
     folder = project_folder()
-    yield Finding(Level.FINE, "project", f"{folder}, settings {os.environ['DJANGO_SETTINGS_MODULE']}")
+    found = str(folder) if is_project(folder) else f"none in {folder} or above it"
+    yield Finding(Level.FINE, "project", f"{found}, settings {os.environ['DJANGO_SETTINGS_MODULE']}")
     if (folder / ".env").is_file():
         yield Finding(Level.FINE, "variables", f"{folder / '.env'} and the environment")
     elif (folder / ".env.example").is_file():
@@ -91,6 +92,8 @@ def _load_settings() -> Finding | None:
     from django.core.exceptions import ImproperlyConfigured
 
     remedy = "Correct this first; the rest needs the settings."
+    if not is_project(project_folder()):
+        remedy = f"{FIND_PROJECT} Or set the variables of the manual's chapter Deployment."
     try:
         django.setup()
     except (ImproperlyConfigured, ImportError) as error:

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from convengine.cli.commands import BY_WORDS, COMMANDS, Command
-from convengine.server.deployment.folders import demo_extension, find_shipped, project_folder, read_project, version
+from convengine.server.deployment.folders import (
+    FIND_PROJECT,
+    demo_extension,
+    find_shipped,
+    is_project,
+    project_folder,
+    read_project,
+    version,
+)
 
 SETTINGS = "convengine.settings"
 #: Variables that the shell may have of a project, and that its demonstration does not use.
@@ -20,6 +28,11 @@ _OF_PROJECT = (
     "DATABASE_URL", "CE_SECRET_KEY", "CE_BROKER_URL", "CE_BUS_URL", "CE_STREAMS_URL", "CE_TOOL_DATABASE_URLS",
     "CE_HTTP_CONNECTIONS",
 )  # fmt: skip
+#: What every command of Django has, and what nobody needs to read in the help of ours.
+_DJANGO_OPTIONS = {
+    "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color",
+    "--skip-checks",
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,6 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return init(rest)
     use_project(command)
+    if {"-h", "--help"} & set(rest) and command.words != "doctor":
+        # Help needs no installation.
+        os.environ.setdefault("CE_SECRET_KEY", secrets.token_urlsafe(48))
     if command.words == "doctor":
         from convengine.cli.doctor import print_report
 
@@ -110,8 +126,19 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     `words`: the command as it was typed, for its help and its errors.
     """
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import ManagementUtility
+    from django.core.management import CommandError, ManagementUtility
+    from django.core.management.base import SystemCheckError
     from django.db import OperationalError, ProgrammingError
+
+    def execute(run: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Django would print the name of the exception's class before its message."""
+        try:
+            return run(*arguments, **options)
+        except CommandError as error:
+            if options.get("traceback") or isinstance(error, SystemCheckError):
+                raise
+            print(f"convengine {words}: {error}", file=sys.stderr)
+            sys.exit(error.returncode)
 
     class NamedUtility(ManagementUtility):
         """Help and errors of a command show what was typed: `convengine test`, not the name below it."""
@@ -121,6 +148,9 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
             if words:
                 typed = f"manage {subcommand}" if words == "manage" else words
                 command.create_parser = partial(_create_parser, command.create_parser, typed)  # type: ignore[method-assign]
+            if words not in ("", "manage"):
+                command.suppressed_base_arguments = _DJANGO_OPTIONS
+                command.execute = partial(execute, command.execute)  # type: ignore[method-assign]
             return command
 
     # What is imported is no garbage, and collecting takes a third of a start. `convengine.server.apps` ends this.
@@ -128,7 +158,8 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     try:
         NamedUtility([sys.argv[0], *arguments]).execute()
     except ImproperlyConfigured as problem:
-        print("\n".join([f"Cannot start: {problem}", *_name_misspelt()]), file=sys.stderr)
+        lines = [f"Cannot start: {problem}", *_name_missing_project(problem), *_name_misspelt()]
+        print("\n".join(lines), file=sys.stderr)
         return 1
     except (OperationalError, ProgrammingError) as problem:
         if not re.search(r"no such table|relation .* does not exist", str(problem)):
@@ -147,6 +178,13 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
 
 def _create_parser(create: Callable[..., Any], typed: str, prog_name: str, subcommand: str, **options: Any) -> Any:
     return create("convengine", typed, **options)
+
+
+def _name_missing_project(problem: Exception) -> list[str]:
+    """In a folder without a project there is no `.env`, so the secret is what is missing first."""
+    if "CE_SECRET_KEY" not in str(problem) or is_project(project_folder()):
+        return []
+    return [f"There is no project in {project_folder()} or above it. {FIND_PROJECT}"]
 
 
 def _name_misspelt() -> list[str]:

@@ -90,7 +90,10 @@ def name_package(name: str) -> str:
     package = re.sub(r"[-.]", "_", name).lower()
     # The name is that of the distribution, too, which ends with a letter or a digit.
     if not re.fullmatch(r"[a-z]([a-z0-9_]*[a-z0-9])?", package) or keyword.iskeyword(package):
-        raise Refused(f"{name!r} cannot be the name of a Python package. Use letters, digits and '-'.")
+        hint = "Begin with a letter, and use letters, digits and '-'."
+        if "/" in name:
+            hint = "To name its place, use --folder."
+        raise Refused(f"{name!r} cannot be the name of a Python package. {hint}")
     if package in ("tests", "scenarios", "flows", "var") or package in sys.stdlib_module_names or find_spec(package):
         raise Refused(f"{package!r} is the name of another Python package. Choose another name.")
     return package

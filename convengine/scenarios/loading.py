@@ -185,11 +185,15 @@ def _edit(given: Json, location: str) -> Edit:
 
 
 class _Loader(yaml.SafeLoader):
-    """Dates stay texts, as in JSON; a key that is duplicate or not a text is an error."""
+    """Dates stay texts, as in JSON, and so do yes, no, on and off: they are what users say."""
 
 
 _Loader.yaml_implicit_resolvers = {
-    letter: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    letter: [
+        (tag, pattern)
+        for tag, pattern in resolvers
+        if tag != "tag:yaml.org,2002:timestamp" and (tag != "tag:yaml.org,2002:bool" or letter in "tTfF")
+    ]
     for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 

@@ -1,11 +1,13 @@
 """`manage.py demo_talk`: a conversation in the terminal with its decisions."""
 
+import logging
 import sys
 import textwrap
 import traceback
 import uuid
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any
 
@@ -20,9 +22,22 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration
+from convengine.server.extensions import faults
 from convengine.server.sessions.models import CeExtensionFault
 from convengine.server.startup.reload import ExtensionWatcher, reload_extensions
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
+
+
+@contextmanager
+def _silence_faults() -> Iterator[None]:
+    """The log has the traceback of an extension on one line; here it follows the answer."""
+    log = logging.getLogger(faults.__name__)
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 class Command(BaseCommand):
@@ -59,8 +74,12 @@ class Command(BaseCommand):
                 break
             if watcher and watcher.has_changed():
                 self._reload()
-            turn_no = self._turn(conversation_id, line)
-            if debug and turn_no is not None:
+            if not debug:
+                self._turn(conversation_id, line)
+                continue
+            with _silence_faults():
+                turn_no = self._turn(conversation_id, line)
+            if turn_no is not None:
                 self._print_tracebacks(conversation_id, turn_no)
 
     def _watch_extensions(self) -> ExtensionWatcher:
@@ -76,8 +95,8 @@ class Command(BaseCommand):
             self.stdout.write("".join(traceback.format_exception(error)))
 
     def _print_tracebacks(self, conversation_id: str, turn_no: int) -> None:
-        faults = CeExtensionFault.objects.filter(conversation_id=uuid.UUID(conversation_id), turn_no=turn_no)
-        for fault in faults.order_by("id"):
+        of_turn = CeExtensionFault.objects.filter(conversation_id=uuid.UUID(conversation_id), turn_no=turn_no)
+        for fault in of_turn.order_by("id"):
             self.stdout.write(f"error   {fault.label} {fault.name}\n{fault.traceback}")
 
     def _lines(self) -> Iterable[str]:
@@ -113,7 +132,7 @@ class Command(BaseCommand):
             self.stdout.write(f"error   {answer.error.code}: {answer.error.message}")
             return
         words = str(answer.payload.value) if answer.payload else ""
-        self.stdout.write(textwrap.fill(words, 100, initial_indent="desk    ", subsequent_indent="        "))
+        self.stdout.write(textwrap.fill(words, 100, initial_indent="bot     ", subsequent_indent="        "))
         session = answer.session
         self.stdout.write(
             f"        {session.intent}/{session.state}  turn {answer.turn_no}, release {answer.config_version}, "

@@ -51,5 +51,7 @@ class Command(BaseCommand):
                 file.write_bytes(data)
             else:
                 self.stdout.write(data.decode(), ending="")
-        except (NoSuchRelease, OSError, ValueError) as error:
+        except OSError as error:
+            raise CommandError(f"{file} cannot be written: {error.strerror}.") from None
+        except (NoSuchRelease, ValueError) as error:
             raise CommandError(str(error)) from None

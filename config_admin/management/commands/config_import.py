@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import open_draft
+from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import BaseRelease, FileRefused, Mode
 from config_admin.transfer.files import read_file, update_base
@@ -59,7 +60,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--update-base",
             action="store_true",
-            help="After the import, write the new release into the file as its base.",
+            help="After the import, write the new release into the file as its base. After a merge only if the file has "
+            "all that was changed here.",
         )
         parser.add_argument(
             "--draft",
@@ -98,9 +100,9 @@ class Command(BaseCommand):
         except DraftRequired:
             raise CommandError("Changes are reviewed here. Import into a draft: --draft TITLE.") from None
         number = release.config_version if release else None
-        if release and options["update_base"]:
-            update_base(file, BaseRelease(release.config_version, release.content_hash))
         self._tell(plan, applied=apply and not plan.is_refused, release=number, draft=options["draft"], json=json)
+        if release and options["update_base"]:
+            self._update_base(file, release, plan, options)
         if plan.is_refused:
             sys.exit(1)
 
@@ -114,6 +116,17 @@ class Command(BaseCommand):
             return
         with open_draft(draft.pk, author, reason, writing=writing, decides=False):
             yield
+
+    def _update_base(self, file: Path, release: CeRelease, plan: Plan, options: dict[str, Any]) -> None:
+        """With a newer base, the next import of a file that lacks changes made here would take them back."""
+        as_it_is = {name: options[name] for name in _READER_OPTIONS} | {"merge": False, "overwrite": True}
+        if options["merge"] and plan.base and plan_import(read_file(file, **as_it_is)).differences:
+            self.stderr.write(
+                f"{file.name} keeps its base, because it lacks changes that were made here. "
+                f"Write them into it: export {file.name}."
+            )
+            return
+        update_base(file, BaseRelease(release.config_version, release.content_hash))
 
     def _tell(self, plan: Plan, *, applied: bool, release: int | None, draft: str, json: bool) -> None:
         if json:

@@ -13,6 +13,8 @@ import convengine
 _PACKAGE = Path(convengine.__file__).resolve().parent
 #: What a wheel holds of the folders at the top level of the repository.
 _INSIDE = _PACKAGE / "_shipped"
+#: What to do in a folder that is no project.
+FIND_PROJECT = "Go to the folder of your project, or make one: convengine init NAME."
 _PACKAGES = frozenset({"convengine", "config_admin", "audit"})
 
 
@@ -67,6 +69,11 @@ def read_project(folder: Path) -> dict[str, Any] | None:
     except (ValueError, OSError):
         return None
     return project
+
+
+def is_project(folder: Path) -> bool:
+    """True for the folder of a project, and for the checkout."""
+    return read_project(folder) is not None or (is_checkout() and folder == _PACKAGE.parent)
 
 
 @cache

@@ -144,6 +144,23 @@ def test_a_base_of_another_installation_tells_nothing(exported: dict[str, Any]) 
     assert codes(plan(exported, merge=True)) == [("BASE_UNKNOWN", None, None)]
 
 
+def test_a_merge_leaves_the_base_of_a_file_that_lacks_changes_made_here(
+    tmp_path: Path, exported: dict[str, Any]
+) -> None:
+    file = tmp_path / "all.yaml"
+    file.write_bytes(export_configuration().replace(b"No.", b"Never."))
+    with change_set(reason="meanwhile"):
+        m.CePolicy.objects.filter(pk=1).update(priority=3)
+    merge = ["config_import", file, "--merge", "--apply", "--update-base"]
+    call_command(*merge, stdout=StringIO(), stderr=(said := StringIO()))
+    policy = m.CePolicy.objects.get(pk=1)
+    assert (policy.response_text, policy.priority) == ("Never.", 3)
+    assert "all.yaml keeps its base" in said.getvalue()
+    with pytest.raises(SystemExit):
+        call_command("config_import", file, "--apply", stdout=StringIO())
+    assert m.CePolicy.objects.get(pk=1).priority == 3
+
+
 @pytest.mark.parametrize("form", ["yaml", "json"])
 def test_the_command_writes_the_new_base_into_the_file(form: str, tmp_path: Path, exported: dict[str, Any]) -> None:
     file = tmp_path / f"all.{form}"

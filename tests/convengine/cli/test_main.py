@@ -143,6 +143,8 @@ def test_settings_that_cannot_be_used_give_lines_without_a_traceback(tmp_path: P
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "Cannot start: CE_SECRET_KEY must be set to a long random text (or CE_DEBUG=true for development).",
+        f"There is no project in {tmp_path} or above it. Go to the folder of your project, or make one: "
+        "convengine init NAME.",
         "CE_SECRT_KEY is not a known variable. Did you mean CE_SECRET_KEY?",
     ]
 
@@ -152,6 +154,21 @@ def test_settings_that_do_not_exist_are_named(tmp_path: Path) -> None:
     done = run(tmp_path, "check")
 
     assert (done.returncode, done.stderr) == (1, "Cannot start: the settings clinic.settings do not exist.\n")
+
+
+def test_an_error_of_a_command_begins_with_what_was_typed(tmp_path: Path) -> None:
+    done = run(tmp_path, "import", "rows.yaml", CE_SECRET_KEY="x" * 50)
+
+    assert done.returncode == 1
+    assert done.stderr == "convengine import: rows.yaml: cannot be read: No such file or directory.\n"
+
+
+def test_the_help_of_a_command_needs_no_project_and_shows_only_our_options(tmp_path: Path) -> None:
+    done = run(tmp_path, "import", "--help")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--merge" in done.stdout
+    assert "--pythonpath" not in done.stdout
 
 
 def test_the_version_needs_no_settings(tmp_path: Path) -> None:

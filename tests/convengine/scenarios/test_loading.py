@@ -330,12 +330,16 @@ def file(folder: Path, text: str) -> Path:
 
 
 def test_dates_stay_texts(tmp_path: Path) -> None:
-    assert read_yaml(file(tmp_path, "{day: 2024-05-01, at: 2024-05-01 10:00:00, n: 1, t: yes}")) == {
+    assert read_yaml(file(tmp_path, "{day: 2024-05-01, at: 2024-05-01 10:00:00, n: 1, t: true}")) == {
         "day": "2024-05-01",
         "at": "2024-05-01 10:00:00",
         "n": 1,
         "t": True,
     }
+
+
+def test_a_yes_and_a_no_are_what_users_say(tmp_path: Path) -> None:
+    assert read_yaml(file(tmp_path, "[yes, No, on, OFF, false, True]")) == ["yes", "No", "on", "OFF", False, True]
 
 
 def test_anchors_and_merges_work(tmp_path: Path) -> None:
