@@ -76,8 +76,8 @@ def _examine_python() -> Iterator[Finding]:
 
 def _examine_project() -> Iterator[Finding]:
     folder = project_folder()
-    found = str(folder) if is_project(folder) else f"none in {folder} or above it"
-    yield Finding(Level.FINE, "project", f"{found}, settings {os.environ['DJANGO_SETTINGS_MODULE']}")
+    named = str(folder) if is_project(folder) else f"none in {folder} or above it"
+    yield Finding(Level.FINE, "project", f"{named}, settings {os.environ['DJANGO_SETTINGS_MODULE']}")
     if (folder / ".env").is_file():
         yield Finding(Level.FINE, "variables", f"{folder / '.env'} and the environment")
     elif (folder / ".env.example").is_file():
