@@ -60,8 +60,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--update-base",
             action="store_true",
-            help="After the import, write the new release into the file as its base. After a merge only if the file has "
-            "all that was changed here.",
+            help="After the import, write the new release into the file as its base. After a merge only if the file "
+            "has all that was changed here.",
         )
         parser.add_argument(
             "--draft",
