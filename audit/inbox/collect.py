@@ -121,6 +121,15 @@ def _read_payloads(
                 return
 
 
+def read_texts(turns: Iterable[int]) -> dict[int, str]:
+    """The messages of some turns."""
+    keys, texts = list(turns), {}
+    for start in range(0, len(keys), _BATCH):
+        batch = CeConversationHistory.objects.filter(pk__in=keys[start : start + _BATCH])
+        texts.update((turn, text or "") for turn, text in batch.values_list("history_id", "user_input"))
+    return texts
+
+
 def read_payloads(row: CeConversationHistory, stages: Collection[str]) -> list[dict[str, Any]]:
     """The payloads of the events of a turn with one of the stages."""
     return [entry.get("payload") or {} for entry in read_document(row.events) if str(entry.get("stage")) in stages]

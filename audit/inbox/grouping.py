@@ -1,7 +1,11 @@
-"""Group short texts by likeness. Pure functions; 100,000 messages take seconds."""
+"""Group short texts by likeness. Pure functions; 100,000 messages take seconds.
+
+The wordings are compared in the order in which they came first. So one that comes later changes no group before it, and
+groups that grow message by message are those of all messages at once.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -49,12 +53,17 @@ class Message:
 class Wording:
     """Messages with the same words."""
 
+    #: The words, or what stands for them.
     words: str
     messages: list[Message] = field(default_factory=list)
 
     @property
     def newest(self) -> Message:
         return max(self.messages, key=lambda message: (message.at, message.turn))
+
+    @property
+    def first_turn(self) -> int:
+        return min(message.turn for message in self.messages)
 
 
 @dataclass
@@ -83,66 +92,77 @@ class Group:
     def workspace(self) -> str:
         return self.leader.workspace
 
-    def list_contents(self, kind: str) -> Iterator[str]:
-        """What a fingerprint is made of, for each wording: a group is known again by any of them."""
-        if self.subject != NO_SUBJECT:
-            yield "\0".join((kind, *self.subject))
-            return
-        # Messages that nobody understood had no kind before.
-        prefix = "" if kind == "NOT_UNDERSTOOD" else f"{kind}\0"
-        yield from (prefix + wording.words for wording in self.wordings)
+
+#: Finds for each message the index of an earlier one that means the same; null for none.
+FindSimilar = Callable[[Sequence[Message]], Sequence[int | None]]
 
 
-#: Finds for each text the index of an earlier one that means the same; null for none.
-FindSimilar = Callable[[Sequence[str]], Sequence[int | None]]
-
-
-def group_messages(messages: Iterable[Message], find_similar: FindSimilar | None = None) -> list[Group]:
-    """The groups of a workspace, largest first.
-
-    Each text joins the likest one that leads a group. So a chain of texts, each like the next, is not one group.
-    `find_similar`: finished groups with the same meaning are merged.
-    """
-    by_count = _list_wordings(messages)
-    leaders: list[str] = []
-    groups: list[Group] = []
-    for wording in by_count[:MOST_WORDINGS]:
-        nearest = process.extractOne(wording.words, leaders, scorer=fuzz.ratio, score_cutoff=_LIKENESS)
-        if nearest:
-            groups[nearest[2]].wordings.append(wording)
-        else:
-            leaders.append(wording.words)
-            groups.append(Group([wording]))
-    groups = _sort_groups(groups)
-    return _sort_groups(_merge_groups(groups, find_similar)) if find_similar else groups
-
-
-def group_by_subject(messages: Iterable[Message]) -> list[Group]:
-    """A group for each field or row that the messages met, largest first."""
-    by_subject: dict[Subject, list[Message]] = defaultdict(list)
-    for message in messages:
-        by_subject[message.subject].append(message)
-    return _sort_groups(Group(_list_wordings(of, blank=True), subject) for subject, of in by_subject.items())
-
-
-def _list_wordings(messages: Iterable[Message], *, blank: bool = False) -> list[Wording]:
-    """The most frequent first. `blank`: also of messages without words."""
+def list_wordings(messages: Iterable[tuple[str, Message]], *, blank: bool = False) -> list[Wording]:
+    """Messages, each with its words or what stands for them, by these. `blank`: also those without words."""
     by_words: dict[str, Wording] = {}
-    for message in messages:
-        words = normalise(message.text)
+    for words, message in messages:
         if words or blank:
             by_words.setdefault(words, Wording(words)).messages.append(message)
-    return sorted(by_words.values(), key=lambda wording: (-len(wording.messages), wording.words))
+    return list(by_words.values())
+
+
+def choose_wordings(wordings: Iterable[Wording]) -> list[Wording]:
+    """The most frequent ones, as many as are compared, in the order in which they came first.
+
+    Each of them joins the likest one that leads a group. So a chain of texts, each like the next, is not one group.
+    """
+    by_count = sorted(wordings, key=lambda wording: (-len(wording.messages), wording.first_turn))
+    return sorted(by_count[:MOST_WORDINGS], key=lambda wording: wording.first_turn)
+
+
+def find_leaders(wordings: Iterable[str], leaders: Iterable[str]) -> dict[str, str]:
+    """The likest leader of each wording, itself if none is like it. Leaders before them are in order, too."""
+    known = list(leaders)
+    leader_of: dict[str, str] = {}
+    for words in wordings:
+        nearest = process.extractOne(words, known, scorer=fuzz.ratio, score_cutoff=_LIKENESS)
+        leader_of[words] = nearest[0] if nearest else words
+        if not nearest:
+            known.append(words)
+    return leader_of
+
+
+def group_by_leader(wordings: Iterable[Wording], leader_of: Mapping[str, str]) -> list[Group]:
+    """A group for each leader, largest first."""
+    groups: dict[str, list[Wording]] = defaultdict(list)
+    for wording in wordings:
+        groups[leader_of[wording.words]].append(wording)
+    return _sort_groups(Group(_sort_wordings(members)) for members in groups.values())
+
+
+def group_by_subject(messages: Iterable[tuple[str, Message]]) -> list[Group]:
+    """A group for each field or row that the messages met, largest first."""
+    by_subject: dict[Subject, list[tuple[str, Message]]] = defaultdict(list)
+    for words, message in messages:
+        by_subject[message.subject].append((words, message))
+    return _sort_groups(
+        Group(_sort_wordings(list_wordings(members, blank=True)), subject) for subject, members in by_subject.items()
+    )
+
+
+def _sort_wordings(wordings: Iterable[Wording]) -> list[Wording]:
+    """The most frequent first, then the newest."""
+    return sorted(wordings, key=lambda wording: (-len(wording.messages), -wording.newest.turn))
 
 
 def _sort_groups(groups: Iterable[Group]) -> list[Group]:
-    return sorted(groups, key=lambda group: (-len(group.messages), group.wordings[0].words, group.subject))
+    return sorted(groups, key=lambda group: (-len(group.messages), -group.leader.turn, group.subject))
 
 
-def _merge_groups(groups: list[Group], find_similar: FindSimilar) -> list[Group]:
+def merge_groups(groups: Sequence[Group], find_similar: FindSimilar) -> list[Group]:
+    """Groups with the same meaning as one, largest first."""
+    return _sort_groups(_merge_groups(groups, find_similar))
+
+
+def _merge_groups(groups: Sequence[Group], find_similar: FindSimilar) -> list[Group]:
     """Each group joins the earlier, larger one that means the same, unless that one joined another."""
     joined: set[int] = set()
-    for index, earlier in enumerate(find_similar([group.leader.text for group in groups[:MOST_MERGED]])):
+    for index, earlier in enumerate(find_similar([group.leader for group in groups[:MOST_MERGED]])):
         if earlier is not None and earlier not in joined:
             joined.add(index)
             groups[earlier].wordings += groups[index].wordings

@@ -14,7 +14,8 @@ from django.urls import reverse
 from audit.access_log.write import log_access
 from audit.inbox.collect import read_payloads
 from audit.inbox.decide import Action, GroupGone, decide
-from audit.inbox.job import BY_WORDS, MOST_GROUPS, PERIOD
+from audit.inbox.entries import BY_WORDS
+from audit.inbox.job import MOST_GROUPS, PERIOD
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
 from audit.narration import phrases as narration_phrases
 from audit.timeline.addresses import turn_url

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from django.db import transaction
 
-from audit.inbox.job import BY_WORDS, PERIOD
+from audit.inbox.entries import BY_WORDS
+from audit.inbox.job import PERIOD
 from audit.models import CeInboxGroup
 from convengine.server.app_interfaces import StoredMessage
 from convengine.server.database.sql import database_time

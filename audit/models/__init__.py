@@ -8,7 +8,7 @@ from audit.models.count import CeCountProgress, CeKeptCount, CeTurnCount, CeTurn
 from audit.models.erasure import CeErasure
 from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
-from audit.models.inbox import CeInboxGroup
+from audit.models.inbox import CeInboxGroup, CeInboxMessage, CeInboxProgress
 from audit.models.ledger import CeLedger
 from audit.models.replay_job import CeReplayJob
 from audit.models.sealed import AppendOnly
@@ -29,6 +29,8 @@ __all__ = [
     "CeCountProgress",
     "CeErasure",
     "CeInboxGroup",
+    "CeInboxMessage",
+    "CeInboxProgress",
     "CeKeptCount",
     "CeLedger",
     "CeLlmCallLog",

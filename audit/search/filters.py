@@ -7,20 +7,25 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
-from audit.models import CeMcpUserFeedback, CeTurnIndex
+from audit.models import CeInboxMessage, CeMcpUserFeedback, CeTurnIndex
+from audit.record.form_steps import FormStep
 from audit.record.milestones import CONDITIONS, Milestone, has_step
 from audit.search.query import SearchQuery
 from audit.search.sources import (
     Source,
     conversation_source,
     feedback_source,
+    group_source,
     index_source,
     participant_source,
     sql_condition,
     turns_source,
 )
 from audit.search.text_index import TextSource, is_available
+from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.stages import COMMON
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
+from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.sessions.participants import find_participants
 
@@ -29,6 +34,12 @@ Condition = Any
 _MILESTONE_SOURCES: Mapping[str, Source] = {
     Milestone.HANDED_OVER: turns_source("g", CONDITIONS[Milestone.HANDED_OVER]),
     Milestone.MODEL_FAILED: turns_source("l", CONDITIONS[Milestone.MODEL_FAILED]),
+}
+#: For steps that are rare, turns among which those with the step are.
+_STEP_SOURCES: Mapping[FormStep, Source] = {
+    FormStep.GAVE_UP: index_source("s", CeTurnIndex.STAGE, str(FORM_GIVEN_UP)),
+    FormStep.DECLINED: index_source("s", CeTurnIndex.STAGE, str(FORM_REFUSED)),
+    FormStep.HANDED_OVER: turns_source("t", Q(state_code=HAND_OVER)),
 }
 
 
@@ -98,6 +109,11 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
         yield Filter((CONDITIONS[search.milestone],), _MILESTONE_SOURCES.get(search.milestone))
     if search.step:
         yield Filter((has_step(search.step.pattern),))
+        if source := _STEP_SOURCES.get(search.step.kind):
+            yield Filter(source=source)
+    if search.group is not None:
+        in_group = CeInboxMessage.objects.filter(turn_id=OuterRef("history_id"), group=search.group)
+        yield Filter((Exists(in_group),), group_source(search.group))
     if search.text and is_available():
         yield Filter(source=TextSource(search.text))
     if search.stage in COMMON:

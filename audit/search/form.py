@@ -82,6 +82,7 @@ class FindForm(forms.Form):
         max_length=_LONGEST,
         help_text="Number of the form, step and field, such as 2/ASKED:phone, from the report of forms.",
     )
+    group = forms.IntegerField(label="Group of the inbox", min_value=1, max_value=2**63 - 1)
     feedback = forms.ChoiceField(label="Feedback", choices=[_ANY, *CeMcpUserFeedback.Type.choices])
     table = forms.ChoiceField(label="Kind of row", choices=[_ANY, *DECIDERS.items()])
     row = forms.CharField(label="Number or code of the row", max_length=_LONGEST)
@@ -187,6 +188,7 @@ class FindForm(forms.Form):
             error=cleaned["error"],
             milestone=cleaned["milestone"],
             step=cleaned["step"],
+            group=cleaned["group"],
             feedback=cleaned["feedback"],
             release=cleaned["release"],
             cost=cleaned["cost"],
@@ -217,7 +219,7 @@ class FindPageForm(FindForm):
 #: The filters in groups.
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Text, participant, intent and state", ("q", "participant", "intent", "state", "status")),
-    ("Outcome", ("error", "stage", "milestone", "step", "feedback")),
+    ("Outcome", ("error", "stage", "milestone", "step", "group", "feedback")),
     ("Used rows", ("table", "row", "release")),
     ("Time and channel", ("since", "until", "workspace", "channel", "id")),
     ("Duration and cost", ("ms", "cost")),

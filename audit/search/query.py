@@ -30,6 +30,8 @@ class SearchQuery:
     milestone: str = ""
     #: A step of a form.
     step: Step | None = None
+    #: A group of messages of the inbox.
+    group: int | None = None
     #: A deciding row: its table, and its key as text.
     table: str = ""
     row: str = ""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from django.db.models import BooleanField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 
-from audit.models import CeMcpUserFeedback, CeTurnIndex
+from audit.models import CeInboxMessage, CeMcpUserFeedback, CeTurnIndex
 from convengine.server.sessions.models import CeConversationHistory
 
 #: A source with more candidates counts as large.
@@ -151,6 +151,12 @@ def feedback_source(kind: str) -> OrderedSource:
     again = given.filter(turn_id=OuterRef("turn_id"), feedback_id__gt=OuterRef("feedback_id"))
     order = ("created_at", "feedback_id")
     return OrderedSource("f", "turn_id", given, order, "turn_id", _narrow_by_giving, ~Exists(again))
+
+
+def group_source(group: int) -> OrderedSource:
+    """The turns with a message of a group of the inbox."""
+    messages = CeInboxMessage.objects.filter(group=group)
+    return OrderedSource("b", "history_id", messages, ("turn_id", "id"), "turn_id", lambda rows, since, until: rows)
 
 
 def _narrow_by_storing(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:

@@ -5,13 +5,26 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.inbox.grouping import Message, group_messages, normalise
+from audit.inbox.grouping import (
+    Group,
+    Message,
+    choose_wordings,
+    find_leaders,
+    group_by_leader,
+    list_wordings,
+    normalise,
+)
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def messages(*texts: str) -> list[Message]:
     return [Message(number, text, BEGIN + timedelta(minutes=number)) for number, text in enumerate(texts)]
+
+
+def group_messages(given_messages: list[Message]) -> list[Group]:
+    wordings = choose_wordings(list_wordings((normalise(message.text), message) for message in given_messages))
+    return group_by_leader(wordings, find_leaders((wording.words for wording in wordings), []))
 
 
 def texts(*given_texts: str) -> list[list[str]]:
@@ -53,3 +66,12 @@ def test_every_message_with_words_is_in_one_group(given_texts: list[str]) -> Non
     assert sorted(grouped, key=lambda message: message.turn) == [
         message for message in given_messages if normalise(message.text)
     ]
+
+
+@given(st.lists(st.text("abc", max_size=8), max_size=20), st.integers(0, 20))
+def test_groups_that_grow_are_those_of_all_messages_at_once(given_texts: list[str], first: int) -> None:
+    wordings = list(dict.fromkeys(given_texts))
+    at_once = find_leaders(wordings, [])
+    before = find_leaders(wordings[:first], [])
+    leaders = [words for words, leader in before.items() if words == leader]
+    assert {**before, **find_leaders(wordings[first:], leaders)} == at_once

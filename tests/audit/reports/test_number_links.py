@@ -12,6 +12,7 @@ from django.http import QueryDict
 from django.test import Client, RequestFactory
 from django.urls import resolve, reverse
 
+from audit.models import CeInboxGroup
 from config_admin.releases.models import CeRelease
 from tests.audit.reports.seeded_worlds import TRADES, build_world
 
@@ -75,6 +76,8 @@ def test_every_number_leads_to_as_many_lines(seed: int) -> None:
     client = Client()
     client.force_login(user)
     pages = [reverse(f"admin:{name}") for name in _PAGES]
+    inbox = reverse("admin:audit_ceaudit_inbox")
+    pages += [f"{inbox}?kind={kind}" for kind in CeInboxGroup.objects.values_list("kind", flat=True).distinct()]
     pages += [f"{reverse('admin:audit_ceaudit_reports')}?days=30&channel=web"]
     newest = CeRelease.objects.filter(author="ben").latest("pk")
     pages.append(reverse("admin:audit_ceaudit_effect", args=[newest.pk]))

@@ -1,0 +1,17 @@
+"""`manage.py group_inbox`: read all messages of the inbox and group them again."""
+
+from typing import Any
+
+from django.core.management import BaseCommand
+
+from audit.inbox.job import group_again
+
+
+class Command(BaseCommand):
+    help = "Group the messages of the inbox again: all of the last 30 days, as the job does once a day."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print how many there are."""
+        counts = list(group_again())
+        messages, groups = (sum(each[name] for each in counts) for name in ("messages", "groups"))
+        self.stdout.write(f"Read {messages} messages; they are in {groups} groups.")
