@@ -28,6 +28,7 @@ from audit.reports.effect_page import effect_page
 from audit.reports.funnel_page import funnel_page
 from audit.reports.page import report_page
 from audit.reports.rows_page import rows_page
+from audit.reports.topics import TOPICS
 from audit.reports.weekly_page import weekly_page
 from audit.search.page import find_page
 from audit.simulator.page import simulator_page
@@ -171,6 +172,15 @@ class AuditAdmin(OfTurns):
             path("find/", self.admin_site.admin_view(reads_record(find_page)), name="audit_ceaudit_find"),
             path("inbox/", self.admin_site.admin_view(inbox_page), name="audit_ceaudit_inbox"),
             path("reports/", self.admin_site.admin_view(reads_record(report_page)), name="audit_ceaudit_reports"),
+            *(
+                path(
+                    f"reports/{topic.path}",
+                    self.admin_site.admin_view(reads_record(report_page)),
+                    {"topic": topic},
+                    name=topic.url_name,
+                )
+                for topic in TOPICS[1:]
+            ),
             path("reports/forms/", self.admin_site.admin_view(reads_record(funnel_page)), name="audit_ceaudit_forms"),
             path("reports/rows/", self.admin_site.admin_view(reads_record(rows_page)), name="audit_ceaudit_rows"),
             path(

@@ -139,8 +139,8 @@ def find_measure(name: str) -> Measure:
 
 
 def name_base(measure: Measure) -> str:
-    """What a share or a mean is taken of: turns, or conversations."""
-    return "conversations" if measure.unit == Unit.CONVERSATIONS else "turns"
+    """What a share or a mean is taken of: turns, conversations, or calls."""
+    return str(measure.unit) if measure.unit in (Unit.CONVERSATIONS, Unit.CALLS) else "turns"
 
 
 def format_value(measure: Measure, value: Decimal) -> str:

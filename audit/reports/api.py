@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from audit.record.form_steps import FormStep
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.report import Group, Selection, Totals, build_report
+from audit.reports.report import Dimension, Report, Selection, Totals, build_report
 from audit.reports.selection_form import ReportForm
+from audit.reports.topics import ANSWER, CHANNEL, DIMENSIONS, ERROR, INTENT, MODEL, RELEASE, STATE, STEP, UNKNOWN_STATE
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
@@ -26,6 +27,19 @@ _KINDS: dict[str, Any] = {
     "first": OpenApiTypes.DATE,
     "last": OpenApiTypes.DATE,
     "release": {"type": "integer", "minimum": 0},
+}
+
+
+#: How many groups of a dimension there are at most.
+MOST = 50
+_GROUPS = {
+    "intents": INTENT,
+    "releases": RELEASE,
+    "channels": CHANNEL,
+    "notUnderstoodStates": UNKNOWN_STATE,
+    "steps": STEP,
+    "models": MODEL,
+    "answers": ANSWER,
 }
 
 
@@ -46,7 +60,7 @@ class ReportPeriodSerializer(serializers.Serializer[Any]):
 
 
 class ReportGroupSerializer(serializers.Serializer[Any]):
-    """The turns with one intent or release."""
+    """The turns with one intent, release or anything else; a step or a model has only numbers of its own."""
 
     name = serializers.CharField()
     numbers = ReportNumbersSerializer()
@@ -86,6 +100,11 @@ class ReportSerializer(serializers.Serializer[Any]):
     periods = ReportPeriodSerializer(many=True)
     intents = ReportGroupSerializer(many=True, help_text="The most frequent ones.")
     releases = ReportGroupSerializer(many=True, help_text="The most frequent ones.")
+    channels = ReportGroupSerializer(many=True, help_text="The most frequent ones.")
+    notUnderstoodStates = ReportGroupSerializer(many=True, help_text="The states after the turns.")
+    steps = ReportGroupSerializer(many=True, help_text="Steps of the pipeline, with the time that they took in a turn.")
+    models = ReportGroupSerializer(many=True, help_text="Called models, named with their connections.")
+    answers = ReportGroupSerializer(many=True, help_text="Rated answers, as table and key of the row.")
     states = ReportValueSerializer(many=True, help_text="The most frequent ones.")
     errorCodes = ReportValueSerializer(many=True, help_text="The most frequent ones.")
     forms = ReportFormSerializer(many=True)
@@ -107,7 +126,8 @@ class ReportsView(ApiView):
         responses={200: ReportSerializer},
     )
     def get(self, request: Request) -> Response:
-        """The numbers of a period: in total, by hour or day, intent, release, state and error, and how far forms came.
+        """The numbers of a period: in total and by hour or day; by intent, release, channel, state, step, model, answer
+        and error; and how far forms came.
 
         Without `days`, `first` and `last` it is the last seven days.
         """
@@ -130,16 +150,15 @@ def _read_selection(request: Request) -> Selection:
 
 
 def _build_document(selection: Selection) -> dict[str, Any]:
-    report = build_report(selection)
+    report = build_report(selection, dimensions=DIMENSIONS.values())
     return {
         "since": selection.since,
         "until": selection.until,
         "total": read_values(report.totals),
         "periods": [_describe_period(period.since, period.until, period.totals) for period in report.periods],
-        "intents": list(map(_describe_group, report.intents)),
-        "releases": list(map(_describe_group, report.releases)),
-        "states": [{"name": name, "turns": turns} for name, turns in report.states],
-        "errorCodes": [{"name": name, "turns": turns} for name, turns in report.errors],
+        **{key: _describe_groups(report, dimension) for key, dimension in _GROUPS.items()},
+        "states": _describe_values(report, STATE),
+        "errorCodes": _describe_values(report, ERROR),
         "forms": list(map(_describe_funnel, read_funnels(selection))),
     }
 
@@ -148,8 +167,14 @@ def _describe_period(since: datetime, until: datetime, totals: Totals) -> dict[s
     return {"since": since, "until": until, "numbers": read_values(totals)}
 
 
-def _describe_group(group: Group) -> dict[str, Any]:
-    return {"name": group.name, "numbers": read_values(group.totals)}
+def _describe_groups(report: Report, dimension: Dimension) -> list[dict[str, Any]]:
+    groups = report.groups[dimension][:MOST]
+    return [{"name": group.name, "numbers": read_values(group.totals)} for group in groups]
+
+
+def _describe_values(report: Report, dimension: Dimension) -> list[dict[str, Any]]:
+    groups = report.groups[dimension][:MOST]
+    return [{"name": group.name, "turns": group.totals.turns} for group in groups]
 
 
 def _describe_funnel(funnel: Funnel) -> dict[str, Any]:

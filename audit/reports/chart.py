@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import NamedTuple
 
 #: The picture in its own units; pages scale it.
@@ -56,7 +57,9 @@ class BarChart:
     marks: Sequence[Mark] = ()
 
 
-def draw_bars(values: Sequence[tuple[str, str, int, int]], marks: Sequence[tuple[str, str] | None] = ()) -> BarChart:
+def draw_bars(
+    values: Sequence[tuple[str, str, float, float]], marks: Sequence[tuple[str, str] | None] = ()
+) -> BarChart:
     """Bars of (name, title, number, how much of it is marked), and above them marks of (text, title)."""
     top = _round_up(max((number for _, _, number, _ in values), default=0))
     step = (WIDTH - _LEFT) / max(len(values), 1)
@@ -89,9 +92,9 @@ def draw_bars(values: Sequence[tuple[str, str, int, int]], marks: Sequence[tuple
     return BarChart(bars, names, lines, marks=placed)
 
 
-def _round_up(number: int) -> int:
-    """The next number whose half is round, too: 2, 4, 10, 20, 40, 100 and so on."""
-    size = 2
-    while size < number:
-        size = size * 5 // 2 if str(size)[0] == "4" else size * 2
-    return size
+def _round_up(number: float) -> float:
+    """The next number whose half is round, too: 2, 4, 10, 20, 40, 100 and so on; below, 1, 0.4, 0.2 and so on."""
+    if number <= 0:
+        return 2
+    power = 10 ** floor(log10(number))
+    return next(size for size in (power, 2 * power, 4 * power, 10 * power) if size >= number)

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 
 from audit.record.form_steps import FormStep
 from audit.record.milestones import Milestone
 from audit.reports.funnel import ENDS, FIELD_STEPS, FieldSteps, Funnel, make_step, read_funnels
 from audit.reports.measures import TURNS
 from audit.reports.report import Selection
-from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
+from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, link_turns
 from convengine.engine.turn.labels import code_label
 
 TITLE = "Reports: forms"
@@ -59,17 +59,28 @@ class FunnelView(NamedTuple):
     states: Sequence[StateRow]
     #: The field that loses most; null if none loses any.
     worst: FieldSteps | None
+    #: Its drawing as a file.
+    file_name: str
+    svg_url: str
+
+    @property
+    def chart_title(self) -> str:
+        """What the drawing shows."""
+        return f"How far {self.funnel.title} comes"
 
 
 def funnel_page(request: HttpRequest) -> HttpResponse:
     """How far forms come, as a page or as CSV."""
     wanted = ReportRequest(request)
     funnels = read_funnels(wanted.selection)
+    views = [_build_view(wanted, funnel) for funnel in funnels]
+    if wanted.format == SVG:
+        return _answer_chart(wanted, views)
     if wanted.format == CSV:
         header = ("form", "intent", "field", *(step.value.lower() for step in FormStep), "unanswered")
         return wanted.answer_csv("forms", header, (line for funnel in funnels for line in _list_lines(funnel)))
     context = {
-        "funnels": [_build_view(wanted.selection, funnel) for funnel in funnels],
+        "funnels": views,
         "field_steps": FIELD_STEPS,
         "width": WIDTH,
         "bar_x": _NAMES,
@@ -77,7 +88,16 @@ def funnel_page(request: HttpRequest) -> HttpResponse:
     return wanted.render("audit/report_forms.html", TITLE, context)
 
 
-def _build_view(selection: Selection, funnel: Funnel) -> FunnelView:
+def _answer_chart(wanted: ReportRequest, views: Sequence[FunnelView]) -> HttpResponse:
+    view = next((view for view in views if view.file_name == wanted.part), None)
+    if view is None:
+        raise Http404(f"This page has no chart {wanted.part!r}.")
+    file = ChartFile(view.file_name, view.chart_title, WIDTH, view.height)
+    return wanted.answer_svg(file, "audit/chart_funnel.svg", {"view": view, "bar_x": _NAMES})
+
+
+def _build_view(wanted: ReportRequest, funnel: Funnel) -> FunnelView:
+    selection, name = wanted.selection, f"form-{funnel.schema}"
     rows = [_build_row(selection, funnel, known) for known in funnel.fields]
     steps = (FormStep.STARTED, FormStep.FILLED, FormStep.DECLINED, FormStep.COMPLETED)
     whole = [(step.label, _link(selection, funnel, step)) for step in steps]
@@ -92,6 +112,8 @@ def _build_view(selection: Selection, funnel: Funnel) -> FunnelView:
         rows,
         [_build_state(selection, *state) for state in _list_states(funnel)],
         max(losing, key=lambda known: known.losses, default=None),
+        name,
+        wanted.build_file_url(SVG, name),
     )
 
 

@@ -7,11 +7,14 @@ from enum import StrEnum
 
 from audit.models import CeMcpUserFeedback
 from audit.record.milestones import Milestone
+from audit.reports.durations import find_quantile
 from audit.reports.report import Totals
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
 
 Number = int | float | Decimal
+#: From so many milliseconds on something is slow; the beginning of a range of durations.
+SLOW_FROM = 2_000
 
 
 class Unit(StrEnum):
@@ -40,11 +43,13 @@ class Measure:
     higher_is_worse: bool | None = None
     #: The filters of the search that lists the counted turns; null if no search lists them.
     search: Mapping[str, str] | None = field(default=None, hash=False)
+    #: Of a measure that is neither a count nor a mean: the number itself, of the base.
+    value: Callable[[Totals], int | None] | None = None
 
     @property
     def is_share(self) -> bool:
         """True for a count with its percentage of the base."""
-        return self.base is not None and self.unit in (Unit.TURNS, Unit.CONVERSATIONS)
+        return self.base is not None and self.unit in (Unit.TURNS, Unit.CONVERSATIONS, Unit.CALLS)
 
     def read_part(self, totals: Totals) -> tuple[int, int]:
         """Of a share: the count, and what it is a part of."""
@@ -60,6 +65,8 @@ class Measure:
 
     def read_value(self, totals: Totals) -> Number | None:
         """The number by which two groups are compared: the share, the mean, or the plain number."""
+        if self.value is not None:
+            return self.value(totals)
         if self.is_share:
             return self.read_share(totals)
         if self.base is None:
@@ -70,6 +77,10 @@ class Measure:
 
 def _count_turns(totals: Totals) -> int:
     return totals.turns
+
+
+def _count_durations(totals: Totals) -> int:
+    return totals.durations.total()
 
 
 def _count_conversations(totals: Totals) -> int:
@@ -133,8 +144,47 @@ MEAN_TIME = Measure(
     _count_turns,
     higher_is_worse=True,
 )
+MEDIAN_TIME = Measure(
+    "median_ms",
+    "Median time",
+    "Half of them took at most so many milliseconds.",
+    Unit.MILLISECONDS,
+    lambda totals: totals.milliseconds,
+    _count_durations,
+    higher_is_worse=True,
+    value=lambda totals: find_quantile(totals.durations, 0.5),
+)
+P95_TIME = Measure(
+    "p95_ms",
+    "95% within",
+    "95 of 100 took at most so many milliseconds.",
+    Unit.MILLISECONDS,
+    lambda totals: totals.milliseconds,
+    _count_durations,
+    higher_is_worse=True,
+    value=lambda totals: find_quantile(totals.durations, 0.95),
+)
+SLOW = Measure(
+    "slow",
+    "Slow",
+    f"Those that took {SLOW_FROM // 1000} seconds or longer.",
+    Unit.TURNS,
+    lambda totals: sum(turns for bound, turns in totals.durations.items() if bound >= SLOW_FROM),
+    _count_durations,
+    higher_is_worse=True,
+    search={"ms": str(SLOW_FROM)},
+)
 MODEL_CALLS = Measure(
     "model_calls", "Model calls", "Calls of models, also failed ones.", Unit.CALLS, lambda totals: totals.model_calls
+)
+FAILED_CALLS = Measure(
+    "failed_calls",
+    "Failed calls",
+    "Calls of models that gave no answer, also those that were repeated.",
+    Unit.CALLS,
+    lambda totals: totals.failed_calls,
+    lambda totals: totals.model_calls,
+    higher_is_worse=True,
 )
 COST = Measure("cost", "Model cost", "The cost of model calls with a price.", Unit.COST, lambda totals: totals.cost)
 MODEL_FAILURES = Measure(
@@ -165,6 +215,13 @@ FORMS_COMPLETED = Measure(
     higher_is_worse=False,
     search={"milestone": Milestone.FORM_COMPLETED},
 )
+RATED = Measure(
+    "rated",
+    "Rated turns",
+    "Turns that were rated with thumbs up or down.",
+    Unit.TURNS,
+    lambda totals: totals.positive + totals.negative,
+)
 POSITIVE = Measure(
     "positive",
     "Positive feedback",
@@ -192,10 +249,9 @@ MEASURES: Mapping[str, Measure] = {
     for measure in (
         *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, CONTAINED, FORMS_STARTED, FORMS_COMPLETED, FAILED),
         *(MEAN_TIME, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE),
+        *(MEDIAN_TIME, P95_TIME, SLOW, FAILED_CALLS),
     )
 }
-#: Those that are shares: a count of turns or conversations, and what it is a part of.
-SHARES = tuple(measure for measure in MEASURES.values() if measure.is_share)
 
 
 def read_values(totals: Totals) -> dict[str, int | float | None]:

@@ -1,22 +1,25 @@
-"""The page *Reports*: how many turns, how many not understood, and where; every number of turns links to them."""
+"""The pages of the reports that are declared as topics; every number of turns links to them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from audit.models import CeCountProgress
 from audit.reports.chart import BarChart, draw_bars
-from audit.reports.measures import MEASURES, NOT_UNDERSTOOD_TURNS, TURNS, Measure
+from audit.reports.comments import build_comments
+from audit.reports.measures import Measure
 from audit.reports.release_marks import ReleaseMark, mark_releases
-from audit.reports.report import Period, Report, Totals, build_report, read_error_hours
-from audit.reports.report_request import CSV, ReportNumber, ReportRequest, build_url, link_turns
-from convengine.engine.turn.labels import code_label
+from audit.reports.report import Group, Period, Report, Selection, Totals, build_report, list_groups, read_error_hours
+from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, build_url, link_turns
+from audit.reports.topics import ERROR, FEEDBACK, OVERVIEW, UNKNOWN, WORDINGS, Chart, Table, Topic
+from audit.reports.wordings import build_wordings
 
-TITLE = "Reports"
+#: How many errors are listed.
+_MOST_ERRORS = 20
 
 
 class ReportRow(NamedTuple):
@@ -26,6 +29,32 @@ class ReportRow(NamedTuple):
     numbers: Mapping[str, ReportNumber]
     #: The releases of its hour or day.
     mark: ReleaseMark | None = None
+    #: Its own page; blank without one.
+    url: str = ""
+
+
+class ReportTable(NamedTuple):
+    """A table of groups on the page."""
+
+    name: str
+    label: str
+    noun: str
+    measures: Sequence[Measure]
+    rows: Sequence[ReportRow]
+    csv_url: str
+    #: How many more there are.
+    more: int = 0
+
+
+class ChartView(NamedTuple):
+    """A chart on the page, with its files."""
+
+    spec: Chart
+    title: str
+    drawing: BarChart
+    description: str
+    svg_url: str
+    file_name: str
 
 
 class ErrorRow(NamedTuple):
@@ -33,36 +62,79 @@ class ErrorRow(NamedTuple):
 
     name: str
     number: ReportNumber
-    first: datetime | None
-    last: datetime | None
+    first: Any
+    last: Any
 
 
-def report_page(request: HttpRequest) -> HttpResponse:
-    """The report of a period, as a page or as CSV."""
+def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
+    """The report of a period about a topic: as a page, its tables as CSV, its charts as SVG."""
     wanted = ReportRequest(request)
+    if wanted.format == CSV and wanted.part:
+        return _answer_table(wanted, topic)
     report = build_report(wanted.selection)
-    periods = [_build_row(report, _name_period(period, report), period.totals, period) for period in report.periods]
     if wanted.format == CSV:
-        rows = ((row.name, *(number.value for number in row.numbers.values())) for row in periods)
-        return wanted.answer_csv("report", ("period", *MEASURES), rows)
+        return _answer_periods(wanted, topic, report)
+    unit = "hour" if wanted.selection.goes_by_hour else "day"
+    if wanted.format == SVG:
+        return _answer_chart(wanted, topic, report, unit)
     marks = mark_releases(report.periods)
-    periods = [row._replace(mark=mark) for row, mark in zip(periods, marks, strict=True)]
-    selection = wanted.selection
+    periods = [
+        _build_row(
+            wanted.selection, _name_period(period, report), topic.measures, period.totals, period=period, mark=mark
+        )
+        for period, mark in zip(report.periods, marks, strict=True)
+    ]
     context = {
-        "measures": list(MEASURES.values()),
-        "whole": _build_row(report, "All", report.totals),
+        "topic": topic,
+        "whole": _build_row(wanted.selection, "All", topic.measures, report.totals),
+        "has_turns": report.totals.turns > 0,
         "periods": list(reversed(periods)),
-        "unit": "hour" if selection.goes_by_hour else "day",
-        "chart": _draw(periods),
-        "intents": [
-            _build_row(report, code_label(group.name), group.totals, intent=group.name) for group in report.intents
-        ],
-        "releases": [_build_row(report, group.name, group.totals, release=group.name) for group in report.releases],
-        "states": [(code_label(name), link_turns(selection, turns, state=name)) for name, turns in report.states],
-        "errors": list(_build_errors(report)),
-        "counted_at": CeCountProgress.objects.values_list("seen_at", flat=True).first(),
+        "unit": unit,
+        "charts": [_draw(wanted, topic, chart, report, marks, unit) for chart in topic.charts],
+        "tables": [_build_table(wanted, table) for table in topic.tables],
+        "counted_at": CeCountProgress.objects.filter(pk=CeCountProgress.TURNS)
+        .values_list("seen_at", flat=True)
+        .first(),
+        **_EXTRAS.get(topic, _build_nothing)(wanted),
     }
-    return wanted.render("audit/report.html", TITLE, context)
+    return wanted.render("audit/report.html", topic.title, context)
+
+
+def _answer_periods(wanted: ReportRequest, topic: Topic, report: Report) -> HttpResponse:
+    measures = topic.measures
+    rows = ((_format_start(period, report), *_list_values(measures, period.totals)) for period in report.periods)
+    return wanted.answer_csv(topic.name, ("period", *_list_names(measures)), rows)
+
+
+def _answer_table(wanted: ReportRequest, topic: Topic) -> HttpResponse:
+    table = next((table for table in topic.tables if table.dimension.name == wanted.part), None)
+    if table is None:
+        raise Http404(f"This page has no table {wanted.part!r}.")
+    rows = ((group.name, *_list_values(table.measures, group.totals)) for group in _list_groups(wanted, table))
+    name = f"{topic.name}-{wanted.part}"
+    return wanted.answer_csv(name, (wanted.part, *_list_names(table.measures)), rows)
+
+
+def _answer_chart(wanted: ReportRequest, topic: Topic, report: Report, unit: str) -> HttpResponse:
+    chart = next((chart for chart in topic.charts if chart.name == wanted.part), None)
+    if chart is None:
+        raise Http404(f"This page has no chart {wanted.part!r}.")
+    view = _draw(wanted, topic, chart, report, mark_releases(report.periods), unit)
+    file = ChartFile(view.file_name, view.title, view.drawing.width, view.drawing.height)
+    return wanted.answer_svg(file, "audit/chart_bars.svg", {"chart": view})
+
+
+def _list_names(measures: Sequence[Measure]) -> list[str]:
+    """The columns of a file; a share follows its count."""
+    return [measure.name for measure in measures]
+
+
+def _list_values(measures: Sequence[Measure], totals: Totals) -> list[Any]:
+    return [_read_number(measure, totals) for measure in measures]
+
+
+def _read_number(measure: Measure, totals: Totals) -> Any:
+    return measure.count(totals) if measure.is_share else measure.read_value(totals)
 
 
 def _name_period(period: Period, report: Report) -> str:
@@ -70,33 +142,121 @@ def _name_period(period: Period, report: Report) -> str:
     return date_format(start, "D j M" if not report.selection.goes_by_hour else "D H:i")
 
 
-def _build_row(report: Report, name: str, totals: Totals, period: Period | None = None, **filters: str) -> ReportRow:
-    return ReportRow(
-        name,
-        {measure.name: _build_number(report, measure, totals, period, filters) for measure in MEASURES.values()},
-    )
+def _format_start(period: Period, report: Report) -> str:
+    """As files name an hour or a day."""
+    if report.selection.goes_by_hour:
+        return localtime(period.since).isoformat()
+    return localtime(period.since + timedelta(minutes=59)).date().isoformat()
+
+
+def _build_row(
+    selection: Selection,
+    name: str,
+    measures: Sequence[Measure],
+    totals: Totals,
+    *,
+    filters: Mapping[str, str] | None = None,
+    period: Period | None = None,
+    mark: ReleaseMark | None = None,
+    url: str = "",
+    has_lists: bool = True,
+) -> ReportRow:
+    numbers = {
+        measure.name: _build_number(selection, measure, totals, period, (filters or {}) if has_lists else None)
+        for measure in measures
+    }
+    return ReportRow(name, numbers, mark, url)
 
 
 def _build_number(
-    report: Report, measure: Measure, totals: Totals, period: Period | None, filters: Mapping[str, str]
+    selection: Selection,
+    measure: Measure,
+    totals: Totals,
+    period: Period | None,
+    filters: Mapping[str, str] | None,
 ) -> ReportNumber:
-    count = measure.count(totals) if measure.is_share else measure.read_value(totals)
-    has_list = measure.search is not None and bool(count)
-    url = build_url(report.selection, period, {**filters, **(measure.search or {})}) if has_list else ""
-    return ReportNumber(measure, count, url, measure.read_share(totals))
+    """A number with the search that lists its turns; `filters` null for turns that no search lists."""
+    number, url = _read_number(measure, totals), ""
+    if number and measure.search is not None and filters is not None and all(filters.values()):
+        url = build_url(selection, period, {**filters, **measure.search})
+    return ReportNumber(measure, number, url, measure.read_share(totals))
 
 
-def _build_errors(report: Report) -> Iterator[ErrorRow]:
-    hours = read_error_hours([name for name, _ in report.errors])
-    for name, turns in report.errors:
-        yield ErrorRow(name, link_turns(report.selection, turns, error=name), *hours.get(name, (None, None)))
+def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
+    """The groups with any number but zero, those with the most of the first measure first."""
+    # An intent has turns of many kinds, but only those of the first measure matter.
+    deciding = table.measures if table.dimension.column == "value" else table.measures[:1]
+    groups = [
+        group
+        for group in list_groups(wanted.selection, table.dimension)
+        if any(measure.count(group.totals) for measure in deciding)
+    ]
+    return sorted(groups, key=lambda group: [-(_read_number(measure, group.totals) or 0) for measure in table.measures])
 
 
-def _draw(rows: Sequence[ReportRow]) -> BarChart:
-    marks = [(row.mark.short, row.mark.title) if row.mark else None for row in rows]
-    return draw_bars([_describe_bar(row) for row in rows], marks)
+def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
+    groups, wording = _list_groups(wanted, table), WORDINGS[table.dimension]
+    rows = [
+        _build_row(
+            wanted.selection,
+            wording.name(group.name),
+            table.measures,
+            group.totals,
+            filters=wording.search(group.name) if wording.search else {},
+            url=wording.url(group.name) if wording.url else "",
+            has_lists=wording.search is not None,
+        )
+        for group in groups[: table.most]
+    ]
+    dimension, csv_url = table.dimension, wanted.build_file_url(CSV, table.dimension.name)
+    more = max(len(groups) - table.most, 0)
+    return ReportTable(dimension.name, dimension.label, dimension.noun, table.measures, rows, csv_url, more)
 
 
-def _describe_bar(row: ReportRow) -> tuple[str, str, int, int]:
-    turns, marked = (int(row.numbers[measure.name].value or 0) for measure in (TURNS, NOT_UNDERSTOOD_TURNS))
-    return row.name, f"{row.name}: {turns} turns, {marked} not understood", turns, marked
+def _draw(
+    wanted: ReportRequest,
+    topic: Topic,
+    chart: Chart,
+    report: Report,
+    marks: Sequence[ReleaseMark | None],
+    unit: str,
+) -> ChartView:
+    values = [_describe_bar(chart, _name_period(period, report), period.totals) for period in report.periods]
+    drawing = draw_bars(values, [(mark.short, mark.title) if mark else None for mark in marks])
+    _, text, *_ = _describe_bar(chart, "All", report.totals)
+    description = f"{text}. The table below has the numbers by {unit}."
+    url, file_name = wanted.build_file_url(SVG, chart.name), f"{topic.name}-{chart.name}"
+    return ChartView(chart, f"{chart.title} by {unit}", drawing, description, url, file_name)
+
+
+def _describe_bar(chart: Chart, name: str, totals: Totals) -> tuple[str, str, float, float]:
+    whole = float(_read_number(chart.whole, totals) or 0)
+    text = f"{name}: {chart.whole.label.lower()} {whole:g}"
+    if chart.part is None:
+        return name, text, whole, 0
+    part = float(_read_number(chart.part, totals) or 0)
+    return name, f"{text}, {chart.part.label.lower()} {part:g}", whole, min(part, whole)
+
+
+def _build_nothing(wanted: ReportRequest) -> dict[str, Any]:
+    return {}
+
+
+def _build_errors(wanted: ReportRequest) -> dict[str, Any]:
+    return {"errors": list(_list_errors(wanted.selection))}
+
+
+def _list_errors(selection: Selection) -> Iterator[ErrorRow]:
+    groups = list_groups(selection, ERROR)[:_MOST_ERRORS]
+    hours = read_error_hours([group.name for group in groups])
+    for group in groups:
+        number = link_turns(selection, group.totals.turns, error=group.name)
+        yield ErrorRow(group.name, number, *hours.get(group.name, (None, None)))
+
+
+#: What a page alone has.
+_EXTRAS: Mapping[Topic, Callable[[ReportRequest], dict[str, Any]]] = {
+    OVERVIEW: _build_errors,
+    UNKNOWN: build_wordings,
+    FEEDBACK: build_comments,
+}

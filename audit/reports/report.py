@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
@@ -19,8 +19,6 @@ from convengine.engine.turn.enums import TurnStatus
 
 #: Up to this length a report goes by hour.
 _BY_HOUR = timedelta(days=2)
-#: How many intents, states, errors and releases are listed.
-MOST = 20
 
 
 @dataclass(frozen=True)
@@ -83,6 +81,9 @@ class Totals:
     forms_completed: int = 0
     positive: int = 0
     negative: int = 0
+    failed_calls: int = 0
+    #: How many took how long, by the first millisecond of their range.
+    durations: Counter[int] = field(default_factory=Counter)
 
     def add(self, kind: str, value: str, turns: int, amount: Decimal) -> None:
         """Add a count."""
@@ -109,6 +110,11 @@ class Totals:
             self.positive += turns
         elif kind == CeTurnCount.FEEDBACK:
             self.negative += turns
+        elif kind == CeTurnCount.MODEL_ERROR:
+            self.failed_calls += turns
+        elif kind == CeTurnCount.TIME:
+            self.durations[int(value)] += turns
+            self.milliseconds += amount
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
@@ -133,15 +139,46 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Dimension:
+    """What groups of turns, or of calls, have in common."""
+
+    #: As files, API and command call it.
+    name: str
+    #: What one of them is, and several are.
+    noun: str
+    label: str
+    #: The column of the counts; if it is their value, `kinds` says of which.
+    column: str = "value"
+    #: The kinds of counts by value, and as which kind and value of all turns they count.
+    kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
+
+    @property
+    def wanted(self) -> Q:
+        """The counts to add up."""
+        return _WANTED if self.column != "value" else Q(kind__in=self.kinds)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What they are added up by."""
+        return ("kind", "value") if self.column == "value" else (self.column, "kind", "value")
+
+    def translate(self, kind: str, value: str) -> tuple[str, str, str]:
+        """The group of a count, and as which kind and value it counts there. A duration is the end of its value."""
+        counted_kind, counted_value = self.kinds[kind]
+        if counted_kind != CeTurnCount.TIME:
+            return value, counted_kind, counted_value
+        name, _, duration = value.rpartition(":")
+        return name, counted_kind, duration
+
+
+@dataclass(frozen=True)
 class Report:
     """The counts of a selection."""
 
     selection: Selection
     periods: Sequence[Period]
-    intents: Sequence[Group] = field(default_factory=list)
-    states: Sequence[tuple[str, int]] = field(default_factory=list)
-    errors: Sequence[tuple[str, int]] = field(default_factory=list)
-    releases: Sequence[Group] = field(default_factory=list)
+    #: The groups of each dimension.
+    groups: Mapping[Dimension, Sequence[Group]] = field(default_factory=dict)
 
     @property
     def totals(self) -> Totals:
@@ -149,16 +186,12 @@ class Report:
         return sum((period.totals for period in self.periods), Totals())
 
 
-def build_report(selection: Selection, zone: tzinfo | None = None) -> Report:
-    """Read the counts of a selection: five queries. Days are those of the zone, by default of the deployment."""
-    return Report(
-        selection,
-        _build_periods(selection, zone or timezone.get_current_timezone()),
-        _list_groups(selection, "intent_code"),
-        _list_values(selection, CeTurnCount.STATE),
-        _list_values(selection, CeTurnCount.ERROR),
-        _list_groups(selection, "config_version"),
-    )
+def build_report(selection: Selection, zone: tzinfo | None = None, dimensions: Iterable[Dimension] = ()) -> Report:
+    """Read the counts of a selection: one query, and one for each dimension. Days are those of the zone, by default of
+    the deployment.
+    """
+    periods = _build_periods(selection, zone or timezone.get_current_timezone())
+    return Report(selection, periods, {dimension: list_groups(selection, dimension) for dimension in dimensions})
 
 
 def read_totals(selection: Selection) -> Totals:
@@ -213,20 +246,22 @@ def _build_periods(selection: Selection, zone: tzinfo) -> list[Period]:
     return [Period(*each) for each in zip(starts, [*starts[1:], selection.until], totals, strict=True)]
 
 
-def _list_groups(selection: Selection, column: str) -> list[Group]:
-    """The most frequent intents or releases."""
+def list_groups(selection: Selection, dimension: Dimension) -> list[Group]:
+    """The groups of a dimension, most turns first. One query."""
     totals: dict[str, Totals] = defaultdict(Totals)
-    for (name, kind, value), (turns, amount) in _sum_by(selection, column, "kind", "value"):
-        totals[str(name)].add(kind, value, turns, amount)
-    by_turns = sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))
-    return [Group(name, numbers) for name, numbers in by_turns[:MOST] if numbers.turns]
-
-
-def _list_values(selection: Selection, kind: str) -> list[tuple[str, int]]:
-    """The most frequent states or errors with their turns."""
-    sums = read_values_of(selection, Q(kind=kind), "value")
-    by_turns = sorted(((name, turns) for (name,), turns in sums.items()), key=lambda item: (-item[1], item[0]))
-    return by_turns[:MOST]
+    sums = _sum_by(selection, *dimension.columns, wanted=dimension.wanted)
+    whole = 0
+    for (*group, kind, value), (turns, amount) in sums:
+        name, counted_kind, counted_value = (str(group[0]), kind, value) if group else dimension.translate(kind, value)
+        if name or dimension.column != "value":
+            totals[name].add(counted_kind, counted_value, turns, amount)
+        else:
+            whole += turns
+    for of_value in totals.values() if whole else ():
+        # What is counted from a millisecond on took less in all other turns.
+        of_value.turns = whole
+        of_value.durations[0] += whole - of_value.durations.total()
+    return [Group(*each) for each in sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))]
 
 
 def read_error_hours(codes: Sequence[str]) -> dict[str, tuple[datetime, datetime]]:
@@ -248,7 +283,7 @@ _FORM_STARTED, _FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormS
 #: The counts that `Totals` has, besides those of deciding rows, states and other stages.
 _KINDS = (
     *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED),
-    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK),
+    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK, CeTurnCount.MODEL_ERROR, CeTurnCount.TIME),
 )
 _WANTED = Q(kind__in=_KINDS) | Q(kind=CeTurnCount.STAGE, value=str(NOT_UNDERSTOOD))
 

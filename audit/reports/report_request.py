@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
@@ -22,10 +23,16 @@ from convengine.server.database.sql import database_time
 RIGHT = "ce_sessions.view_ceconversationhistory"
 #: The parameters that choose a file of a page.
 FORMAT, PART = "format", "part"
-CSV = "csv"
+CSV, SVG = "csv", "svg"
+#: The space above the drawing in the file of a chart.
+HEAD = 44
 _PAGES = (
     ("Overview", "admin:audit_ceaudit_reports"),
+    ("Not understood", "admin:audit_ceaudit_not_understood"),
     ("Forms", "admin:audit_ceaudit_forms"),
+    ("Feedback", "admin:audit_ceaudit_ratings"),
+    ("Times", "admin:audit_ceaudit_times"),
+    ("Models", "admin:audit_ceaudit_models"),
     ("Rows", "admin:audit_ceaudit_rows"),
 )
 
@@ -40,6 +47,15 @@ class ReportNumber(NamedTuple):
     url: str = ""
     #: In percent of what the measure is a share of.
     share: float | None = None
+
+
+class ChartFile(NamedTuple):
+    """What a chart is called as a file, and its size without the head."""
+
+    name: str
+    title: str
+    width: int
+    height: int
 
 
 class ReportRequest:
@@ -66,6 +82,14 @@ class ReportRequest:
         writer = csv.writer(response)
         writer.writerow(header)
         writer.writerows([guard_cell(cell) for cell in row] for row in rows)
+        return response
+
+    def answer_svg(self, chart: ChartFile, template: str, context: Mapping[str, Any]) -> HttpResponse:
+        """A chart as a drawing with its title, in colours of its own."""
+        frame = {"file": chart, "drawing": template, "full_height": chart.height + HEAD, "head": HEAD}
+        text = render_to_string("audit/chart_file.svg", {**frame, **context})
+        response = HttpResponse(text, content_type="image/svg+xml; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{chart.name}.svg"'
         return response
 
     def render(self, template: str, title: str, context: Mapping[str, Any]) -> HttpResponse:

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from audit.models import CeInboxMessage, CeMcpUserFeedback, CeTurnIndex
 from audit.record.form_steps import FormStep
 from audit.record.milestones import CONDITIONS, Milestone, has_step
+from audit.record.model_calls import has_call_of
 from audit.search.query import SearchQuery
 from audit.search.sources import (
     Source,
@@ -114,6 +115,8 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
     if search.group is not None:
         in_group = CeInboxMessage.objects.filter(turn_id=OuterRef("history_id"), group=search.group)
         yield Filter((Exists(in_group),), group_source(search.group))
+    if search.model:
+        yield Filter((has_call_of(search.model),), turns_source("m", Q(sql_condition("model_calls > 0"))))
     if search.text and is_available():
         yield Filter(source=TextSource(search.text))
     if search.stage in COMMON:

@@ -87,6 +87,9 @@ class FindForm(forms.Form):
     table = forms.ChoiceField(label="Kind of row", choices=[_ANY, *DECIDERS.items()])
     row = forms.CharField(label="Number or code of the row", max_length=_LONGEST)
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1)
+    model = forms.CharField(
+        label="Called model", max_length=_LONGEST, help_text="Connection and model, such as main/small."
+    )
     ms = forms.IntegerField(label="Duration at least (ms)", min_value=0, max_value=2**31 - 1)
     cost = forms.DecimalField(label="Model cost at least", min_value=Decimal(0), max_digits=18, decimal_places=9)
     channel = forms.CharField(label="Channel", max_length=_LONGEST)
@@ -191,6 +194,7 @@ class FindForm(forms.Form):
             group=cleaned["group"],
             feedback=cleaned["feedback"],
             release=cleaned["release"],
+            model=storable(cleaned["model"]).strip(),
             cost=cleaned["cost"],
             duration=cleaned["ms"],
             since=cleaned["since"],
@@ -222,5 +226,5 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Outcome", ("error", "stage", "milestone", "step", "group", "feedback")),
     ("Used rows", ("table", "row", "release")),
     ("Time and channel", ("since", "until", "workspace", "channel", "id")),
-    ("Duration and cost", ("ms", "cost")),
+    ("Duration, cost and models", ("ms", "cost", "model")),
 )

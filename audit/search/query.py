@@ -37,6 +37,8 @@ class SearchQuery:
     row: str = ""
     error: str = ""
     release: int | None = None
+    #: A model that was called, with its connection: `connection/model`.
+    model: str = ""
     #: A type of feedback on the turn that was not replaced.
     feedback: str = ""
     #: Minimum cost of the turn's model calls.

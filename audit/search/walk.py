@@ -176,7 +176,7 @@ class _Walk:
             size = min(size * 4, most)
 
     def _max_batch(self) -> int:
-        if self.search.stage and self.source.code != "s":
+        if self.search.model or (self.search.stage and self.source.code != "s"):
             return self.budget.events
         return self.budget.texts if self.search.text or self.search.cost is not None else self.budget.records
 

@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.reports.count_job import count_again
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.report import Selection, build_report, choose_days
+from audit.reports.report import Selection, build_report, choose_days, list_groups
+from audit.reports.topics import DIMENSIONS
 from audit.reports.weekly import render_weekly_page
 from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import dumps
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--intent", default="", help="only turns with this intent")
         parser.add_argument("--channel", default="", help="only turns on this channel")
         parser.add_argument("--release", type=int, help="only turns on this release")
+        parser.add_argument("--by", choices=sorted(DIMENSIONS), help="a line for each of these, not for each day")
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument("--weekly", metavar="FILE", help="write the weekly page of the last seven days as HTML")
         parser.add_argument(
@@ -50,15 +52,19 @@ class Command(BaseCommand):
             release=options["release"],
         )
         report = build_report(selection)
-        periods = [(period.since.isoformat(), period.totals) for period in report.periods]
+        first, lines = "since", [(period.since.isoformat(), period.totals) for period in report.periods]
+        if options["by"]:
+            groups = list_groups(selection, DIMENSIONS[options["by"]])
+            first, lines = options["by"], [(group.name, group.totals) for group in groups]
         if options["json"]:
-            lines = [{"since": since, **read_values(totals)} for since, totals in periods]
-            self.stdout.write(dumps({"total": read_values(report.totals), "periods": lines}))
+            values = [{first: name, **read_values(totals)} for name, totals in lines]
+            key = "groups" if options["by"] else "periods"
+            self.stdout.write(dumps({"total": read_values(report.totals), key: values}))
             return
         widths = [max(len(measure.label), 8) for measure in MEASURES.values()]
         names = (measure.label.rjust(width) for measure, width in zip(MEASURES.values(), widths, strict=True))
-        self.stdout.write(f"{'Since':27} {' '.join(names)}")
-        for name, totals in (*periods, ("Total", report.totals)):
+        self.stdout.write(f"{first.capitalize():27} {' '.join(names)}")
+        for name, totals in (*lines, ("Total", report.totals)):
             values = zip(read_values(totals).values(), widths, strict=True)
             self.stdout.write(f"{name:27} {' '.join(_format(value).rjust(width) for value, width in values)}")
 

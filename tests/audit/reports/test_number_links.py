@@ -20,7 +20,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.long]
 #: A number with what it counts: "12", "1,204 turns", "All 7 groups in the inbox".
 _NUMBER = re.compile(r"(?:All )?(\d[\d,]*)(?: (?:turns?|conversations?|messages?|groups?)\b.*)?")
 #: The pages, each with what its address needs.
-_PAGES = ("index", "audit_ceaudit_reports", "audit_ceaudit_forms", "audit_ceaudit_rows", "audit_ceaudit_weekly")
+_PAGES = (
+    *("index", "audit_ceaudit_reports", "audit_ceaudit_forms", "audit_ceaudit_rows", "audit_ceaudit_weekly"),
+    *("audit_ceaudit_not_understood", "audit_ceaudit_times", "audit_ceaudit_ratings"),
+)
 
 
 class LinkReader(HTMLParser):

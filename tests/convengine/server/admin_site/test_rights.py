@@ -61,7 +61,10 @@ OWN = {
     "audit_ceaudit_find": "ce_sessions.view_ceconversationhistory",
     **{
         f"audit_ceaudit_{page}": "ce_sessions.view_ceconversationhistory"
-        for page in ("reports", "forms", "rows", "effect", "weekly")
+        for page in (
+            *("reports", "forms", "rows", "effect", "weekly"),
+            *("not_understood", "times", "models", "ratings"),
+        )
     },
     "audit_ceaudit_inbox": "ce_sessions.view_ceconversationhistory",
     **{

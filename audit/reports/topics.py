@@ -1,0 +1,231 @@
+"""The pages of the reports as data: each with its measures, charts and tables. One page draws them all."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from audit.models import CeMcpUserFeedback, CeTurnCount
+from audit.reports.measures import (
+    CONTAINED,
+    CONVERSATIONS,
+    COST,
+    FAILED,
+    FAILED_CALLS,
+    FORMS_COMPLETED,
+    FORMS_STARTED,
+    HANDED_OVER,
+    MEAN_TIME,
+    MEDIAN_TIME,
+    MODEL_CALLS,
+    MODEL_FAILURES,
+    NEGATIVE,
+    NOT_UNDERSTOOD_TURNS,
+    P95_TIME,
+    POSITIVE,
+    RATED,
+    SLOW,
+    TURNS,
+    Measure,
+)
+from audit.reports.report import Dimension
+from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.labels import code_label, step_label
+from convengine.server.admin_site.record_columns import find_row_name, get_options, row_url
+
+_AS_TURN = (CeTurnCount.TURN, TurnStatus.OK.value)
+INTENT = Dimension("intent", "Intent", "Intents", "intent_code")
+RELEASE = Dimension("release", "Release", "Releases", "config_version")
+CHANNEL = Dimension("channel", "Channel", "Channels", "channel")
+STATE = Dimension("state", "State", "States after the turn", kinds={CeTurnCount.STATE: _AS_TURN})
+ERROR = Dimension("error", "Error", "Errors", kinds={CeTurnCount.ERROR: _AS_TURN})
+UNKNOWN_STATE = Dimension(
+    "unknown_state",
+    "State",
+    "States after the turn",
+    kinds={
+        CeTurnCount.STATE: _AS_TURN,
+        CeTurnCount.NOT_UNDERSTOOD: (CeTurnCount.STAGE, str(NOT_UNDERSTOOD)),
+    },
+)
+STEP = Dimension("step", "Step", "Steps", kinds={CeTurnCount.STEP: (CeTurnCount.TIME, "")})
+MODEL = Dimension(
+    "model",
+    "Model",
+    "Models",
+    kinds={
+        CeTurnCount.MODEL: (CeTurnCount.MODEL_CALLS, ""),
+        CeTurnCount.MODEL_ERROR: (CeTurnCount.MODEL_ERROR, ""),
+        CeTurnCount.MODEL_TIME: (CeTurnCount.TIME, ""),
+        CeTurnCount.MODEL_TURN: _AS_TURN,
+        CeTurnCount.MODEL_TURN_FAILED: (CeTurnCount.MODEL_FAILED, ""),
+    },
+)
+ANSWER = Dimension(
+    "answer",
+    "Answer",
+    "Answers",
+    kinds={
+        CeTurnCount.ANSWER_UP: (CeTurnCount.FEEDBACK, CeMcpUserFeedback.Type.THUMBS_UP.value),
+        CeTurnCount.ANSWER_DOWN: (CeTurnCount.FEEDBACK, CeMcpUserFeedback.Type.THUMBS_DOWN.value),
+    },
+)
+#: By name, as API and command call them.
+DIMENSIONS: Mapping[str, Dimension] = {
+    dimension.name: dimension
+    for dimension in (INTENT, RELEASE, CHANNEL, STATE, ERROR, UNKNOWN_STATE, STEP, MODEL, ANSWER)
+}
+
+
+class Wording(NamedTuple):
+    """How pages name the groups of a dimension."""
+
+    #: The name of a group.
+    name: Callable[[str], str] = str
+    #: The filters of the search that lists its turns; null if none does.
+    search: Callable[[str], Mapping[str, str]] | None = None
+    #: Its own page; blank without one.
+    url: Callable[[str], str] | None = None
+
+
+def _filter_by(name: str) -> Callable[[str], Mapping[str, str]]:
+    return lambda value: {name: value}
+
+
+def _name_answer(value: str) -> str:
+    table, _, pk = value.partition(":")
+    options = get_options(table)
+    return find_row_name(table, pk) or f"{str(options.verbose_name).capitalize() if options else table} {pk}"
+
+
+def _search_answer(value: str) -> Mapping[str, str]:
+    table, _, pk = value.partition(":")
+    return {"table": table, "row": pk}
+
+
+def _link_answer(value: str) -> str:
+    table, _, pk = value.partition(":")
+    return row_url(table, pk) if find_row_name(table, pk) else ""
+
+
+WORDINGS: Mapping[Dimension, Wording] = {
+    INTENT: Wording(code_label, _filter_by("intent")),
+    RELEASE: Wording(search=_filter_by("release")),
+    CHANNEL: Wording(search=_filter_by("channel")),
+    STATE: Wording(code_label, _filter_by("state")),
+    ERROR: Wording(search=_filter_by("error")),
+    UNKNOWN_STATE: Wording(code_label, _filter_by("state")),
+    STEP: Wording(step_label),
+    MODEL: Wording(search=_filter_by("model")),
+    ANSWER: Wording(_name_answer, _search_answer, _link_answer),
+}
+
+
+class Chart(NamedTuple):
+    """Bars of a measure by hour or day, with a part of them marked."""
+
+    name: str
+    title: str
+    whole: Measure
+    part: Measure | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the groups of a dimension; those with the most of the first measure come first."""
+
+    dimension: Dimension
+    measures: Sequence[Measure]
+    most: int = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Topic:
+    """A page of the reports."""
+
+    #: In addresses and names of files.
+    name: str
+    label: str
+    about: str
+    measures: Sequence[Measure]
+    charts: Sequence[Chart]
+    tables: Sequence[Table]
+    #: The template of what this page alone has.
+    extra: str = ""
+
+    @property
+    def title(self) -> str:
+        """Of the page."""
+        return "Reports" if self.name == "reports" else f"Reports: {self.label.lower()}"
+
+    @property
+    def path(self) -> str:
+        """Below the first page."""
+        return f"{self.name.replace('_', '-')}/"
+
+    @property
+    def url_name(self) -> str:
+        return f"audit_ceaudit_{self.name}"
+
+
+_OF_ALL = (
+    *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, CONTAINED, FORMS_STARTED, FORMS_COMPLETED, FAILED),
+    *(MEAN_TIME, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE),
+)
+_TIMES = (TURNS, MEDIAN_TIME, P95_TIME, MEAN_TIME, SLOW)
+_RATINGS = (NEGATIVE, POSITIVE)
+_UNKNOWN = (NOT_UNDERSTOOD_TURNS, TURNS)
+OVERVIEW = Topic(
+    "reports",
+    "Overview",
+    "",
+    _OF_ALL,
+    [Chart("turns", "Turns", TURNS, NOT_UNDERSTOOD_TURNS)],
+    [Table(INTENT, _OF_ALL), Table(RELEASE, _OF_ALL), Table(STATE, [TURNS])],
+    "audit/report_errors.html",
+)
+UNKNOWN = Topic(
+    "not_understood",
+    "Not understood",
+    "Messages that nothing recognised: where they came, and what they said.",
+    _UNKNOWN,
+    [Chart("not_understood", "Turns not understood", NOT_UNDERSTOOD_TURNS)],
+    [
+        Table(UNKNOWN_STATE, [NOT_UNDERSTOOD_TURNS]),
+        Table(INTENT, _UNKNOWN),
+        Table(CHANNEL, _UNKNOWN),
+        Table(RELEASE, _UNKNOWN),
+    ],
+    "audit/report_wordings.html",
+)
+TIMES = Topic(
+    "times",
+    "Times",
+    "How long turns took, and in which steps. Durations are counted in ranges, so that a median is off by an eighth at"
+    " most. A step that took less than a millisecond counts as 0 ms, as in a turn that did not come to it.",
+    _TIMES,
+    [Chart("times", "Time of a turn in milliseconds", P95_TIME, MEDIAN_TIME)],
+    [Table(STEP, (P95_TIME, MEDIAN_TIME, MEAN_TIME, SLOW), 50), Table(INTENT, _TIMES), Table(RELEASE, _TIMES)],
+)
+MODELS = Topic(
+    "models",
+    "Models",
+    "Calls of models within turns, what they cost, and which failed. A model is named with its connection.",
+    (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES),
+    [Chart("calls", "Model calls", MODEL_CALLS, FAILED_CALLS), Chart("cost", "Model cost", COST)],
+    [
+        Table(MODEL, (MODEL_CALLS, FAILED_CALLS, COST, MEDIAN_TIME, P95_TIME, TURNS, MODEL_FAILURES)),
+        Table(INTENT, (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES)),
+        Table(RELEASE, (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES)),
+    ],
+)
+FEEDBACK = Topic(
+    "ratings",
+    "Feedback",
+    "Turns that users or colleagues rated. A turn with both thumbs counts for both.",
+    (TURNS, POSITIVE, NEGATIVE),
+    [Chart("ratings", "Rated turns", RATED, NEGATIVE)],
+    [Table(ANSWER, _RATINGS), Table(INTENT, _RATINGS), Table(RELEASE, _RATINGS)],
+    "audit/report_comments.html",
+)
+TOPICS = (OVERVIEW, UNKNOWN, TIMES, MODELS, FEEDBACK)
