@@ -116,7 +116,9 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
         in_group = CeInboxMessage.objects.filter(turn_id=OuterRef("history_id"), group=search.group)
         yield Filter((Exists(in_group),), group_source(search.group))
     if search.model:
-        yield Filter((has_call_of(search.model),), turns_source("m", Q(sql_condition("model_calls > 0"))))
+        yield Filter((has_call_of(search.model),))
+        # Not all of them called this model.
+        yield Filter(source=turns_source("m", Q(sql_condition("model_calls > 0"))))
     if search.text and is_available():
         yield Filter(source=TextSource(search.text))
     if search.stage in COMMON:
