@@ -39,7 +39,8 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     ada.go("/admin/config_admin/ceintent/CANCEL_ORDER/map/")
     page.get_by_role("button", name="COLLECT to CONFIRM").press("Enter")
     expect(page.locator(".ce-map-details")).to_contain_text("set state to CONFIRM")
-    take_picture(page, "map", "authoring", page.locator(".ce-map-details"))
+    page.locator(".ce-map").evaluate("map => map.scrollIntoView({ block: 'start' })")
+    take_picture(page, "map", "authoring")
     ada.go("/admin/config_admin/ceintent/map/?states=1")
     take_picture(page, "all-states", "authoring")
 
@@ -48,7 +49,7 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     for words in ("BORROW", "Borrow a book", "Somebody wants a book.", "borrow a book"):
         page.keyboard.press("Tab")
         page.keyboard.type(words)
-    page.get_by_role("textbox", name="Field", exact=True).fill("the title")
+    page.get_by_role("textbox", name="Field", exact=True).fill("the book")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
     take_picture(page, "start", "authoring", page.get_by_role("button", name="Create"))
