@@ -31,7 +31,6 @@ _OF_PROJECT = (
 #: What every command of Django has, and what nobody needs to read in the help of ours.
 _DJANGO_OPTIONS = {
     "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color",
-    "--skip-checks",
 }  # fmt: skip
 
 
@@ -166,6 +165,9 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
             raise
         print("The database has no tables of this version yet. Run `convengine manage migrate`.", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever reads the output has enough of it, as `head` has.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ModuleNotFoundError as problem:
         if problem.name != os.environ["DJANGO_SETTINGS_MODULE"].partition(".")[0]:
             raise
