@@ -182,7 +182,9 @@ class DraftAdmin(ModelAdmin):
             return HttpResponseNotAllowed(["POST"])
         require_right(request, "config_admin.view_cedraft")
         leave_draft(request)
-        messages.success(request, "You left the draft; its changes stay in it. What you save now goes live at once.")
+        messages.success(
+            request, "You left the draft; its changes stay in it. Pages show the live configuration again."
+        )
         return HttpResponseRedirect(reverse("admin:config_admin_cedraft_changelist"))
 
     def drop_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:

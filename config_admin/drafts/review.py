@@ -38,6 +38,8 @@ def send_for_review(
         draft = lock_draft(draft_id)
         if not draft.edits.exists():
             raise ReviewRefused("The draft has no changes yet, so there is nothing to review.")
+        if editors := [name for name in names if name in draft.editors]:
+            raise ReviewRefused(f"These users edited the draft, so others must review it: {', '.join(editors)}.")
         entry = add_entry(draft, ReviewKind.SENT, author, text, reviewers=names, reviewer_group=group)
         lines = [f"{entry.author_name} asks you to review the draft “{draft.title}”.", text]
         send_mail_about(draft, f"Review “{draft.title}”", lines, names, group=group, url=url)

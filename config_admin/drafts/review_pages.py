@@ -62,9 +62,14 @@ def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
         "may_judge": is_open and may_review and bool(merged.edits),
         "may_approve": not is_editor,
         "may_send": may_send and bool(merged.edits),
-        "reviewers": [each for each in list_reviewers() if each.pk != user.pk] if may_send else [],
+        "reviewers": _list_others(draft, user) if may_send else [],
         "groups": list(Group.objects.order_by("name").values_list("name", flat=True)) if may_send else [],
     }
+
+
+def _list_others(draft: CeDraft, user: Any) -> list[Any]:
+    """The reviewers who may approve the draft, without the user who asks."""
+    return [each for each in list_reviewers() if each.pk != user.pk and each.get_username() not in draft.editors]
 
 
 def _describe_entry(entry: Any, edits_hash: str) -> dict[str, Any]:

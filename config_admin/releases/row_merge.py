@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from config_admin.releases.content import EXTRA_COLUMNS
 from config_admin.releases.tree import Content, has_same_text
 
 Json = Any
@@ -29,7 +30,7 @@ class RowMerge(NamedTuple):
         """The fields that both sides changed differently."""
         if self.after is None or self.now is None or is_same_row(self.now, self.before):
             return
-        before = self.before or {}
+        before = self._read_origin(self.now)
         for name, value in self.after.items():
             own, old = self.now.get(name), before.get(name)
             if not any(has_same_text(*pair) for pair in ((value, own), (value, old), (own, old))):
@@ -39,11 +40,17 @@ class RowMerge(NamedTuple):
         """Today's row with the changes of the draft or file, which wins in a conflict."""
         if self.after is None or self.now is None:
             return None if self.after is None else dict(self.after)
-        before = self.before or {}
+        before = self._read_origin(self.after)
         return {
             name: own if name in before and has_same_text(self.after[name], before[name]) else self.after[name]
             for name, own in self.now.items()
         }
+
+    def _read_origin(self, added: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The row before both changes. If both sides added it, its time of creation is nobody's decision."""
+        if self.before is not None:
+            return self.before
+        return {name: added[name] for name in EXTRA_COLUMNS if name in added}
 
 
 def is_same_row(row: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> bool:

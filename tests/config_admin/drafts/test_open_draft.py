@@ -208,3 +208,17 @@ def test_an_edit_from_before_a_new_column_still_merges(rule, draft):
     del stored.before["description"], stored.after["description"]
     stored.save()
     assert merge_edits(draft).wanted["ce_rule"][rule.pk]["priority"] == 7
+
+
+def test_the_same_new_intent_live_and_in_the_draft_differs_only_in_what_people_wrote(draft):
+    with open_draft(draft.pk, writing=True), change_set():
+        make(m.CeIntent, intent_code="PIES", description="Pies")
+    with change_set():
+        make(m.CeIntent, intent_code="PIES", description="Pies of the day")
+    (merge,) = merge_edits(draft).conflicts.values()
+    assert list(merge.find_fields()) == ["description"]
+
+    with change_set():
+        m.CeIntent.objects.filter(pk="PIES").update(description="Pies")
+    merged = merge_edits(draft)
+    assert (merged.conflicts, merged.wanted) == ({}, {})
