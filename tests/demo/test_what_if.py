@@ -13,7 +13,9 @@ from audit.search.query import SearchQuery
 from audit.what_if.difference import Kind
 from audit.what_if.engine import Comparison, TurnResult
 from audit.what_if.selection import TurnKey, select_turns
-from config_admin.models import CeResponse
+from config_admin.drafts.open_draft import open_draft
+from config_admin.models import CeDraft, CeResponse, CeRule
+from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import ConfigurationName, UnsavedRows, named_configurations
@@ -133,3 +135,29 @@ def test_a_thousand_turns_take_less_than_a_minute(customer: Caller) -> None:
     assert time.process_time() - began < 60
     assert len(results) >= 1000
     assert {result.difference.kind for result in results if result.differs} == {Kind.ANSWER}
+
+
+@pytest.mark.long
+def test_over_a_thousand_turns_a_draft_differs_exactly_where_an_independent_replay_does(
+    customer: Caller, shared_helpdesk: Registry
+) -> None:
+    hold_conversations(customer.secret, 1000)
+    keys = select_turns(SearchQuery(), 1000)
+    assert len(keys) >= 1000
+    live, draft = read(), CeDraft.objects.create(title="Without a rule")
+    name = ConfigurationName("draft", draft.pk)
+    with set_tripwire(shared_helpdesk):
+        assert {result.difference.kind for result in compare(named_configurations().read(name), live, keys)} == {
+            Kind.SAME
+        }
+    rule = list_deciding_rules(keys)[0]
+    with open_draft(draft.pk, writing=True), change_set():
+        CeRule.objects.filter(pk=rule).update(enabled=False)
+    new = named_configurations().read(name)
+    before, after = run_all(keys, live), run_all(keys, new)
+    with set_tripwire(shared_helpdesk):
+        results = compare(new, live, keys)
+    by_kind = {kind: {result.key.history_id for result in results if result.difference.kind is kind} for kind in Kind}
+    expected = {pk for pk in before if before[pk] != after[pk]} - by_kind[Kind.NEEDS_MODEL]
+    assert expected
+    assert set(before) - by_kind[Kind.SAME] - by_kind[Kind.NEEDS_MODEL] == expected
