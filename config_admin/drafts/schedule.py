@@ -175,12 +175,15 @@ def _publish(schedule: CeDraftSchedule) -> None:
 
 
 def find_obstacle(schedule: CeDraftSchedule, merged: MergedEdits) -> str:
-    """Why a waiting schedule is held: somebody who stands for it is gone, or the draft is another one; else blank."""
+    """Why a waiting schedule is held; blank if nothing does.
+
+    Somebody who stands for it is gone, the draft is another one, or it has conflicts.
+    """
     if obstacle := next(_check_people(schedule, merged), ""):
         return f"{obstacle} Look at the changes, then schedule it again."
     if schedule.edits_hash != hash_edits(schedule.draft):
         return "The draft was edited after it was scheduled. Look at the changes, then schedule it again."
-    return ""
+    return str(DraftConflict(list(merged.conflicts))) if merged.conflicts else ""
 
 
 def _list_people(draft: CeDraft, author: Any) -> list[str]:

@@ -141,9 +141,11 @@ def test_an_end_that_conflicts_with_later_edits_is_told(draft: m.CeDraft, ada: U
     assert pass_time(take_back_at=in_hours(-1)) == {}
 
 
-def test_a_conflict_at_the_time_leaves_the_draft_open(draft: m.CeDraft, ada: User) -> None:
+def test_a_conflict_at_the_time_leaves_the_draft_open(draft: m.CeDraft, ada: User, root: Client) -> None:
     schedule(draft, ada)
     m.CeIntent.objects.filter(pk="HOURS").update(description="Live")
+    page = root.get(reverse("admin:config_admin_cedraft_change", args=[draft.pk])).content.decode()
+    assert "It will not be published then. 1 row was changed live and in the draft, differently." in page
     assert pass_time() == {"refused": 1}
     draft.refresh_from_db()
     failed = find_schedule(draft)

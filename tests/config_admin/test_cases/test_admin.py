@@ -1,6 +1,7 @@
 """The pages of tests: made, edited, run, imported and exported."""
 
 import io
+import time
 import zipfile
 from itertools import pairwise
 from typing import Any
@@ -15,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from config_admin.drafts.models import CeDraft
 from config_admin.test_cases import transfer
 from config_admin.test_cases.documents import TestRefused, store_test
-from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestRun
+from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import Selection, create_run, test_runs
 from convengine.engine.turn.codec import dumps
 from convengine.server.app_interfaces import ConfigurationName
@@ -198,6 +199,31 @@ def test_pages_cost_the_same_queries_for_any_number_of_tests(ada: Client) -> Non
             counts.append((page.replace(str(case.pk), "N").replace(str(run.pk), "N"), len(queries)))
     half = len(counts) // 2
     assert counts[:half] == counts[half:]
+
+
+@pytest.mark.long
+def test_the_list_of_ten_thousand_tests_costs_the_queries_of_a_hundred(ada: Client) -> None:
+    run = create_run(ConfigurationName("live"), Selection(), "ada")
+    counts = []
+    for numbers in (range(100), range(100, 10_000)):
+        cases = CeTestCase.objects.bulk_create(
+            CeTestCase(name=f"t{number}", title=f"Test {number:05}", folder=f"f{number % 40:02}", document={})
+            for number in numbers
+        )
+        CeTestCaseTag.objects.bulk_create(CeTestCaseTag(test_case=case, tag=f"tag{case.pk % 30}") for case in cases)
+        CeTestResult.objects.bulk_create(
+            CeTestResult(run=run, test_case=case, content_hash="a", passed=case.pk % 7 > 0) for case in cases
+        )
+        last = CeTestCase.objects.get(name="t50")
+        pages = ("", f"?before={last.pk}", "?folder=f07", "?tag=tag3", "?result=failed", "?q=Test 0005")
+        ada.get(LIST)
+        for page in pages:
+            with CaptureQueriesContext(connection) as queries:
+                began = time.monotonic()
+                assert ada.get(f"{LIST}{page}").status_code == 200
+                assert time.monotonic() - began < 3, page
+            counts.append(len(queries))
+    assert counts[: len(pages)] == counts[len(pages) :]
 
 
 def test_all_tests_are_listed_once_page_by_page(ada: Client) -> None:
