@@ -16,6 +16,7 @@ from audit.record.queries import list_messages_not_understood, read_last_seq
 from audit.record.turn_index import count_row_usage, read_deciding_rows
 from audit.replay.replay import find_replay_difference, rebuild_turn
 from audit.reports.release_sides import count_release_sides
+from audit.reports.traffic import read_traffic
 from audit.reports.week import summarise_week
 from audit.simulator.page import show_simulator
 from audit.what_if.page import show_unsaved
@@ -39,6 +40,7 @@ class _TurnReader:
     count_message_texts = staticmethod(count_message_texts)
     note_taught = staticmethod(note_taught)
     summarise_week = staticmethod(summarise_week)
+    read_traffic = staticmethod(read_traffic)
     list_alerts = staticmethod(list_alerts)
     count_alerts = staticmethod(count_alerts)
     read_last_seq = staticmethod(read_last_seq)

@@ -21,6 +21,9 @@ class _Count(models.Model):
     HANDED_OVER, MODEL_FAILED, FEEDBACK = "HANDED_OVER", "MODEL_FAILED", "FEEDBACK"
     #: Turns that brought a conversation into a state, and out of the one before.
     ENTERED, EXITED = "ENTERED", "EXITED"
+    #: The same turns by where they came from; the value is the intent and state before, and the state after.
+    MOVED = "MOVED"
+    SEPARATOR = "\x1f"
     #: Turns by duration, whose value is the first millisecond of its range; and not understood ones by state.
     TIME, NOT_UNDERSTOOD = "TIME", "NOT_UNDERSTOOD"
     #: Calls by model (`connection/model`) with their cost, failed ones, the turns that made them, and those of them in

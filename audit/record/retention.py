@@ -9,10 +9,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, TextField, Value
+from django.db.models.functions import Cast, Concat
 
 from audit.models import (
     CeAccessLog,
+    CeAlertMessage,
     CeChainBase,
     CeChainCut,
     CeMcpUserFeedback,
@@ -45,6 +47,8 @@ Json = Any
 BATCH = 1000
 _DOCUMENTS = 200
 _TURNS = CeConversationHistory._meta.db_table
+#: In place of an address that was removed.
+_FORGOTTEN = "removed "
 #: A replay can be repeated.
 REPLAYS_KEPT = timedelta(days=7)
 Kind = CeChainCut.Kind
@@ -57,6 +61,7 @@ def remove_old() -> Iterator[Counts]:
         yield from _remove_older(CeTurnIndex, before, "deciding rows", "turn_id", "at")
         yield from _remove_older(CeRunningEvent, before, "running events")
         yield from _remove_orphaned_bases(before)
+        yield from _forget_recipients(before)
     if before := _cutoff_of(STEP_RETENTION_DAYS):
         yield from _cut_documents(Kind.STEPS, seals.STEPS, before, "events of steps", document_parts.STEPS)
     if before := _cutoff_of(PROMPT_RETENTION_DAYS):
@@ -137,6 +142,18 @@ def _remove_orphaned_bases(before: datetime) -> Iterator[Counts]:
     orphans = CeChainBase.objects.filter(~exists, created_at__lt=before)
     while keys := list(orphans.values_list("pk", flat=True)[:BATCH]):
         yield {"seals": CeChainBase.objects.filter(pk__in=keys).delete()[0]}
+
+
+def _forget_recipients(before: datetime) -> Iterator[Counts]:
+    """Messages of alerts that are sent or given up stay in the history, without whom they went to."""
+    old = CeAlertMessage.objects.filter(created_at__lt=before).exclude(status=CeAlertMessage.Status.PENDING)
+    named = old.exclude(recipient__startswith=_FORGOTTEN)
+    while keys := list(named.values_list("pk", flat=True)[:BATCH]):
+        with transaction.atomic():
+            # Numbered, because each recipient gets one message.
+            recipient = Concat(Value(_FORGOTTEN), Cast("pk", TextField()))
+            forgotten = CeAlertMessage.objects.filter(pk__in=keys)
+            yield {"recipients": forgotten.update(recipient=recipient, content={}, error="")}
 
 
 def _remove_replays(before: datetime) -> Iterator[Counts]:

@@ -67,14 +67,18 @@ _INDEX = "batch b JOIN ce_turn_index i ON i.turn_id = b.turn_id"
 _FAILED_CALLS = ", ".join(f"'{stage}'" for stage in MODEL_ERROR_STAGES)
 _FORM_STAGES = ", ".join(f"'{stage}'" for stage in FORM_STAGES)
 _IS_STAGE = f"i.kind = '{CeTurnIndex.STAGE}'"
+_ENTERS = (
+    f"b.{_IS_COMMITTED}"
+    " AND (coalesce(b.state_before, '') <> b.state_code OR coalesce(b.intent_before, '') <> b.intent_code)"
+)
 _COUNTERS = (
     _Counter(f"'{CeTurnCount.TURN}'", "b.status", amount="sum(coalesce(b.duration_ms, 0))"),
     _Counter(f"'{CeTurnCount.STATE}'", "b.state_code"),
+    _Counter(f"'{CeTurnCount.ENTERED}'", "b.state_code", condition=_ENTERS),
     _Counter(
-        f"'{CeTurnCount.ENTERED}'",
-        "b.state_code",
-        condition=f"b.{_IS_COMMITTED}"
-        " AND (coalesce(b.state_before, '') <> b.state_code OR coalesce(b.intent_before, '') <> b.intent_code)",
+        f"'{CeTurnCount.MOVED}'",
+        f" || '{CeTurnCount.SEPARATOR}' || ".join(("b.intent_before", "b.state_before", "b.state_code")),
+        condition=f"b.intent_before IS NOT NULL AND b.state_before IS NOT NULL AND {_ENTERS}",
     ),
     _Counter(
         f"'{CeTurnCount.EXITED}'",

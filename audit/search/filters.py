@@ -150,6 +150,10 @@ def _turn_filters(search: SearchQuery) -> Iterator[Filter]:
 
 
 def _unindexed_filters(search: SearchQuery) -> Iterator[Filter]:
+    if search.intent_before:
+        yield Filter((Q(intent_before=search.intent_before),))
+    if search.state_before:
+        yield Filter((Q(state_before=search.state_before),))
     if search.duration is not None:
         yield Filter((Q(duration_ms__gte=search.duration),))
     if search.cost is not None:

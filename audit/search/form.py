@@ -70,6 +70,8 @@ class FindForm(forms.Form):
     id = forms.CharField(label="Conversation or turn ID", max_length=_LONGEST)
     intent = forms.CharField(label="Intent", max_length=_LONGEST, help_text="After the turn.")
     state = forms.CharField(label="State", max_length=_LONGEST, help_text="After the turn.")
+    intent_before = forms.CharField(label="Intent before", max_length=_LONGEST, help_text="Before the turn.")
+    state_before = forms.CharField(label="State before", max_length=_LONGEST, help_text="Before the turn.")
     status = forms.ChoiceField(label="Outcome", choices=[_ANY, *TurnStatus.choices()])
     error = forms.CharField(label="Error code", max_length=_LONGEST)
     stage = forms.ChoiceField(
@@ -158,6 +160,12 @@ class FindForm(forms.Form):
     def clean_state(self) -> str:
         return code(storable(self.cleaned_data["state"]))
 
+    def clean_intent_before(self) -> str:
+        return code(storable(self.cleaned_data["intent_before"]))
+
+    def clean_state_before(self) -> str:
+        return code(storable(self.cleaned_data["state_before"]))
+
     def clean_error(self) -> str:
         return code(storable(self.cleaned_data["error"]))
 
@@ -184,6 +192,8 @@ class FindForm(forms.Form):
             text=cleaned["q"],
             intent=cleaned["intent"],
             state=cleaned["state"],
+            intent_before=cleaned["intent_before"],
+            state_before=cleaned["state_before"],
             status=cleaned["status"],
             stage=cleaned["stage"],
             table=cleaned["table"],
@@ -223,6 +233,7 @@ class FindPageForm(FindForm):
 #: The filters in groups.
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Text, participant, intent and state", ("q", "participant", "intent", "state", "status")),
+    ("Before the turn", ("intent_before", "state_before")),
     ("Outcome", ("error", "stage", "milestone", "step", "group", "feedback")),
     ("Used rows", ("table", "row", "release")),
     ("Time and channel", ("since", "until", "workspace", "channel", "id")),

@@ -24,6 +24,9 @@ class SearchQuery:
     text: TextQuery | None = None
     intent: str = ""
     state: str = ""
+    #: Before the turn.
+    intent_before: str = ""
+    state_before: str = ""
     status: str = ""
     stage: str = ""
     #: What happened in the turn: a `Milestone`.

@@ -20,7 +20,7 @@ from convengine.server.sessions.models import CeConversationHistory
 SHOWN, BEFORE = 160, 40
 _COLUMNS = (
     *("history_id", "turn_no", "turn_id", "user_input", "assistant_output", "created_at", "status", "error_code"),
-    *("intent_code", "state_code", "config_version", "duration_ms", "source", "conversation_id", "cost"),
+    *("intent_code", "state_code", "config_version", "duration_ms", "source", "conversation_id", "cost", "replayable"),
     *("conversation__channel", "conversation__remote_jid"),
 )
 

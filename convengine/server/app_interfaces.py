@@ -319,6 +319,40 @@ class WeekSummary(NamedTuple):
         return any(rate.number for rate in self.rates)
 
 
+class StateMove(NamedTuple):
+    """How many turns went from one state to another."""
+
+    intent_before: str
+    state_before: str
+    intent: str
+    state: str
+    turns: int
+    #: The search that lists them.
+    url: str
+
+
+class StateVisits(NamedTuple):
+    """How many turns entered a state of an intent, and how many went on from it."""
+
+    state: str
+    entered: int
+    exited: int
+    #: The search that lists the turns that entered; blank for none.
+    url: str
+
+    @property
+    def losses(self) -> int:
+        """Conversations that have not gone on."""
+        return max(self.entered - self.exited, 0)
+
+
+class IntentTraffic(NamedTuple):
+    """What turns did on the map of an intent."""
+
+    moves: Sequence[StateMove]
+    visits: Sequence[StateVisits]
+
+
 class Alert(NamedTuple):
     """A rule on the numbers that holds now."""
 
@@ -463,6 +497,9 @@ class TurnReader(Protocol):
 
     def summarise_week(self) -> WeekSummary:
         """The last seven days beside the seven before."""
+
+    def read_traffic(self, intent: str, days: int, /) -> IntentTraffic:
+        """The turns of the last days that moved between states of an intent, into it or out of it."""
 
     def list_alerts(self) -> Sequence[Alert]:
         """The alerts that are open and not silenced, the newest first."""

@@ -27,7 +27,7 @@
     // --- layout ----------------------------------------------------------------------------------------------------
 
     const hasMark = (one, mark) => one.marks.includes(mark);
-    const subtitle = (node) => node.marks.map((mark) => drawing.words[mark][0]).join(" · ");
+    const subtitle = (node) => [node.traffic, ...node.marks.map((mark) => drawing.words[mark][0])].filter(Boolean).join(" · ");
     const width = (node) => Math.max(96, 28 + 8.2 * Math.max(node.name.length, subtitle(node).length * 0.8));
     const boxes = drawing.nodes.map((node) => ({key: node.key, node, width: width(node), height: subtitle(node) ? 50 : 36}));
     const ends = drawing.moves.map((move) => ({start: move.start, end: move.end, move}));

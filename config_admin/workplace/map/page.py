@@ -33,11 +33,13 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import RowUsage, turn_reader
+from convengine.server.app_interfaces import IntentTraffic, RowUsage, turn_reader
 
 DAYS = 7
 #: The key of the address that shows what no test plays, and the right to run tests.
 _SWITCH, _RUN = "tests", "config_admin.run_test_case"
+#: The key of the address that shows how many turns went where, and the right to read them.
+_TRAFFIC, _READ = "traffic", "ce_sessions.view_ceconversationhistory"
 #: How many rows a node or an edge lists.
 SPELLED = 30
 _TITLES = {False: "Map of all intents", True: "Map of all states"}
@@ -67,7 +69,12 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     tested = mark_untested(shown_chart, snapshot) if _shows_tests(request) else None
     shown_chart = tested.chart if tested else shown_chart
     fired = _count_firings(shown_chart)
+    user: Any = request.user
+    may_read = bool(intent and user.has_perm(_READ))
+    traffic = turn_reader().read_traffic(intent, DAYS) if may_read and _TRAFFIC in request.GET else None
     nodes = [_serialize_node(request, node, snapshot, tested, is_grouped=by_state) for node in shown_chart.nodes]
+    if traffic:
+        _add_visits(nodes, intent, traffic)
     names = {node["key"]: node["called"] for node in nodes}
     moves = [_serialize_move(request, move, names, fired, tested) for move in shown_chart.moves]
     context = {
@@ -79,7 +86,9 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         "every_url": chart_url() + (f"?{_SWITCH}=1" if tested else ""),
         "states_url": f"{chart_url()}?states=1" + (f"&{_SWITCH}=1" if tested else ""),
         "tested": tested,
-        "switch_url": _build_switch_url(request, is_on=tested is None) if _may_see_tests(request) else "",
+        "switch_url": _build_switch_url(request, _SWITCH, is_on=tested is None) if _may_see_tests(request) else "",
+        "traffic": traffic,
+        "traffic_url": _build_switch_url(request, _TRAFFIC, is_on=traffic is None) if may_read else "",
         "run_url": reverse("admin:config_admin_cetestcase_run") if request.user.has_perm(_RUN) else "",
         "by_state": by_state,
         "rest": rest,
@@ -102,13 +111,24 @@ def _shows_tests(request: HttpRequest) -> bool:
     return _SWITCH in request.GET and _may_see_tests(request)
 
 
-def _build_switch_url(request: HttpRequest, *, is_on: bool) -> str:
-    """This page with or without the marks of what no test plays."""
+def _build_switch_url(request: HttpRequest, key: str, *, is_on: bool) -> str:
+    """This page with or without the marks of what no test plays, or the traffic."""
     query = request.GET.copy()
-    query.pop(_SWITCH, None)
+    query.pop(key, None)
     if is_on:
-        query[_SWITCH] = "1"
+        query[key] = "1"
     return f"{request.path}?{query.urlencode()}"
+
+
+def _add_visits(nodes: Iterable[dict[str, Any]], intent: str, traffic: IntentTraffic) -> None:
+    """Say at each state how many turns entered it, and how many did not go on."""
+    visits = {each.state: each for each in traffic.visits}
+    for node in nodes:
+        if node["kind"] == Kind.STATE.value and (visit := visits.get(node["name"])):
+            node["traffic"] = f"{visit.entered} in, {visit.losses} stopped"
+            node["remarks"].append(
+                f"In {DAYS} days {visit.entered} turns entered this state; {visit.losses} conversations did not go on."
+            )
 
 
 def may_see_charts(request: HttpRequest) -> bool:

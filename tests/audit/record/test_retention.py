@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from audit.integrity import verify
-from audit.models import CeAudit, CeChainCut, CeLlmCallLog, CeRunningEvent, CeTurnIndex
+from audit.models import (
+    CeAlert,
+    CeAlertMessage,
+    CeAudit,
+    CeChainCut,
+    CeLlmCallLog,
+    CeRunningEvent,
+    CeTurnIndex,
+)
 from audit.record import queries
 from audit.record.events import expand_events
 from audit.record.retention import remove_old
@@ -19,6 +27,7 @@ from convengine.server.turns import seal as seals
 from convengine.server.turns.seal import Seal
 from tests.api import Caller
 from tests.record import call, entry, store_turn
+from tests.records import store_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 OLD, YOUNG = timedelta(days=31), timedelta(days=29)
@@ -155,3 +164,26 @@ def test_bytes_that_are_no_seal_keep_no_data_from_being_removed() -> None:
     changed.refresh_from_db()
     assert changed.events is None
     assert verify.verify_conversation(changed.conversation_id).findings[0].code == "SEAL_MISSING"
+
+
+def test_messages_of_alerts_lose_their_recipients() -> None:
+    now = database_time()
+    alert = store_row(CeAlert, rule=None, status="ENDED", workspace_id="")
+    for number, (ago, status) in enumerate(((OLD, "SENT"), (OLD, "FAILED"), (OLD, "PENDING"), (YOUNG, "SENT"))):
+        store_row(
+            CeAlertMessage,
+            alert=alert,
+            kind="STARTED",
+            channel="MAIL",
+            recipient=f"{number}@example.com",
+            status=status,
+            content={"subject": "x"},
+            created_at=now - ago,
+        )
+    assert run() == {}
+    keep(30)
+    assert run() == {"recipients": 2}
+    assert run() == {}
+    named = CeAlertMessage.objects.filter(recipient__endswith="@example.com")
+    assert sorted(named.values_list("recipient", flat=True)) == ["2@example.com", "3@example.com"]
+    assert CeAlertMessage.objects.filter(content={}).count() == 2

@@ -134,6 +134,8 @@ def count_moves(counts: Counter[tuple[Any, ...]], hour: datetime, turn: CeConver
     counts[*where, turn.intent_code, "ENTERED", turn.state_code] += 1
     if turn.intent_before and turn.state_before:
         counts[*where, turn.intent_before, "EXITED", turn.state_before] += 1
+        moved = "\x1f".join((turn.intent_before, turn.state_before, turn.state_code))
+        counts[*where, turn.intent_code, "MOVED", moved] += 1
 
 
 def is_handed_over(turn: CeConversationHistory) -> bool:

@@ -13,7 +13,9 @@ from django.test import Client, RequestFactory
 from django.urls import resolve, reverse
 
 from audit.models import CeInboxGroup
+from config_admin.models import CeIntent
 from config_admin.releases.models import CeRelease
+from config_admin.workplace.map.page import chart_url
 from tests.audit.reports.seeded_worlds import TRADES, build_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
@@ -82,6 +84,8 @@ def test_every_number_leads_to_as_many_lines(seed: int) -> None:
     inbox = reverse("admin:audit_ceaudit_inbox")
     pages += [f"{inbox}?kind={kind}" for kind in CeInboxGroup.objects.values_list("kind", flat=True).distinct()]
     pages += [f"{reverse('admin:audit_ceaudit_reports')}?days=30&channel=web"]
+    flow = CeIntent.objects.get(intent_code__in=("BOOK_VISIT", "RENT_BIKE", "BOOK_CAR_IN"))
+    pages.append(f"{chart_url(flow.pk)}?traffic=1")
     newest = CeRelease.objects.filter(author="ben").latest("pk")
     pages.append(reverse("admin:audit_ceaudit_effect", args=[newest.pk]))
     lengths: dict[str, int] = {}

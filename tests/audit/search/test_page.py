@@ -200,3 +200,10 @@ def test_the_page_costs_the_same_number_of_statements_for_any_number_of_turns(re
 
     assert statements() == few
     assert few <= 14
+
+
+def test_a_line_leads_to_the_page_that_makes_a_test_of_it(address: str) -> None:
+    row = turn(user_input="hours")
+    link = f"?as=test&amp;first={row.turn_no}&amp;last={row.turn_no}"
+    assert link in member("ada", "analyst").get(address).content.decode()
+    assert link not in member("otto", "operator").get(address).content.decode()

@@ -1,0 +1,48 @@
+"""The traffic of an intent: how many turns went from state to state, and how many did not go on."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+from django.db.models import Q
+
+from audit.models import CeTurnCount
+from audit.record.milestones import Milestone
+from audit.reports.days import floor_hour
+from audit.reports.report import Selection, read_values_of
+from audit.reports.report_request import build_url
+from convengine.server.app_interfaces import IntentTraffic, StateMove, StateVisits
+from convengine.server.database.sql import database_time
+
+
+def read_traffic(intent: str, days: int) -> IntentTraffic:
+    """The moves that begin or end in an intent, most frequent first, and the visits of its states. Two queries."""
+    until = floor_hour(database_time()) + timedelta(hours=1)
+    selection = Selection(until - timedelta(days=days), until)
+    moves = sorted(_list_moves(selection, intent), key=lambda move: (-move.turns, move.state_before, move.state))
+    return IntentTraffic(moves, list(_list_visits(selection, intent)))
+
+
+def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
+    wanted = Q(intent_code=intent) | Q(value__startswith=f"{intent}{CeTurnCount.SEPARATOR}")
+    counts = read_values_of(selection, Q(kind=CeTurnCount.MOVED) & wanted, "intent_code", "value")
+    for (after, value), turns in counts.items():
+        before, state_before, state = value.split(CeTurnCount.SEPARATOR)
+        filters = {"milestone": Milestone.ENTERED.value, "intent": after, "state": state}
+        filters |= {"intent_before": before, "state_before": state_before}
+        yield StateMove(before, state_before, after, state, turns, build_url(selection, None, filters))
+
+
+def _list_visits(selection: Selection, intent: str) -> Iterator[StateVisits]:
+    kinds = Q(kind__in=(CeTurnCount.ENTERED, CeTurnCount.EXITED), intent_code=intent)
+    by_state: dict[str, dict[str, int]] = defaultdict(dict)
+    for (kind, state), turns in read_values_of(selection, kinds, "kind", "value").items():
+        by_state[state][kind] = turns
+    for state, counts in sorted(by_state.items(), key=lambda item: -item[1].get(CeTurnCount.ENTERED, 0)):
+        yield _build_visits(selection, intent, state, counts)
+
+
+def _build_visits(selection: Selection, intent: str, state: str, counts: Mapping[str, int]) -> StateVisits:
+    entered, exited = (counts.get(kind, 0) for kind in (CeTurnCount.ENTERED, CeTurnCount.EXITED))
+    filters = {"milestone": Milestone.ENTERED.value, "intent": intent, "state": state}
+    return StateVisits(state, entered, exited, build_url(selection, None, filters) if entered else "")
