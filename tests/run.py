@@ -1,8 +1,9 @@
-"""All that must hold, in two lanes beside each other that take about as long.
+"""All that must hold, in lanes beside each other that take about as long.
 
-Tests with browsers and servers wait much of their time; meanwhile the other lane has the processor. `--quick` runs what
-a change of the engine breaks first, `--long` what takes too long for every change: servers that are killed, the longest
-walks through the pages, tables of 10,000 rows.
+Tests with browsers and servers wait much of their time; meanwhile the other lanes have the processors. Most tests are
+dealt out to two processes, each of which collects only its own files and needs nobody to give it the next test.
+`--quick` runs what a change of the engine breaks first, `--long` what takes too long for every change: servers that are
+killed, the longest walks through the pages, tables of 10,000 rows.
 """
 
 import os
@@ -11,10 +12,11 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from threading import Event
 
 from tests.kinds import list_files
+from tests.migrated import get_run_folder
 
 #: The engine, the worlds that are played, and a smoke test: a few tests through everything.
 QUICK = (
@@ -49,43 +51,57 @@ class Part:
 
 
 Lanes = tuple[tuple[Part, ...], ...]
+#: The shares of tests that two processes run.
+SHARES = ("1/2", "2/2")
 CHECKS = Part("checks", ("tests.check",))
 
 
 def _tests(name: str, marked: str, paths: Sequence[str], database: str = "sqlite") -> Part:
-    # A file goes to one worker as a whole, so that what its tests share is made once. Where some tests commit, these
-    # come last, whichever worker runs them: the database is empty after them.
-    by_file = ("loadfile", "--no-loadscope-reorder") if "not transactional" in marked else ("load",)
-    return Part(name, ("pytest", "-n", "2", "--dist", *by_file, "-m", marked, *paths), {"CE_TEST_DATABASE": database})
+    return Part(name, ("pytest", "-n0", "-m", marked, *paths), {"CE_TEST_DATABASE": database})
+
+
+def _shares(name: str, marked: str, paths: Sequence[str], database: str = "sqlite") -> Lanes:
+    """The same tests in two parts, each with a share of the files."""
+    parts = [_tests(f"{name} {share}", marked, paths, database) for share in SHARES]
+    for part, share in zip(parts, SHARES, strict=True):
+        part.environment["CE_TEST_SHARE"] = share
+    return tuple((part,) for part in parts)
+
+
+def _workers(name: str, marked: str, paths: Sequence[str], database: str = "sqlite") -> Part:
+    # Two processes take file by file, as some take minutes: what its tests share is made once.
+    by_file = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    return Part(name, ("pytest", *by_file, "-m", marked, *paths), {"CE_TEST_DATABASE": database})
 
 
 def list_lanes(arguments: Sequence[str] = ()) -> Lanes:
     """The parts, each lane in its order."""
     if "--quick" in arguments:
-        return (CHECKS,), (_tests("quick", "not slow and not long", QUICK),)
+        return (*_shares("quick", "not slow and not long", QUICK), (CHECKS,))
     if "--long" in arguments:
-        servers = _tests("servers", "long and not browser", ["tests"], "postgres")
-        browser = _tests("browser", "long and browser", list_files("browser"))
-        examples = _tests("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
+        servers = _workers("servers", "long and not browser", ["tests"], "postgres")
+        browser = _workers("browser", "long and browser", list_files("browser"))
+        examples = _workers("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
         examples.environment["CE_TEST_EXAMPLES"] = "all"
         return ((servers, browser, examples),)
-    tests = _tests("tests", "not browser and not transactional and not long", ["tests"], "postgres")
+    tests = _shares("tests", "not browser and not transactional and not long", ["tests"], "postgres")
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
     dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
     browser = _tests("browser", "browser and not long", list_files("browser"))
-    return (tests,), (CHECKS, transactional, browser, dialects)
+    return (*tests, (CHECKS, transactional, dialects), (browser,))
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 only when all parts hold."""
     interrupted = Event()
+    get_run_folder()
 
     def run(lane: tuple[Part, ...], at_once: bool) -> list[tuple[str, bool]]:
         return [(part.name, not interrupted.is_set() and part.run(at_once=at_once)) for part in lane]
 
     with ThreadPoolExecutor() as beside:
         try:
-            results = dict(chain(*beside.map(run, list_lanes(arguments), (False, True))))
+            results = dict(chain(*beside.map(run, list_lanes(arguments), chain([False], repeat(True)))))
         except KeyboardInterrupt:
             # It reaches the processes that run; none is begun after them.
             interrupted.set()

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import pytest
 
 from tests import conftest, run
-from tests.kinds import SIGNS, list_files
-from tests.run import QUICK, Part, list_lanes, main
+from tests.kinds import SIGNS, list_files, list_share
+from tests.run import QUICK, SHARES, Part, list_lanes, main
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,18 +19,35 @@ def test_everything_is_run_and_each_test_by_one_part_of_postgres() -> None:
     marked = {name: part.command[part.command.index("-m") + 1] for name, part in parts.items() if name != "checks"}
 
     assert marked == {
-        "tests": "not browser and not transactional and not long",
+        "tests 1/2": "not browser and not transactional and not long",
+        "tests 2/2": "not browser and not transactional and not long",
         "dialects": "dialects and not long",
         "transactional": "transactional and not long",
         "browser": "browser and not long",
     }
     databases = {name: part.environment.get("CE_TEST_DATABASE") for name, part in parts.items()}
-    assert databases["tests"] == databases["transactional"] == "postgres"
+    assert databases["tests 1/2"] == databases["tests 2/2"] == databases["transactional"] == "postgres"
     assert databases["dialects"] == "sqlite"
+    shares = {name: part.environment.get("CE_TEST_SHARE") for name, part in parts.items()}
+    assert (shares["tests 1/2"], shares["tests 2/2"], shares["transactional"]) == ("1/2", "2/2", None)
     ((servers, browser, examples),) = list_lanes(["--long"])
     assert "long and not browser" in servers.command
     assert "long and browser" in browser.command
     assert examples.environment["CE_TEST_EXAMPLES"] == "all"
+
+
+def test_each_file_is_in_one_share_and_only_its_process_collects_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (list_share(share) for share in SHARES)
+
+    assert sorted([*first, *second]) == sorted((ROOT / "tests").rglob("test_*.py"))
+    own = Path(__file__)
+    monkeypatch.setenv("CE_TEST_SHARE", SHARES[0] if own in first else SHARES[1])
+    assert conftest.pytest_ignore_collect(own) is None
+    assert conftest.pytest_ignore_collect(own.parent) is None
+    monkeypatch.setenv("CE_TEST_SHARE", SHARES[1] if own in first else SHARES[0])
+    assert conftest.pytest_ignore_collect(own) is True
+    monkeypatch.delenv("CE_TEST_SHARE")
+    assert conftest.pytest_ignore_collect(own) is None
 
 
 def test_each_kind_of_test_is_looked_for_in_some_files_only() -> None:
@@ -72,7 +89,7 @@ def test_a_part_holds_as_its_process_says(
     assert ("== one ==\na word" if at_once else "a word") in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("failing", ["checks", "tests", "dialects", "transactional", "browser", ""])
+@pytest.mark.parametrize("failing", ["checks", "tests 1/2", "tests 2/2", "dialects", "transactional", "browser", ""])
 def test_one_part_that_fails_fails_all_and_is_named(
     failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,7 +97,7 @@ def test_one_part_that_fails_fails_all_and_is_named(
 
     assert main([]) == (1 if failing else 0)
     told = capsys.readouterr().out
-    assert told.count("passed") == (4 if failing else 5)
+    assert told.count("passed") == (5 if failing else 6)
     assert (f"{failing}: FAILED" in told) is bool(failing)
 
 
@@ -102,7 +119,7 @@ def test_whoever_interrupts_it_is_not_given_the_rest(monkeypatch: pytest.MonkeyP
 
     def one_part(part: Part, *, at_once: bool) -> bool:
         begun.append(part.name)
-        if len(begun) == 2:
+        if len(begun) == 4:
             told.set()
         return ended.wait(10)
 
@@ -111,4 +128,4 @@ def test_whoever_interrupts_it_is_not_given_the_rest(monkeypatch: pytest.MonkeyP
 
     with pytest.raises(KeyboardInterrupt):
         main([])
-    assert sorted(begun) == ["checks", "tests"]
+    assert sorted(begun) == ["browser", "checks", "tests 1/2", "tests 2/2"]

@@ -4,10 +4,14 @@ A test carries a vector when its name, or the id of one of its cases, does: `tes
 may carry several (`test_FB_V1_V2_…`). The marker `amended("R13")` says that a ruling changed it.
 """
 
+import json
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from tests.migrated import get_run_folder
 
 #: Chapter: (prefix of the vectors, title, numbers that this version holds).
 CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
@@ -75,6 +79,24 @@ def pytest_runtest_logreport(report: Any) -> None:
             _amended[chapter].add(vector)
 
 
+def _merge_shares() -> bool:
+    """Add what the other processes saw whose tests are shares of the same; False until all of them have ended."""
+    number, _, count = os.environ.get("CE_TEST_SHARE", "1/1").partition("/")
+    if count == "1":
+        return True
+    folder = get_run_folder()
+    own = {"seen": _seen, "amended": {chapter: sorted(names) for chapter, names in _amended.items()}}
+    (folder / f"vectors-{number}.json").write_text(json.dumps(own))
+    shares = [json.loads(file.read_text()) for file in folder.glob("vectors-*.json")]
+    for share in shares:
+        for chapter, vectors in share["seen"].items():
+            for vector, passed in vectors.items():
+                _seen[chapter][vector] = _seen[chapter].get(vector, True) and passed
+        for chapter, names in share["amended"].items():
+            _amended[chapter].update(names)
+    return len(shares) == int(count)
+
+
 def missing() -> dict[str, list[str]]:
     """Vectors that no test carried in this run, by chapter."""
     return {
@@ -84,7 +106,7 @@ def missing() -> dict[str, list[str]]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if not any(_seen.values()) or "tests" not in terminalreporter.config.args:
+    if not any(_seen.values()) or "tests" not in terminalreporter.config.args or not _merge_shares():
         # Of a part of the tests, the table would only say what is missing.
         return
     write = terminalreporter.write_line

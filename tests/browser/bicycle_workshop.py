@@ -20,6 +20,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser.conftest import FLAGS, ROOT, Server, Visitor, find_free_port, wait_for_server
 from tests.browser_setup import chromium
+from tests.migrated import copy_migrated
 
 BUNDLE = ROOT / "fixtures/bicycle_workshop.json"
 USER = "analyst"
@@ -266,8 +267,8 @@ def serve_empty(folder: Path) -> Iterator[Server]:
         "NEW_PASSWORD": password,
     }
     manage = [sys.executable, str(ROOT / "manage.py")]
-    for command in (["migrate", "-v0"], ["shell", "-v0", "-c", _MAKE_USER]):
-        subprocess.run([*manage, *command], cwd=ROOT, env=environment, check=True)
+    copy_migrated(folder / "convengine.sqlite3")
+    subprocess.run([*manage, "shell", "-v0", "-c", _MAKE_USER], cwd=ROOT, env=environment, check=True)
     serve = ["serve", "--port", str(port), "--workers", "1", "--streams-port", "0", "--no-jobs"]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen([*manage, *serve], cwd=ROOT, env=environment, stdout=log, stderr=log)

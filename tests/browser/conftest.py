@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, expect
 
 from tests.browser_setup import chromium
+from tests.migrated import copy_migrated
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = (
@@ -27,7 +28,7 @@ FLAGS = (
 SCREENS = pytest.mark.parametrize(
     ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.long)]
 )
-#: Seconds until the server must answer: it migrates and loads the demonstration first.
+#: Seconds until the server must answer: it loads the demonstration first.
 PATIENCE = 90
 
 
@@ -75,6 +76,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """`manage.py demo` on a port and a database of its own, until the session ends."""
     folder = tmp_path_factory.mktemp("demo")
+    copy_migrated(folder / "convengine.sqlite3")
     url = f"http://127.0.0.1:{find_free_port()}"
     environment = {
         **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CE_TEST_DATABASE")},
