@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from django.db.models import F
 from django.utils import timezone
 from django.utils.timezone import get_current_timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from audit.feedback.store import FeedbackInput, store_feedback
@@ -31,6 +31,7 @@ from convengine.engine.turn.scope import HAND_OVER
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
+from tests.examples import count_examples
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -180,8 +181,9 @@ def count_all() -> None:
     list(count_everything(timedelta()))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=count_examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(WORLDS)
+@example([["lost card", "1234", "up by ada"], ["hours", "down by bob", "what?", "my cvv", "stop"], ["person", "fees"]])
 def test_the_counts_equal_the_records(monkeypatch: pytest.MonkeyPatch, world: list[list[str]]) -> None:
     for module in (counting, document_counting):
         monkeypatch.setattr(module, "BATCH", 3)

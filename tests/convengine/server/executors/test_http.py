@@ -15,7 +15,8 @@ from convengine.server.executors import http_client
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry
-from convengine.server.resilience.circuit import Circuits
+from convengine.server.resilience import circuit
+from convengine.server.resilience.circuit import Circuit, Circuits
 from tests.builders import make_config, make_session, make_snapshot, make_tool
 from tests.fakes.http_server import Reply, Server, serving
 
@@ -227,18 +228,20 @@ def test_P2_4_11_V15_five_failed_calls_open_the_circuit_for_the_sixth(connect: A
         assert len(server.asked) == 5
 
 
-def test_a_circuit_lets_one_call_try_after_its_time(connect: Any) -> None:
+def test_a_circuit_lets_one_call_try_after_its_time(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(circuit, "Circuit", lambda: Circuit(lambda: now))
     policy = {"circuit_failure_threshold": 2, "circuit_open_ms": 1000}
     with serving(Reply(500), Reply(500), Reply(500), Reply()) as server:
         connect(server.address)
         for _ in range(2):
             call(policy_json=policy)
         assert call(policy_json=policy).error_type == "CIRCUIT_OPEN"
-        time.sleep(1.05)
+        now = 1.05
 
         probe, after = call(policy_json=policy), call(policy_json=policy)
         assert (probe.error_type, after.error_type) == ("HTTP_STATUS", "CIRCUIT_OPEN")
-        time.sleep(1.05)
+        now = 2.1
         assert call(policy_json=policy).result["status"] == 200
         assert call(policy_json=policy).result["status"] == 200
 

@@ -117,7 +117,7 @@ def test_a_request_is_run_when_it_is_complete(serve: Callable[..., Client]) -> N
 
     assert (client.status, client.body, client.is_complete) == (200, b"yes sir", True)
     assert application.bodies == [b"abcd"]
-    assert application.closed.wait(1)
+    assert application.closed.wait(20)
 
 
 def test_a_request_without_a_body_is_not_waited_for(serve: Callable[..., Client]) -> None:
@@ -236,7 +236,7 @@ def test_a_large_answer_is_sent_in_parts_and_its_thread_does_not_wait_for_the_re
     serve(application, client)
 
     assert (client.body, client.is_complete) == (b"x" * 500 * KB, True)
-    assert application.closed.wait(1)
+    assert application.closed.wait(20)
 
 
 def test_an_answer_that_is_not_read_is_given_up(serve: Callable[..., Client]) -> None:
@@ -246,7 +246,7 @@ def test_an_answer_that_is_not_read_is_given_up(serve: Callable[..., Client]) ->
     serve(application, client)
 
     assert not client.is_complete
-    assert application.closed.wait(1)
+    assert application.closed.wait(20)
 
 
 def test_a_file_is_read_by_the_event_loop(serve: Callable[..., Client], tmp_path: Path) -> None:

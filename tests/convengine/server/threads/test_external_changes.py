@@ -93,7 +93,7 @@ def test_closing_waits_for_the_turn_that_runs() -> None:
     time.sleep(0.3)
     assert closed == []
     CeConversation.objects.update(lease_token=None)
-    caller.join(10)
+    caller.join(30)
 
     assert closed == ["COMPLETE"]
 
@@ -111,7 +111,7 @@ def test_closing_a_session_that_ends_with_the_turn_that_runs_changes_nothing() -
     caller.start()
     time.sleep(0.3)
     CeConversation.objects.update(lease_token=None, lifecycle="ABORTED", lifecycle_detail={"reason": "abandoned"})
-    caller.join(10)
+    caller.join(30)
 
     assert closed == [{"reason": "abandoned"}]
 

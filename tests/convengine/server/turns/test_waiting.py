@@ -51,7 +51,7 @@ def test_P2_11_V5_of_two_parallel_turns_one_waits_for_the_other(
 
     def meanwhile() -> None:
         second.start()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 20
         while not CeTurnTicket.objects.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
 
@@ -130,7 +130,7 @@ def test_turns_that_wait_run_in_order_of_arrival() -> None:
     create_help_desk()
     name = str(uuid.uuid4())
     say(name)
-    hold_lease(name, 2)
+    hold_lease(name, 60)
     numbers: dict[int, int] = {}
 
     def speak(index: int) -> None:
@@ -138,9 +138,12 @@ def test_turns_that_wait_run_in_order_of_arrival() -> None:
         connection.close()
 
     threads = [threading.Thread(target=speak, args=[index]) for index in range(5)]
-    for thread in threads:
+    for count, thread in enumerate(threads, start=1):
         thread.start()
-        time.sleep(0.15)
+        deadline = time.monotonic() + 20
+        while CeTurnTicket.objects.count() < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+    CeConversation.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     for thread in threads:
         thread.join()
 
