@@ -29,7 +29,9 @@ SCREENS = pytest.mark.parametrize(
     ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.long)]
 )
 #: Seconds until the server must answer: it loads the demonstration first.
-PATIENCE = 90
+PATIENCE = 300
+# A page may wait for a machine that is busy with other tests.
+expect.set_options(timeout=30_000)
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def wait_for_server(url: str, process: "subprocess.Popen[bytes]", log: Path) -> 
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         try:
-            urllib.request.urlopen(f"{url}/admin/login/", timeout=5).close()
+            urllib.request.urlopen(f"{url}/admin/login/", timeout=30).close()
         except (urllib.error.URLError, OSError):
             time.sleep(0.3)
         else:
@@ -124,7 +126,7 @@ class Visitor:
         self.tab = page
         self._home_is_due = False
         self.troubles: list[str] = []
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.troubles.append(f"script: {error}"))
         page.on("request", self._on_request)
