@@ -86,6 +86,7 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     ]
     context = {
         "topic": topic,
+        "columns": columns,
         "whole": _build_row(wanted.selection, "All", topic.measures, report.totals),
         "has_turns": report.totals.turns > 0,
         "periods": list(reversed(periods)),

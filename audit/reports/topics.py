@@ -26,6 +26,7 @@ from audit.reports.measures import (
     SLOW,
     TURNS,
     Measure,
+    Unit,
 )
 from audit.reports.report import Dimension
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
@@ -129,6 +130,11 @@ class Chart(NamedTuple):
     whole: Measure
     part: Measure | None = None
 
+    @property
+    def is_part_bad(self) -> bool:
+        """A median is a part of the bar, but nothing to worry about."""
+        return self.part is not None and self.part.unit != Unit.MILLISECONDS
+
 
 @dataclass(frozen=True)
 class Table:
@@ -152,6 +158,8 @@ class Topic:
     tables: Sequence[Table]
     #: The template of what this page alone has.
     extra: str = ""
+    #: The columns of the table by day; by default all measures. The file has all.
+    columns: Sequence[Measure] = ()
 
     @property
     def title(self) -> str:
@@ -168,10 +176,12 @@ class Topic:
         return f"audit_ceaudit_{self.name}"
 
 
-_OF_ALL = (
+#: Models and ratings have pages of their own.
+_COMMON = (
     *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, CONTAINED, FORMS_STARTED, FORMS_COMPLETED, FAILED),
-    *(MEAN_TIME, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE),
+    MEAN_TIME,
 )
+_OF_ALL = (*_COMMON, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE)
 _TIMES = (TURNS, MEDIAN_TIME, P95_TIME, MEAN_TIME, SLOW)
 _RATINGS = (NEGATIVE, POSITIVE)
 _UNKNOWN = (NOT_UNDERSTOOD_TURNS, TURNS)
@@ -181,8 +191,9 @@ OVERVIEW = Topic(
     "",
     _OF_ALL,
     [Chart("turns", "Turns", TURNS, NOT_UNDERSTOOD_TURNS)],
-    [Table(INTENT, _OF_ALL), Table(RELEASE, _OF_ALL), Table(STATE, [TURNS])],
+    [Table(INTENT, _COMMON), Table(RELEASE, _COMMON), Table(STATE, [TURNS])],
     "audit/report_errors.html",
+    _COMMON,
 )
 UNKNOWN = Topic(
     "not_understood",
@@ -205,7 +216,7 @@ TIMES = Topic(
     " most. A step that took less than a millisecond counts as 0 ms, as in a turn that did not come to it.",
     _TIMES,
     [Chart("times", "Time of a turn in milliseconds", P95_TIME, MEDIAN_TIME)],
-    [Table(STEP, (P95_TIME, MEDIAN_TIME, MEAN_TIME, SLOW), 50), Table(INTENT, _TIMES), Table(RELEASE, _TIMES)],
+    [Table(STEP, (P95_TIME, MEDIAN_TIME, MEAN_TIME, SLOW), 10), Table(INTENT, _TIMES), Table(RELEASE, _TIMES)],
 )
 MODELS = Topic(
     "models",

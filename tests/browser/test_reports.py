@@ -1,8 +1,10 @@
 """Reports and the inbox: a number is followed to its turns by keyboard, an unknown message becomes a phrase."""
 
 import re
+import struct
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -31,6 +33,42 @@ def test_a_number_leads_to_its_turns(server: Server, ada: Visitor, width: int, s
     with page.expect_navigation():
         page.keyboard.press("Enter")
     expect(page.locator("#main")).to_contain_text(f"{turns} on this page")
+
+
+@pytest.mark.parametrize("page_name", ["", "times/"])
+def test_a_chart_is_saved_as_picture_and_drawing(server: Server, ada: Visitor, page_name: str) -> None:
+    server.say("Hello")
+    command = [sys.executable, str(ROOT / "manage.py"), "report", "--count-again"]
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    page = ada.go(f"/admin/audit/ceaudit/reports/{page_name}").page
+    button = page.get_by_role("button", name="PNG").first
+    button.focus()
+    with page.expect_download() as saved:
+        page.keyboard.press("Enter")
+    picture = saved.value.path().read_bytes()
+    assert saved.value.suggested_filename.endswith(".png")
+    assert picture.startswith(b"\x89PNG")
+    # Twice the size of the drawing: 960 wide, 240 high and its head.
+    assert struct.unpack(">II", picture[16:24]) == (1920, 568)
+    assert len(set(picture)) > 100
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="SVG").first.click()
+    drawing = ElementTree.fromstring(saved.value.path().read_text())
+    assert (drawing.get("width"), drawing.get("height")) == ("960", "284")
+
+
+@SCREENS
+@pytest.mark.parametrize("name", ["not-understood", "times", "models", "ratings", "forms", "rows"])
+def test_each_page_of_the_reports_can_be_read(server: Server, ada: Visitor, width: int, scheme: str, name: str) -> None:
+    for text in ("Hello", "a windmill, please", "where is my order"):
+        server.say(text)
+    command = [sys.executable, str(ROOT / "manage.py"), "report", "--count-again"]
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    page = ada.at(width, scheme).go(f"/admin/audit/ceaudit/reports/{name}/?days=30").page
+    charts, tables = page.get_by_role("img").count(), page.locator("#main table").count()
+    assert tables >= min(charts, 1)
+    no_violations(page)
+    assert ada.fits
 
 
 @SCREENS
