@@ -77,11 +77,10 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     unit = "hour" if wanted.selection.goes_by_hour else "day"
     if wanted.format == SVG:
         return _answer_chart(wanted, topic, report, unit)
+    columns = topic.columns or topic.measures
     marks = mark_releases(report.periods)
     periods = [
-        _build_row(
-            wanted.selection, _name_period(period, report), topic.measures, period.totals, period=period, mark=mark
-        )
+        _build_row(wanted.selection, _name_period(period, report), columns, period.totals, period=period, mark=mark)
         for period, mark in zip(report.periods, marks, strict=True)
     ]
     context = {
