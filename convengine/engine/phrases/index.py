@@ -29,6 +29,7 @@ from convengine.engine.phrases.near_misses import Vocabulary, is_misspelling
 from convengine.engine.phrases.words import (
     Synonyms,
     TellingWord,
+    begins_with_question_word,
     detect_languages,
     has_telling_words,
     read_telling_words,
@@ -45,6 +46,8 @@ MAX_COMPARED = 100
 MAX_INTENTS = 8
 #: Maximum words of a message; what follows is not compared.
 MAX_WORDS = 40
+#: Which share of the small words of two questions is the same in both, and how much such a question counts.
+_LIKE_WHOLE, _LIKE_WHOLE_SCORE = 0.55, 0.9
 #: Keeps a phrase of a single light word from being met in full.
 _PHRASE_BASE = 1.0
 #: How many phrases are read only once, however often their table changes.
@@ -121,15 +124,26 @@ class PhraseIndex:
         return tuple(dict.fromkeys(phrase for index in self._indexes for phrase in index.find_same_words(text)))
 
     def _match_whole(self, text: str | None) -> Iterator[IntentMatch]:
-        """The intents with a phrase of small words that is the text, with one typing error per long word."""
+        """The intents with a phrase of small words that is the text, with one typing error per long word.
+
+        Of a question that is none of them, those with nearly the same words: "how do I get there?".
+        """
         words = split_whole(text) if self._wholes else ()
-        for own in self._wholes_by_size.get(len(words), ()):
-            if all(map(is_misspelling, words, own)):
-                phrases = self._wholes[own]
-                matched = tuple(
-                    MatchedWord(word, term, round(1 / len(own), 4)) for word, term in zip(words, own, strict=True)
-                )
-                yield from (IntentMatch(phrase.intent, 1.0, phrase, matched, ()) for phrase in phrases)
+        exact = [own for own in self._wholes_by_size.get(len(words), ()) if all(map(is_misspelling, words, own))]
+        for own in exact:
+            yield from self._describe_whole(own, words, 1.0)
+        if not exact and not has_telling_words(text) and begins_with_question_word(text):
+            for own in self._wholes:
+                common = len({*own} & {*words})
+                likeness = common / len({*own} | {*words})
+                if own[0] == words[0] and likeness >= _LIKE_WHOLE:
+                    yield from self._describe_whole(own, words, round(likeness * _LIKE_WHOLE_SCORE, 4))
+
+    def _describe_whole(self, own: tuple[str, ...], words: Sequence[str], score: float) -> Iterator[IntentMatch]:
+        matched = tuple(
+            MatchedWord(word, term, round(1 / len(own), 4)) for word, term in zip(words, own, strict=False)
+        )
+        return (IntentMatch(phrase.intent, score, phrase, matched, ()) for phrase in self._wholes[own])
 
 
 def _list_whole_phrases(phrases: Iterable[Phrase]) -> Mapping[tuple[str, ...], list[Phrase]]:

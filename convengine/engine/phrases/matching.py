@@ -10,7 +10,7 @@ from convengine.engine.phrases.form_words import get_form_words
 from convengine.engine.phrases.index import IntentMatch, Phrase, PhraseIndex
 from convengine.engine.phrases.languages import LANGUAGES
 from convengine.engine.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
-from convengine.engine.phrases.words import TellingWord, read_telling_words
+from convengine.engine.phrases.words import TellingWord, begins_with_question_word, read_telling_words
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import fold
 from convengine.engine.turn import live_settings, rows
@@ -31,8 +31,16 @@ _ASIDE = re.compile(
 )
 #: Share of the minimum score that a question beside the current flow needs, and of the best score of others.
 _OWN_SCORE, _OWN_LEAD = 0.75, 0.6
+#: The share of the best question's score that the flow beside it needs, where something is ordered.
+_ORDERED_LEAD = 0.8
 #: A phone number names no option "phone".
 _LONG_NUMBER = re.compile(r"\d[\d ]{5,}")
+#: Greetings before a question or a request.
+_LEAD = re.compile(
+    r"^\s*(?:(?:hi|hello|hey|hiya|hallo|moin|servus|guten (?:tag|morgen|abend)|good (?:morning|afternoon|evening)|so|um|ok|"
+    r"okay|please|bitte|sorry|entschuldigung|and|und|there|zusammen|oh|ähm?|also)\b[\s,.!–-]*)+",
+    re.IGNORECASE,
+)
 _SENTENCE_SIGN = re.compile(r"[.;!?\n]+")
 #: How many words that say what something is for are tried.
 _MOST_PURPOSES = 3
@@ -118,8 +126,17 @@ def _list_wanted_things(sentence: str) -> Iterator[str]:
 
 @cache
 def _compile_requests() -> re.Pattern[str]:
-    frames = [line.strip() for language in LANGUAGES for line in language.requests.splitlines() if line.strip()]
-    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, frames), key=len, reverse=True))})\b", re.IGNORECASE)
+    return _compile_lines(*(language.requests for language in LANGUAGES))
+
+
+@cache
+def _compile_inquiries() -> re.Pattern[str]:
+    return _compile_lines(*(language.inquiries for language in LANGUAGES))
+
+
+def _compile_lines(*tables: str) -> re.Pattern[str]:
+    lines = [line.strip() for table in tables for line in table.splitlines() if line.strip()]
+    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, lines), key=len, reverse=True))})\b", re.IGNORECASE)
 
 
 @cache
@@ -173,18 +190,15 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
     hits = _prefer_tasks(snapshot, tuple(match for match in matches if match.score >= enough), text)
     if not hits and takes_near and _is_alone(snapshot, matches, asks=_asks(text)):
         hits = matches[:1]
+    if hits and not interrupting and (flow := _find_ordered_flow(snapshot, matches, text)):
+        hits = (flow,)
     near = tuple(match for match in matches if match not in hits)
     return PhraseMatches(hits, near[:MAX_REPORTED], enough)
 
 
 def _asks(text: str | None) -> bool:
     """True for a text with a question mark, and for one that begins like a question."""
-    return "?" in (text or "") or _begins_with_question_word(text)
-
-
-def _begins_with_question_word(text: str | None) -> bool:
-    first = next(iter(fold(text).split()), "")
-    return any(first in language.question_words.split() for language in LANGUAGES)
+    return "?" in (text or "") or begins_with_question_word(text)
 
 
 def _is_alone(snapshot: Snapshot, matches: Sequence[IntentMatch], *, asks: bool) -> bool:
@@ -243,13 +257,41 @@ def _match_options(
 def _prefer_tasks(snapshot: Snapshot, hits: tuple[IntentMatch, ...], text: str | None) -> tuple[IntentMatch, ...]:
     """Of several intents, those that do not only answer a question, if the message asks none and is no phrase.
 
-    Of a flow and a question beside it, the question if the message begins with a question word.
+    Of a flow and a question beside it, the question if the message begins like a question: "do you take in shirts?".
+    The flow, if it asks for something to be done: "could you take in a shirt?".
     """
-    if len(hits) > 1 and _begins_with_question_word(text):
+    if len(hits) > 1 and (begins_with_question_word(text) or _begins_with(text, _compile_inquiries())):
         intents = {match.intent for match in hits}
         hits = tuple(match for match in hits if snapshot.list_questions_beside(match.intent).isdisjoint(intents))
     tasks = tuple(match for match in hits if match.intent not in snapshot.returning_intents)
+    if tasks and _orders(text):
+        beside = {question for match in tasks for question in snapshot.list_questions_beside(match.intent)}
+        return tuple(match for match in hits if match.intent not in beside)
     return hits if not tasks or "?" in (text or "") or hits[0].score == 1 else tasks
+
+
+def _find_ordered_flow(snapshot: Snapshot, matches: Sequence[IntentMatch], text: str | None) -> IntentMatch | None:
+    """The flow beside which the best question is, if the message orders something and the flow is not far behind."""
+    best = matches[0]
+    flow = next((match for match in matches if best.intent in snapshot.list_questions_beside(match.intent)), None)
+    if flow is None or best.score == 1 or not _orders(text) or flow.unmatched:
+        return None
+    least = max(_ORDERED_LEAD * best.score, live_settings.read(snapshot, MIN_SCORE).value)
+    return flow if flow.score >= least else None
+
+
+def _orders(text: str | None) -> bool:
+    """True for a message that begins like a request, and for a statement, if no word of it asks."""
+    if begins_with_question_word(text) or _begins_with(text, _compile_inquiries()):
+        return False
+    words = fold(text).replace(",", " ").split()
+    if any(word in language.asking_words.split() for word in words for language in LANGUAGES):
+        return False
+    return "?" not in (text or "") or _begins_with(text, _compile_requests())
+
+
+def _begins_with(text: str | None, pattern: re.Pattern[str]) -> bool:
+    return pattern.match(_LEAD.sub("", text or "")) is not None
 
 
 def _is_in_use(snapshot: Snapshot, row: rows.Classifier) -> bool:

@@ -94,9 +94,15 @@ def has_telling_words(text: str | None) -> bool:
     return any(read_telling_words(text, language) for language in detect_languages(text))
 
 
+def begins_with_question_word(text: str | None) -> bool:
+    """True for "where do I go", in any language."""
+    first = next(iter(_split(text)), "")
+    return any(first in fold(language.question_words).split() for language in LANGUAGES)
+
+
 def split_whole(text: str | None) -> tuple[str, ...]:
     """All folded words of a text, small ones too, without greetings and courtesies around them."""
-    words = [_normalise_in_all(word) for word in _split(text)]
+    words = [expanded for word in _split(text) for expanded in _expand(_normalise_in_all(word))]
     courtesies = _list_courtesies()
     first = next((index for index, word in enumerate(words) if word not in courtesies), len(words))
     last = next((index for index in range(len(words), first, -1) if words[index - 1] not in courtesies), first)
@@ -107,6 +113,13 @@ def _normalise_in_all(word: str) -> str:
     for language in LANGUAGES:
         word = language.normalise(word)
     return word
+
+
+@cache
+def _expand(word: str) -> tuple[str, ...]:
+    """The words that a short form stands for: "what is" for "what's"."""
+    longer = (language.expansions[word] for language in LANGUAGES if word in language.expansions)
+    return next((tuple(map(_normalise_in_all, words)) for words in longer), (word,))
 
 
 @cache

@@ -22,6 +22,8 @@ _MARGIN = 10.0
 _MAX_TELLING_WORDS = 12
 #: How many words beside those of the option and the small ones: "we know Bachmann from last year".
 _MAX_OTHER_WORDS = 4
+#: How many options there are where one stands for both others.
+_MOST_COMBINED = 3
 #: Shorter spellings are compared exactly.
 _MIN_FUZZY = 4
 
@@ -75,8 +77,11 @@ def read_choice(
         return accept(spec.options[index].value)
     # "the tariff" names the field, not the option "evening tariff".
     fillers = _get_fillers(language) | frozenset(split_name(spec.name))
+    if not denied and any(language.is_in("all_of_them", answer) for answer in answers):
+        if (combined := _find_combination(spec, language)) is not None:
+            return accept(spec.options[combined].value)
     if not denied and (indexes := _find_contained(answers, spellings, fillers, language)):
-        return _offer_options(spec, indexes)
+        return _offer_options(spec, _drop_combinations(spec, indexes, tokens, language))
     if not denied and (indexes := _find_similar(answers, spellings, fillers)):
         return _offer_options(spec, indexes)
     if not denied and (indexes := _find_each(answers, spellings, fillers, language)):
@@ -135,7 +140,16 @@ def find_options(answer: str, spellings: tuple[Spelling, ...], language: Languag
 def stem_words(text: str, language: Language) -> tuple[str, ...]:
     """The word stems of a text; words with digits stay as they are."""
     stemmer = _get_stemmer(str(language.words["stemmer"]))
-    return tuple(stemmer.stemWord(word) if word.isalpha() and len(word) > 3 else word for word in text.split(" "))
+    forms = _get_word_forms(language)
+    words = (forms.get(word, word) for word in text.split(" "))
+    return tuple(stemmer.stemWord(word) if word.isalpha() and len(word) > 3 else word for word in words)
+
+
+@lru_cache(maxsize=16)
+def _get_word_forms(language: Language) -> dict[str, str]:
+    """The word that a stemmer does not find: "vorne" for "vordere"."""
+    groups = ([fold_text(word) for word in group] for group in language.words["word_forms"])
+    return {word: group[0] for group in groups for word in group}
 
 
 @lru_cache(maxsize=8)
@@ -163,6 +177,60 @@ def _has_exception(tokens: TokenText, language: Language) -> bool:
 @lru_cache(maxsize=16)
 def _get_exceptions(language: Language) -> PhraseSet:
     return PhraseSet(language.words["exceptions"])
+
+
+def _drop_combinations(spec: FieldSpec, indexes: list[int], tokens: TokenText, language: Language) -> list[int]:
+    """Without the options that join what is named with something else: "the front" is not "front and back".
+
+    Who names both other options takes the only one that stands for them.
+    """
+    words = [token.text for token in tokens.tokens]
+    if len(indexes) < 2 or any(language.is_in("additions", word) for word in words):
+        return indexes
+    single = [index for index in indexes if not _joins_things(spec, index, language)]
+    joined = [index for index in indexes if index not in single]
+    if len(single) == 1 and all(
+        _list_content(spec, single[0], language) <= _list_content(spec, index, language) for index in joined
+    ):
+        return single
+    joins = not any(language.is_in("alternatives", word) for word in words) and any(
+        language.is_in("conjunctions", word) for word in words
+    )
+    combination = _find_combination(spec, language)
+    is_both = combination is not None and {*single, combination} == {*range(len(spec.options))}
+    return [combination] if joins and combination is not None and is_both else indexes
+
+
+@lru_cache(maxsize=1024)
+def _find_combination(spec: FieldSpec, language: Language) -> int | None:
+    """The only one of three options that stands for both others: "inside and outside", "both wheels"."""
+    indexes = [index for index in range(len(spec.options)) if _joins_things(spec, index, language)]
+    if len(indexes) != 1 or len(spec.options) != _MOST_COMBINED:
+        return None
+    words = language.read_tokens(spec.options[indexes[0]].label).tokens
+    if any(language.is_in("all_of_them", word.text) for word in words):
+        return indexes[0]
+    content = [_list_content(spec, index, language) for index in range(len(spec.options)) if index not in indexes]
+    own = _list_content(spec, indexes[0], language)
+    is_sum = content[0] != content[1] and all(stems and not own.isdisjoint(stems) for stems in content)
+    return indexes[0] if is_sum else None
+
+
+def _joins_things(spec: FieldSpec, index: int, language: Language) -> bool:
+    label = spec.options[index].label
+    return not {"+", "&"}.isdisjoint(label) or any(
+        language.is_in("all_of_them", token.text)
+        or (language.is_in("conjunctions", token.text) and not language.is_in("alternatives", token.text))
+        for token in language.read_tokens(label).tokens
+    )
+
+
+@lru_cache(maxsize=1024)
+def _list_content(spec: FieldSpec, index: int, language: Language) -> frozenset[str]:
+    """The stems of an option's label without small words."""
+    words = [token.text for token in language.read_tokens(spec.options[index].label).tokens]
+    fillers = _get_fillers(language)
+    return frozenset(stem for word in words if word not in fillers for stem in stem_words(word, language))
 
 
 def _offer_options(spec: FieldSpec, indexes: list[int]) -> Reading:
@@ -229,8 +297,9 @@ def _find_contained(
         if indexes := _find_options_among_fillers(words, stems, spellings, fillers):
             return indexes
         content = tuple(stem for stem, word in zip(stems, words, strict=True) if word not in fillers)
+        size = sum(len(word) for word in words if word not in fillers)
         for part in (stems, content) if content else ():
-            if sum(map(len, part)) < _MIN_FUZZY:
+            if max(size, sum(map(len, part))) < _MIN_FUZZY:
                 continue
             partial = {
                 spelling.index

@@ -35,6 +35,7 @@ from convengine.engine.values.date_times import (
 )
 from convengine.engine.values.durations import match_durations, take_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
+from convengine.engine.values.headcounts import CHILD, PERSON, counts_people, find_headcounts
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.numbers import (
     Amount,
@@ -74,8 +75,8 @@ _OF_RANGE = -1
 _MIN_OWN_WORD = 5
 #: The priority of options.
 _OF_OPTION = 6
-#: The counter of people.
-_PERSON = "person"
+#: The priority of people who are counted in parts.
+_OF_PEOPLE = 0
 #: The unit of ages.
 _YEAR = "year"
 
@@ -123,6 +124,7 @@ def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituati
             if finder := _FINDERS.get(spec.kind):
                 matches += finder(spec, composed, tokens, local, language)
         matches += _find_counted_options(specs, tokens, local, language, matches)
+        matches += _find_headcounts(specs, tokens, language)
         if matches:
             break
     return _choose_spans(matches, specs)
@@ -495,7 +497,7 @@ def _find_amounts(
         position = amount.end
         is_own = bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
         counts = not amount.unit and (
-            (_PERSON in own and _counts_persons(tokens, start, amount, language))
+            (PERSON in own and _counts_persons(tokens, start, amount, language))
             or (_YEAR in own and _says_age(tokens, start, amount, language))
             or (_follows_own_word(tokens, start, spec) and _stands_alone(tokens, amount.end, language))
         )
@@ -548,6 +550,21 @@ def _find_counted_options(
             is_article = amount.values == (Decimal(1),) and not tokens.text[offset].isdigit()
             if reading.has_value and not is_article:
                 yield _Found(*tokens.position(offset, amount.end), counting[0].name, reading, 5)
+
+
+def _find_headcounts(specs: Sequence[FieldSpec], tokens: TokenText, language: Language) -> Iterator[_Found]:
+    """The number of people in "2 adults and a child", unless the form counts one of these groups on its own."""
+    tables = get_tables(language)
+    numbers = [spec for spec in specs if spec.kind is Kind.NUMBER]
+    units = {spec.name: list_field_units(spec, tables) for spec in numbers}
+    own = [spec for spec in numbers if counts_people(spec, units[spec.name], language)]
+    if any(spec not in own and not units[spec.name].isdisjoint((PERSON, CHILD)) for spec in numbers):
+        return
+    for start, end, count in find_headcounts(tokens, language) if own else ():
+        if not _is_limited(tokens, start, end, language):
+            for spec in own:
+                reading = take_amount(spec, Amount((Decimal(count),), end), tables)
+                yield _Found(*tokens.position(start, end), spec.name, reading, _OF_PEOPLE)
 
 
 def _sums_up(tokens: TokenText, start: int, spec: FieldSpec, situation: ReadingSituation, language: Language) -> bool:

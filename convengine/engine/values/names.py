@@ -17,6 +17,17 @@ def asks_who(spec: FieldSpec, language: Language) -> bool:
     return any(language.is_in("who_words", word) for word in spec.question)
 
 
+def is_wording_field(spec: FieldSpec, language: Language) -> bool:
+    """True when the text of a field is copied as it is written: "What should be on the cake?"."""
+    if is_name_field(spec, language):
+        return False
+    if any(language.is_in("wording_fields", word) for word in spec.words):
+        return True
+    phrases = _get_wording_questions(language)
+    texts = (language.read_tokens(" ".join(words)) for words in (spec.question, spec.words))
+    return any(phrases.match_start(tokens.text, offset) for tokens in texts for offset in tokens.offsets)
+
+
 def has_sentence_word(text: str, language: Language) -> bool:
     """True when a text has a word that sentences have and names have not: "need", "brauche"."""
     return any(language.is_in("sentence_words", token.text) for token in language.read_tokens(text).tokens)
@@ -35,3 +46,8 @@ def find_introduction(text: str, language: Language) -> int | None:
 @lru_cache(maxsize=16)
 def _get_introductions(language: Language) -> PhraseSet:
     return PhraseSet(language.words["introductions"])
+
+
+@lru_cache(maxsize=16)
+def _get_wording_questions(language: Language) -> PhraseSet:
+    return PhraseSet(language.words["wording_questions"])

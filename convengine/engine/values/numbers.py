@@ -10,6 +10,7 @@ from typing import Any
 from convengine.engine.text.words import Words
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec, Kind
+from convengine.engine.values.headcounts import counts_people, find_headcounts
 from convengine.engine.values.language import (
     Language,
     PhraseSet,
@@ -109,6 +110,12 @@ def _list_currencies(table: Mapping[str, list[str]]) -> dict[str, tuple[str, ...
 def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation, language: Language) -> Reading:
     """Read a whole answer for a field of kind number or money."""
     tables = get_tables(language)
+    if (people := find_only_headcount(spec, tokens, language)) is not None:
+        start, end, count = people
+        around = (*tokens.text[:start].split(), *tokens.text[end:].split())
+        is_denied = any(language.is_in("denials", word) for word in around)
+        if not is_denied and all(word in _list_lead_words(language) for word in around):
+            return take_amount(spec, Amount((Decimal(count),), end), tables)
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
         begin = start + language.before_time.match_start(tokens.text, start)
         limit = start + (_get_limits(language).match_start(tokens.text, start) if asks_for_limit(spec.words) else 0)
@@ -135,6 +142,9 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     start = starts[-1] if is_sum else starts[0] if starts else 0
     amount = match_amount(tokens.text, start, tables, situation.locale, spec) if starts else None
     own = list_field_units(spec, tables)
+    if people := find_only_headcount(spec, tokens, language):
+        is_denied = any(language.is_in("denials", token.text) for token in tokens.tokens)
+        return NOTHING if is_denied else take_amount(spec, Amount((Decimal(people[2]),), people[1]), tables)
     if amount is None or (amount.unit and amount.unit not in own) or amount.currencies:
         return NOTHING
     words = [token.text for token in tokens.tokens]
@@ -160,6 +170,14 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     # "11 with the conservatory"
     includes = _get_inclusions(language).match_start(tokens.text, amount.end) > 0
     return take_amount(spec, amount, tables) if is_sign or is_plain or is_thing or includes else NOTHING
+
+
+def find_only_headcount(spec: FieldSpec, tokens: TokenText, language: Language) -> tuple[int, int, int] | None:
+    """The only sum of people in a text, "2 adults and a child", for a field that counts people; null for others."""
+    if not counts_people(spec, list_field_units(spec, get_tables(language)), language):
+        return None
+    sums = list(find_headcounts(tokens, language))
+    return sums[0] if len(sums) == 1 else None
 
 
 def find_only_ordinal(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:

@@ -45,7 +45,7 @@ from convengine.engine.values import (
     says_yes_or_no,
 )
 from convengine.engine.values.language import get_language, list_languages
-from convengine.engine.values.names import is_name_field
+from convengine.engine.values.names import is_name_field, is_wording_field
 from convengine.engine.values.numbers import find_only_count, find_only_ordinal
 from convengine.engine.values.reading import NOTHING
 from convengine.engine.values.unmeant_options import speaks_to_somebody
@@ -58,6 +58,8 @@ _NUMBER = re.compile(r"#?[A-Za-z]{0,4}[ -]?\d[\w./-]*")
 _SENTENCE_WORDS = 3
 #: A small word without a sign behind it, which may begin a note.
 _SPOKEN_LEAD = re.compile(r"\s*(?:well|so|just|please|from|in|at|on|to|use|take|make)\s+")
+#: The words in quotation marks of "write „Alles Gute!“ on it".
+_QUOTED = re.compile(r"\"(.+?)\"|“(.+?)”|„(.+?)[“”]|«(.+?)»|»(.+?)«|(?<!\w)['‘](.+)['’](?!\w)")
 #: A text of so many words is a sentence.
 _LONG_NOTE = 5
 #: Characters that may end a message.
@@ -161,16 +163,25 @@ def _read_free_text(
         return None
     if field.spec.long:
         return Candidate(field, 0, len(reading.text), whole, ANSWER)
+    is_wording = is_wording_field(field.spec, get_language(situation.locale))
+    if is_wording and (quoted := _QUOTED.search(reading.original)):
+        words = next(part for part in quoted.groups() if part).strip()
+        return Candidate(field, 0, len(reading.text), words, ANSWER)
     text = reading.text[start:end]
     asks = reading.text.rstrip().endswith("?") or ASKS.match(reading.text)
     if not text or asks or KNOWS_NOTHING.match(text) or is_phrase(text, "greetings", "leave"):
         return None
     # A sentence about the field itself may deny it: "my old address is …".
     about_itself = any(label[-1] in split_words(reading.text) for label in field.labels)
-    if (about_itself or len(text.split()) < _SENTENCE_WORDS) and SAYS_NOTHING.fullmatch(text):
+    is_short = about_itself or len(text.split()) < _SENTENCE_WORDS
+    if is_short and not (is_wording and " " in text) and SAYS_NOTHING.fullmatch(text):
         return None
     if about_itself and DENIES.match(text):
         return None
+    if is_wording:
+        words = _read_wording(whole, situation)
+        is_said = any(map(str.isalnum, words)) and not {*split_words(words)} <= {*YES, *NO}
+        return Candidate(field, 0, len(reading.text), words, ANSWER) if is_said else None
     spoken = reading.quote(start, end)
     if is_name_field(field.spec, get_language(situation.locale)):
         if not any(char.isalpha() for char in spoken):
@@ -199,7 +210,26 @@ def _read_free_text(
         words = reading.quote(start + max(0, reading.quote(start, end).find(words)), end)
     if not folded_words or all(word in YES or word in NO for word in folded_words):
         return None
-    return None if _leads_to_other_subject(reading, field, start, end) else Candidate(field, start, end, words, ANSWER)
+    if _leads_to_other_subject(reading, field, start, end):
+        return None
+    return Candidate(field, start, end, words, ANSWER)
+
+
+def _read_wording(text: str, situation: ReadingSituation) -> str:
+    """The words of "it should say Well done, Sam!", with their exclamation mark."""
+    language = get_language(situation.locale)
+    before, after = (_compile_phrases(table, language.name) for table in ("before_wording", "after_wording"))
+    while lead := before.match(text):
+        text = text[lead.end() :]
+    return (after.sub("", text) or text).rstrip(" \n.,;:")
+
+
+@cache
+def _compile_phrases(table: str, code: str) -> re.Pattern[str]:
+    phrases = sorted(get_language(code).words[table], key=len, reverse=True)
+    alternatives = rf"(?:{'|'.join(map(re.escape, phrases))})"
+    pattern = rf"[\s,.;:–-]+{alternatives}[\s.!]*$" if table.startswith("after") else rf"\s*{alternatives}\b[\s,:–-]+(?=\S)"
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _drop_repeated_name(words: str) -> str:

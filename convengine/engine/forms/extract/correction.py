@@ -43,7 +43,7 @@ from convengine.engine.values import (
 )
 from convengine.engine.values.calendar_math import shift_moment
 from convengine.engine.values.language import get_language
-from convengine.engine.values.names import is_name_field
+from convengine.engine.values.names import has_sentence_word, is_name_field
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.reading import NOTHING, Reason
 
@@ -57,10 +57,18 @@ _ANSWERED = (Kind.DURATION, Kind.MONEY, Kind.NUMBER, Kind.TIME, Kind.POSTCODE, K
 _NOT_READ = (Kind.TEXT, Kind.YES_NO)
 #: A number with a unit of these kinds counts nothing: "3 pm", "3 Stunden".
 _MEASURED = (Kind.TIME, Kind.DATE, Kind.DURATION)
+#: Kinds that a message may change in one clause and explain in another.
+_MOMENTS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
 #: Which part of a stored date and time a new half is completed with.
 _HALVES = {Reason.DATE_MISSING.value: slice(0, 10), Reason.TIME_MISSING.value: slice(11, 16)}
 #: Between the clauses of a message.
 _CLAUSE_SIGN = re.compile(r"[,;:!?]\s+|\.\s+|\s[–-]\s")
+#: Between the clauses of a message, also before one that gives a reason.
+_CLAUSE_GAP = re.compile(
+    r"[,;:!?]+(?:\s+|$)|\.\s+|\.$|\s[–-]+\s|\s+(?=(?:as|because|since|cos|cause|so|but|and|weil|da|denn|also|aber|und)\s)",
+    re.IGNORECASE,
+)
+_MAX_IN_CLAUSES = 300
 #: "The street is Rosenstraße 12b", folded.
 _NAMED_TEXT = re.compile(
     r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*(?:\s(?:is|ist|lautet|heisst)\s|[:=])\s*"
@@ -111,7 +119,7 @@ def read_correction(
     if not (is_expected or is_correction(text, situation)) and (
         _answers(form, text, situation, asked_path) or not _is_bare(form, text, held, situation, asked_path)
     ):
-        return None
+        return _read_moment_in_clause(form, text, held, situation, asked_path)
     if is_shift(text, situation):
         return None
     slips = not is_retry and is_slip(text, situation)
@@ -485,6 +493,41 @@ def _find_by_title_word(reading: Reading, fields: Sequence[Field], situation: Re
     return next((paths for paths in (by_title, by_kind) if len(paths) == 1), [])
 
 
+def _read_moment_in_clause(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The other day or time in the only clause that says nothing else: "my wife is away, so could we do the 14th?".
+
+    The other clauses must tell something, and answer nothing.
+    """
+    asked_field = form.field(asked_path) if asked_path else None
+    if asked_field is not None and asked_field.spec.kind in _MOMENTS:
+        return None
+    languages = [get_language(locale) for locale in (situation.locale, situation.fallback_locale) if locale]
+    is_text = asked_field is not None and asked_field.spec.kind is Kind.TEXT
+    is_note = is_text and not any(is_name_field(asked_field.spec, language) for language in languages if asked_field)
+    clauses = [clause for clause in _CLAUSE_GAP.split(text[:_MAX_IN_CLAUSES]) if any(map(str.isalnum, clause))]
+    bare = [clause for clause in clauses if _is_bare(form, clause, held, situation, asked_path, _MOMENTS)]
+    others = [clause for clause in clauses if clause not in bare]
+    tell = (any(has_sentence_word(clause, language) for language in languages) for clause in others)
+    if (is_note and "?" not in text) or len(bare) != 1 or not any(tell) or is_shift(bare[0], situation):
+        return None
+    if any(language.is_in("additions", word) for language in languages for word in fold(bare[0]).split()):
+        return None
+    missing = [field.path for field in form.leaves if field.path not in held]
+    asked_paths = [asked_path] if asked_path else []
+    rest = extract(form, text, asked_paths=asked_paths, missing=missing, situation=situation)
+    extraction = extract(form, bare[0], situation=situation, preferred_paths=[list(held)])
+    changed = {item.field for item in (*extraction.extracted, *extraction.rejected)}
+    if not changed or not changed <= {field.path for field in form.leaves if field.spec.kind in _MOMENTS}:
+        return None
+    own = tuple(item for item in rest.extracted if item.field not in changed and item.field not in held)
+    if not _changes(extraction, held):
+        return None
+    moments = _complete_moments(form, bare[0], extraction, held, situation)
+    return replace(moments, extracted=(*moments.extracted, *own))
+
+
 def _complete_moments(
     form: Form, text: str, extraction: Extraction, held: Mapping[str, Json], situation: ReadingSituation
 ) -> Extraction:
@@ -586,14 +629,26 @@ def _chooses(form: Form, extraction: Extraction, held: Mapping[str, Json]) -> bo
 
 
 def _is_bare(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+    form: Form,
+    text: str,
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    asked_path: str | None,
+    kinds: Collection[Kind] = (),
 ) -> bool:
-    """True when a message is another value of a field that has one, and says nothing else: "Tuesday please"."""
+    """True when a message is another value of a field that has one, and says nothing else: "Tuesday please".
+
+    `kinds`: only values of these kinds count; default all that tell which field they are for.
+    """
     asked_field = form.field(asked_path) if asked_path else None
     if len(text) > _MAX_BARE or (asked_field is not None and asked_field.spec.long):
         return False
     is_text_asked = asked_field is not None and asked_field.spec.kind is Kind.TEXT
-    fields = [field for field in form.leaves if _is_telling(field, is_text_asked)]
+    fields = [
+        field
+        for field in form.leaves
+        if (field.spec.kind in kinds if kinds else _is_telling(field, is_text_asked))
+    ]
     if not any(field.path in held for field in fields):
         return False
     reading = Reading(text)

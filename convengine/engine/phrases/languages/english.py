@@ -21,6 +21,7 @@ want wanna need needs needed like would love wish hope try trying going gonna go
 making looking here there
 tell say know think thought wonder wondering believe guess ask asking help possible able way
 kind sort bit lot much many more most wan na ll re ve
+r ya gimme lemme gotta wot lookin gettin wudnt wud cud cld shd abt dya couldya wouldya guys folks yall yous
 """,
     light_words="""
 when where why not
@@ -213,6 +214,13 @@ do you do
 is it possible to
 i was hoping to
 i was wondering if you could
+would like
+id love
+need
+want
+wanna
+looking for
+after a
 """,
     purposes="for because since to with on at from in so as when where who which that by",
     related_words="""
@@ -315,6 +323,41 @@ street address
 login access account
 """,
     courtesies="please thanks thank hi hello hey good morning afternoon evening sorry ok okay and",
-    particles="please just actually",
+    particles="please just actually then though exactly anyway guys folks",
+    contractions="""
+whats what is
+wheres where is
+hows how is
+whos who is
+whens when is
+its it is
+thats that is
+theres there is
+youre you are
+theyre they are
+r are
+u you
+ur your
+wot what
+dont do not
+doesnt does not
+cant can not
+""",
+    inquiries="""
+do you
+does it
+does the
+does your
+did you
+is there
+are there
+is it
+is the
+are you
+are the
+have you
+has the
+""",
+    asking_words="know wonder wondering ask asking question tell whether if",
     spellings="ize:ise",
 )

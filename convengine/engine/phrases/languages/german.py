@@ -22,6 +22,8 @@ bitte danke hallo hey hi guten tag moin servus grüß gott sehr geehrte damen he
 nur auch schon noch mal einmal eben jetzt gerade gern gerne vielleicht wohl eigentlich doch halt denn da hier dort
 geht gehen gibt geben gib machen mache macht lassen lass sagen sag sagt wissen weiß weiss glaube denke hilfe helfen
 möglich viel viele mehr sich selbst dazu davon damit daran darauf ne nen nem
+hätt hätts würd müsst müsstet bräucht möcht wollt wollte wollten wär wärs gibts habts gehts isses mim aufm ausm beim son sone nochn
+brauchte brauchten benötige benötigen suche such
 """,
     light_words="""
 nicht wieviel
@@ -155,6 +157,19 @@ bräuchte
 hätte gern
 hätte gerne
 suche
+bräucht
+hätt gern
+hätt gerne
+würd gern
+würd gerne
+möchte
+möcht
+will
+wollte
+müsste
+müsst
+such
+benötige
 """,
     purposes="für weil da denn damit wegen zum zur zu nach mit am um im in an auf bei von vom ab dass wenn der die das",
     related_words="""
@@ -206,6 +221,34 @@ adresse anschrift
 registrieren anmelden
 """,
     courtesies="bitte danke hallo hey hi guten tag morgen abend moin servus entschuldigung und",
-    particles="denn mal eigentlich bitte so eben halt nochmal",
+    particles="denn mal eigentlich bitte so eben halt nochmal genau überhaupt dann",
+    contractions="""
+gibts gibt es
+gehts geht es
+isses ist es
+wärs wäre es
+habts habt ihr
+kanns kann es
+wos wo ist
+""",
+    inquiries="""
+machen sie
+macht ihr
+nehmen sie
+nehmt ihr
+haben sie
+habt ihr
+gibt es
+gibts
+kann man
+darf man
+bieten sie
+bietet ihr
+ist das
+ist es
+sind sie
+seid ihr
+""",
+    asking_words="wissen frage fragen ob sagen wüsste",
     spellings="ß:ss ae:a oe:o ue:u",
 )

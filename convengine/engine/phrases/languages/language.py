@@ -35,6 +35,12 @@ class Language:
     #: Greetings and courtesies around a sentence, and particles inside it, which change nothing.
     courtesies: str = ""
     particles: str = ""
+    #: Short forms in phrases of small words, with what they stand for, one per line.
+    contractions: str = ""
+    #: Beginnings of questions about what there is or what is done, one per line: "do you". They order nothing.
+    inquiries: str = ""
+    #: Words of a statement that asks: "I'd like to know if".
+    asking_words: str = ""
     #: Spellings of one sound, `from:to`, applied to every word.
     spellings: str = ""
 
@@ -74,6 +80,11 @@ class Language:
     def related(self) -> tuple[tuple[str, ...], ...]:
         """The groups of related words."""
         return tuple(self._groups(self.related_words))
+
+    @cached_property
+    def expansions(self) -> Mapping[str, tuple[str, ...]]:
+        """What each short form stands for."""
+        return {words[0]: words[1:] for words in self._groups(self.contractions)}
 
     def _words(self, text: str) -> tuple[str, ...]:
         return tuple(self.normalise(word) for word in fold(text).split())

@@ -3,10 +3,16 @@
 from dataclasses import replace
 
 from convengine.engine.clarification import collision
-from convengine.engine.forms.asking import asks_for_options, find_questions, is_question, tells_about_user
-from convengine.engine.forms.form import Field, get_form
+from convengine.engine.forms.asking import (
+    asks_for_options,
+    asks_for_person,
+    find_questions,
+    is_question,
+    tells_about_user,
+)
+from convengine.engine.forms.form import Field, get_form, is_meaningful
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.read_message import describe_situation
+from convengine.engine.forms.read_message import describe_situation, find_value
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
 from convengine.engine.phrases.words import detect_languages, read_telling_words
@@ -44,7 +50,7 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
         row = classification.find_best(classification.intents)
     if row is None or code(row.intent_code) == code(session.intent):
         return None
-    if not leaves_form(row) and _says_more(session, turn, row):
+    if _chooses_option(session, turn) if leaves_form(row) else _says_more(session, turn, row):
         return None
     own = turn.snapshot.list_questions_beside(session.intent)
     return None if code(row.intent_code) not in own and asks_for_field_options(session, turn) else row
@@ -145,6 +151,21 @@ def _says_more(session: Session, turn: Turn, row: rows.Classifier) -> bool:
     known = {word.term for word in read_telling_words(row.pattern, language)}
     terms = [word.term for word in read_telling_words(session.user_text, language)]
     return len(terms) >= _FEWEST_WORDS and sum(term in known for term in terms) * 2 < len(terms)
+
+
+def _chooses_option(session: Session, turn: Turn) -> bool:
+    """True for a message that is an option of an open field, and asks to speak to nobody: "phone please"."""
+    schema = find_schema(turn.snapshot, session.intent, session.state)
+    if schema is None or is_question(session) or asks_for_person(session.user_text, must_speak=True):
+        return False
+    form = get_form(turn.snapshot, schema)
+    situation = replace(describe_situation(session, turn, form), is_asked=False, listed_options=())
+    return any(
+        field.spec.kind is Kind.CHOICE
+        and not is_meaningful(find_value(session.context, field.path))
+        and read_value(field.spec, session.user_text or "", situation).has_value
+        for field in form.leaves
+    )
 
 
 def _find_asked_field(session: Session, turn: Turn) -> Field | None:
