@@ -29,7 +29,6 @@ from convengine.engine.phrases.near_misses import Vocabulary, is_misspelling
 from convengine.engine.phrases.words import (
     Synonyms,
     TellingWord,
-    begins_with_question_word,
     detect_languages,
     has_telling_words,
     read_telling_words,
@@ -132,7 +131,8 @@ class PhraseIndex:
         exact = [own for own in self._wholes_by_size.get(len(words), ()) if all(map(is_misspelling, words, own))]
         for own in exact:
             yield from self._describe_whole(own, words, 1.0)
-        if not exact and not has_telling_words(text) and begins_with_question_word(text):
+        asks = (text or "").rstrip().endswith("?")
+        if asks and not exact and not has_telling_words(text):
             for own in self._wholes:
                 common = len({*own} & {*words})
                 likeness = common / len({*own} | {*words})

@@ -29,6 +29,11 @@ _ASIDE = re.compile(
     r"\b(?:for|für|fuer)\s+(?:my|our|his|her|their|mein\w*|unser\w*|ihre\w*)\s+[\w'-]+(?:\s+in\s+[^\W\d_]+)?",
     re.IGNORECASE,
 )
+#: A street with its number: "from 5 Orchard Yard", "in die Gartenstraße 7".
+_ADDRESS = re.compile(
+    r"\b(?:from\s+|to\s+|at\s+|von\s+(?:der\s+)?|nach\s+|in\s+(?:die\s+|der\s+)?|zu[rm]?\s+)?"
+    r"(?:\d+[a-z]?\s+(?:[A-Z][\w'-]+\s?){1,3}|[A-ZÄÖÜ][\w-]+(?:straße|strasse|str\.|weg|platz|gasse|allee|ring)\s+\d+[a-z]?)"
+)
 #: Share of the minimum score that a question beside the current flow needs, and of the best score of others.
 _OWN_SCORE, _OWN_LEAD = 0.75, 0.6
 #: The share of the best question's score that the flow beside it needs, where something is ordered.
@@ -102,6 +107,11 @@ def match_phrases(
     plain = _ASIDE.sub(" ", text)
     if plain != text and (without := _match_text(snapshot, plain, interrupting=interrupting, is_whole=True)).hits:
         return without
+    plain = _ADDRESS.sub(" ", text)
+    if not interrupting and plain != text:
+        without = _match_text(snapshot, plain, interrupting=False, is_whole=True)
+        if without.hits and not snapshot.returning_intents.intersection(match.intent for match in without.hits):
+            return without
     clauses = [clause for clause in _CLAUSE_SIGN.split(text) if clause.strip()]
     by_clause = _match_clauses(snapshot, clauses, interrupting=interrupting) if len(clauses) > 1 else None
     return by_clause or (None if interrupting else _match_wanted_thing(snapshot, text)) or whole

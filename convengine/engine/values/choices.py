@@ -77,6 +77,8 @@ def read_choice(
         return accept(spec.options[index].value)
     # "the tariff" names the field, not the option "evening tariff".
     fillers = _get_fillers(language) | frozenset(split_name(spec.name))
+    if _asks_about(tokens, language):
+        return NOTHING  # "How big are they?" names no big one.
     if not denied and any(language.is_in("all_of_them", answer) for answer in answers):
         if (combined := _find_combination(spec, language)) is not None:
             return accept(spec.options[combined].value)
@@ -85,7 +87,7 @@ def read_choice(
     if not denied and (indexes := _find_similar(answers, spellings, fillers)):
         return _offer_options(spec, indexes)
     if not denied and (indexes := _find_each(answers, spellings, fillers, language)):
-        return _offer_options(spec, indexes)
+        return _offer_options(spec, _drop_combinations(spec, indexes, tokens, language))
     content = [word for token in tokens.tokens if (word := token.text) not in fillers]
     if not denied and len(content) == 1 and (index := _find_nearly_named(content[0], spec, language)) is not None:
         return accept(spec.options[index].value)
@@ -177,6 +179,13 @@ def _has_exception(tokens: TokenText, language: Language) -> bool:
 @lru_cache(maxsize=16)
 def _get_exceptions(language: Language) -> PhraseSet:
     return PhraseSet(language.words["exceptions"])
+
+
+def _asks_about(tokens: TokenText, language: Language) -> bool:
+    """True for a short question with a question word, also behind "hm" or "oh"."""
+    words = [token.text for token in tokens.tokens]
+    first = next((word for word in words if not language.is_in("interjections", word)), "")
+    return language.is_in("question_words", first)
 
 
 def _drop_combinations(spec: FieldSpec, indexes: list[int], tokens: TokenText, language: Language) -> list[int]:

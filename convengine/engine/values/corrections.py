@@ -37,6 +37,21 @@ def is_slip(text: str, situation: ReadingSituation) -> bool:
     )
 
 
+def is_only_slip(text: str, situation: ReadingSituation) -> bool:
+    """True when the whole text tells of a slip: "sorry, typo"."""
+    return any(_covers_slips(language.read_tokens(text).text, language) for language in _list_languages(situation))
+
+
+def _covers_slips(text: str, language: Language) -> bool:
+    start = 0
+    while start < len(text):
+        size = max(_get_phrases(language, name).match_start(text, start) for name in ("slips", "corrections_first"))
+        if not size:
+            return False
+        start += size
+    return start > 0
+
+
 def _begins_with_slip(text: str, language: Language) -> bool:
     start = 0
     while not _get_phrases(language, "slips").match_start(text, start):

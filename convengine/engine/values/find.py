@@ -50,6 +50,7 @@ from convengine.engine.values.numbers import (
 from convengine.engine.values.plain import find_pattern_words
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, refuse
+from convengine.engine.values.time_ranges import TimeRange, find_time_range
 from convengine.engine.values.tokens import TokenText
 
 Json = Any
@@ -69,6 +70,8 @@ _TOWN = re.compile(r" [^\W\d_a-z][^\W\d_]{2,}")
 _DENIAL_REACH = 4
 #: How many words a verb in the past covers.
 _SUBJECT_REACH = 6
+#: Minutes of an hour.
+_MINUTES = 60
 #: The priority of the days of a range.
 _OF_RANGE = -1
 #: Shortest word of a field's name that may stand before its number.
@@ -116,7 +119,8 @@ def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituati
     matches: list[_Found] = []
     for local in list_situations(situation):
         language = get_language(local.locale)
-        tokens = language.read_tokens(composed)
+        times = find_time_range(specs, composed, language)
+        tokens = language.read_tokens(times.text if times else composed)
         if not tokens.tokens:
             return []  # "-" and "…" have no words.
         matches += _find_date_range(specs, composed, tokens, local, language)
@@ -125,6 +129,9 @@ def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituati
                 matches += finder(spec, composed, tokens, local, language)
         matches += _find_counted_options(specs, tokens, local, language, matches)
         matches += _find_headcounts(specs, tokens, language)
+        if times and matches:
+            matches = [_cut_time(item, times) for item in matches]
+            matches += _take_length(times, language)
         if matches:
             break
     return _choose_spans(matches, specs)
@@ -210,6 +217,18 @@ def _find_date_range(
     values = ((days.first, days.first_span), (days.last, days.last_span))
     for spec, context, (day, span) in zip(pair, contexts, values, strict=True):
         yield _Found(*tokens.position(*span), spec.name, narrow_days((day,), context.date.bounds), _OF_RANGE)
+
+
+def _cut_time(item: _Found, times: TimeRange) -> _Found:
+    """The first time of a range at its position in the original text."""
+    return replace(item, end=times.first_end) if item.start < times.first_end < item.end else item
+
+
+def _take_length(times: TimeRange, language: Language) -> Iterator[_Found]:
+    """How many hours it is from the first to the second time of a range."""
+    reading = take_amount(times.length, Amount((Decimal(times.minutes) / _MINUTES,), 0), get_tables(language))
+    if reading.reason is not Reason.NOT_WHOLE:
+        yield _Found(times.start, times.end, times.length.name, reading, _OF_RANGE)
 
 
 def _match_longest_moment(
@@ -368,7 +387,10 @@ def _is_limited(
     """True when the words beside a value make it a limit, a denial or a range. A pair of fields may share a range."""
     text = tokens.text
     is_own = language.is_in("possessives", text[:start].rstrip().rpartition(" ")[2])
-    if _is_denied_before(tokens, start, language) or (not is_own and language.denials_after.match_start(text, end)):
+    denial = 0 if is_own else language.denials_after.match_start(text, end)
+    if denial and end < len(text) and _ends_clause(tokens, end) and language.is_in("facts_after", text[end:][:denial]):
+        denial = 0  # "On 20 October, is a van" tells of the van.
+    if denial or _is_denied_before(tokens, start, language):
         return True
     for position in (start, start - language.articles.match_end(text, start)):
         limit = language.limits_before.match_end(text, position)

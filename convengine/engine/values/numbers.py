@@ -10,7 +10,7 @@ from typing import Any
 from convengine.engine.text.words import Words
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.headcounts import counts_people, find_headcounts
+from convengine.engine.values.headcounts import CHILD, counts_people, find_headcounts
 from convengine.engine.values.language import (
     Language,
     PhraseSet,
@@ -32,6 +32,8 @@ _MAX_DIGITS = 15
 _MAX_ADJECTIVES = 2
 #: Words that may follow any number of things or people.
 ALL_COUNTERS = "all"
+#: The least number that says which, and not how many.
+_LEAST_LONG = 1000
 #: Shorter words are not looked for at the end of longer ones.
 _MIN_JOINED = 3
 #: The unit of ages.
@@ -78,6 +80,7 @@ class NumberTables:
         self.counter_words = PhraseSet(self.counters)
         self.cents = PhraseSet(numbers["cents"]["words"])
         self.indefinite_articles = frozenset(fold_text(word) for word in numbers["articles"])
+        self.before_totals = PhraseSet(numbers["before_totals"])
         self.not_sums = PhraseSet(numbers["fields"]["not_before_sums"])
         self.minus = PhraseSet([*numbers["minus"], "-"])
         self.no_counts = PhraseSet(numbers["no_counts"])
@@ -118,6 +121,7 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
             return take_amount(spec, Amount((Decimal(count),), end), tables)
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
         begin = start + language.before_time.match_start(tokens.text, start)
+        begin += tables.before_totals.match_start(tokens.text, begin)
         limit = start + (_get_limits(language).match_start(tokens.text, start) if asks_for_limit(spec.words) else 0)
         for first in {start: 0, begin: 0, limit: 0}:
             text = tokens.text[:end]
@@ -152,6 +156,11 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
         return NOTHING  # "I'm 42 myself" has one number.
     index = tokens.offsets.index(start)
     last = [*tokens.offsets, len(tokens.text)].index(amount.end)
+    is_stated = bool(index) and language.is_in("before_stated_numbers", words[index - 1])
+    is_only = _is_long(spec.minimum) and len(starts) == 1 and _is_long(to_json(amount.values[0]))
+    if (is_stated or is_only) and is_allowed(spec, to_json(amount.values[0])) and _ends_here(text, tokens, last, is_only):
+        is_denied = any(language.is_in("denials", word) for word in words[:index])
+        return NOTHING if is_denied else take_amount(spec, amount, tables)  # "The slip says 48213"
     is_led = is_sum or all(word in _list_lead_words(language) for word in words[:index])
     denies = any(language.is_in("denials", word) for word in (*words[:index], *words[last:]))
     if index and _CODE.match(words[index]):
@@ -170,6 +179,16 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     # "11 with the conservatory"
     includes = _get_inclusions(language).match_start(tokens.text, amount.end) > 0
     return take_amount(spec, amount, tables) if is_sign or is_plain or is_thing or includes else NOTHING
+
+
+def _is_long(number: Json) -> bool:
+    """True for a number that hardly counts anything: a ticket, a customer."""
+    return _is_number(number) and number >= _LEAST_LONG
+
+
+def _ends_here(text: str, tokens: TokenText, last: int, is_only: bool) -> bool:
+    """True when a number is the last word, or a sign follows it. The only long number may stand anywhere."""
+    return is_only or last == len(tokens.tokens) or _has_sign(text, tokens, last)
 
 
 def find_only_headcount(spec: FieldSpec, tokens: TokenText, language: Language) -> tuple[int, int, int] | None:
@@ -465,6 +484,8 @@ def _find_wrong_unit(spec: FieldSpec, amount: Amount, tables: NumberTables) -> R
     own = list_field_units(spec, tables)
     is_counter = amount.unit in tables.counters.values()
     if spec.kind is not Kind.MONEY and (amount.unit in own or (is_counter and not own)):
+        return None
+    if amount.unit == CHILD and counts_people(spec, own, tables.language):
         return None
     expected = spec.currency or next(iter(sorted(own)), None)
     return refuse(Reason.WRONG_UNIT, unit=amount.unit, **({"expected": expected} if expected else {}))

@@ -16,7 +16,7 @@ from convengine.engine.values.offered import OFFERED_KINDS, choose_offered, read
 from convengine.engine.values.plain import read_pattern, read_text
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation
 from convengine.engine.values.second_reader import read_with_dateparser
-from convengine.engine.values.times import is_time
+from convengine.engine.values.times import is_time, read_extreme_time
 from convengine.engine.values.tokens import TokenText
 from convengine.engine.values.yes_or_no import read_yes_or_no
 
@@ -77,6 +77,8 @@ def _read_moment(
         context = make_moment_context(spec, situation, language)
         if day := read_with_dateparser(text, tokens, context.now, language):
             return narrow_days((day,), context.date.bounds)
+    if reading is NOTHING and spec.kind is Kind.TIME and situation.is_asked:
+        return read_extreme_time(spec, text, language)
     return reading
 
 

@@ -4,11 +4,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from convengine.engine.values.calendar_math import add_units_to_time
-from convengine.engine.values.language import Language
-from convengine.engine.values.reading import Reading, Reason, refuse
+from convengine.engine.values.field_spec import FieldSpec
+from convengine.engine.values.language import Language, PhraseSet
+from convengine.engine.values.reading import NOTHING, Reading, Reason, accept, refuse
+from convengine.engine.values.tokens import TokenText
 
 Json = Any
 Slots = Mapping[str, Json]
@@ -18,6 +21,9 @@ _HALF = 12 * 60
 _HALVES = ((0, 12), (12, 24))
 #: From this hour on, a time of a clock with 24 hours is meant as it is written.
 _FIRST_WRITTEN = 7
+#: Between the clauses of an answer, and how many of them may give a reason.
+_CLAUSE_SIGN = re.compile(r"[,.;:!–]+|\s-\s")
+_MOST_CLAUSES = 3
 
 
 @dataclass(frozen=True)
@@ -208,3 +214,33 @@ _MEANINGS: Mapping[str, Callable[[Slots, datetime], Times]] = {
     "named": _read_named,
     "after": _read_after,
 }
+
+
+def read_extreme_time(spec: FieldSpec, text: str, language: Language) -> Reading:
+    """The bound of a time field in "as late as possible please", which may give a reason in another clause."""
+    parts = [part for part in _CLAUSE_SIGN.split(text) if any(map(str.isalnum, part))]
+    if "?" in text or len(parts) > _MOST_CLAUSES:
+        return NOTHING
+    for part in parts:
+        tokens = language.read_tokens(part)
+        for table, bound in (("earliest_times", spec.minimum), ("latest_times", spec.maximum)):
+            if isinstance(bound, str) and is_time(bound) and _says_only(tokens, _get_phrases(language, table), language):
+                return accept(bound)
+    return NOTHING
+
+
+def _says_only(tokens: TokenText, phrases: PhraseSet, language: Language) -> bool:
+    """True for one of the phrases with fillers around it."""
+    start = 0
+    while not phrases.match_start(tokens.text, start):
+        size = language.before.match_start(tokens.text, start)
+        if not size or start + size >= len(tokens.text):
+            return False
+        start += size
+    end = start + phrases.match_start(tokens.text, start)
+    return end >= len(tokens.text) or language.after.match_start(tokens.text, end) == len(tokens.text) - end
+
+
+@lru_cache(maxsize=16)
+def _get_phrases(language: Language, table: str) -> PhraseSet:
+    return PhraseSet(language.words[table])

@@ -5,6 +5,7 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
+from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, accept
@@ -16,6 +17,8 @@ MAX_LENGTH = 200
 _MAX_WORDS = 12
 #: How many words before a phrase may deny it.
 _DENIAL_REACH = 3
+#: Longest answer behind "just", in words.
+_MAX_LIMITED = 5
 _CLAUSE = re.compile(r"\s*[,.;!–]\s*(?=\S)|\s-\s")
 _SIGN = re.compile(r"[,.;:!–-]")
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
@@ -35,6 +38,10 @@ def read_yes_or_no(
         value = _read_around(text, tokens, language)
     if value is None and situation.is_asked:
         value = _read_opposite(spec, tokens, language)
+    if value is None and situation.is_asked and _denies_thing(spec, text, tokens, language):
+        value = False
+    if value is None and situation.is_asked and _limits(spec, text, tokens, language):
+        value = False
     if value and (_doubts(tokens, language) or _ends_with_no(text, language)):
         value = None
     return NOTHING if value is None else accept(value)
@@ -108,6 +115,35 @@ def _read_opposite(spec: FieldSpec, tokens: TokenText, language: Language) -> bo
             if content and other.issuperset(content) and not wanted.isdisjoint(own) and other.isdisjoint(own):
                 return False
     return None
+
+
+def _denies_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for one denial beside the words of the field and small ones: "good, we need no projector"."""
+    words = [token.text for token in tokens.tokens]
+    if "?" in text or not 1 < len(words) <= _MAX_WORDS:
+        return False
+    denial = {fold_text(word) for word in language.words["yes_no"]["thing_denials"]}
+    small = {fold_text(word) for word in language.words["yes_no"]["thing_words"]}
+    own = {fold_text(word) for word in (*spec.words, *spec.question)} - denial
+    return sum(word in denial for word in words) == 1 and denial | small | own >= {*words}
+
+
+def _limits(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "just the front" where the question is about both sides, and for "only the kitchen" where it adds one."""
+    question = language.read_tokens(" ".join((*spec.words, *spec.question))).text
+    offsets = [0, *(index + 1 for index, char in enumerate(question) if char == " ")]
+    size = _get_phrases(language, "limiters").match_start(tokens.text, 0)
+    rest = tokens.text[size:].split()
+    if not size or "?" in text or not 0 < len(rest) <= _MAX_LIMITED:
+        return False
+    if any(language.is_in(table, word) for word in rest for table in ("denials", "conjunctions", "reservations")):
+        return False
+    asks_both = any(_get_phrases(language, "both_words").match_start(question, offset) for offset in offsets)
+    own = {stem for word in (*spec.words, *spec.question) for stem in stem_words(fold_text(word), language)}
+    content = [word for word in rest if not language.is_in("fillers", word) and not language.is_in("after", word)]
+    names_own = any(stem in own for word in content for stem in stem_words(word, language))
+    is_one = language.number_words.get(rest[0]) == 1 or rest[0] == "1"
+    return asks_both and (is_one or (bool(content) and not names_own and not any(map(str.isdigit, content))))
 
 
 def _names_day(word: str, language: Language) -> bool:
@@ -215,7 +251,7 @@ def find_addition(text_behind: str, situation: ReadingSituation) -> int:
 def _read(text: str, tokens: TokenText, language: Language, *, is_field: bool = False) -> bool | None:
     """Yes or no when the whole text says so. `is_field`: in answer to a field, vaguer than a confirmation may be."""
     yes = _get_phrases(language, "yes", "field_yes") if is_field else _get_phrases(language, "yes")
-    values = {True: yes, False: _get_phrases(language, "no")}
+    values = {True: yes, False: _get_phrases(language, "no", "field_no") if is_field else _get_phrases(language, "no")}
     plain = unicodedata.normalize("NFC", text.strip())
     for value, phrases in values.items():
         if plain and not plain[0].isalnum() and plain[0] in phrases.phrases:

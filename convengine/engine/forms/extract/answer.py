@@ -40,7 +40,9 @@ from convengine.engine.values import (
     denies,
     find_core,
     find_retraction,
+    has_only_fillers,
     is_correction,
+    read_opening,
     read_value,
     says_yes_or_no,
 )
@@ -163,6 +165,8 @@ def _read_free_text(
         return None
     if field.spec.long:
         return Candidate(field, 0, len(reading.text), whole, ANSWER)
+    if any(read_opening(whole, locale) is not None for locale in locales) and has_only_fillers([whole], situation):
+        return None  # "Yes now it's right"
     is_wording = is_wording_field(field.spec, get_language(situation.locale))
     if is_wording and (quoted := _QUOTED.search(reading.original)):
         words = next(part for part in quoted.groups() if part).strip()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from convengine.engine.forms.asking import sort_fields
+from convengine.engine.forms.asking import has_leaving_clause, sort_fields
 from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.answer import is_plausible_text
 from convengine.engine.forms.extract.candidate import VALUE
@@ -26,15 +26,18 @@ from convengine.engine.values import (
     blank_leading_no,
     blank_unmeant_options,
     counts_persons,
+    denies,
     find_bare_number,
     find_contrasts,
     find_core,
+    find_retraction,
     find_shift,
     find_total,
     find_values,
     has_only_fillers,
     is_correction,
     is_indifferent,
+    is_only_slip,
     is_passing_moment,
     is_shift,
     is_slip,
@@ -57,6 +60,8 @@ _ANSWERED = (Kind.DURATION, Kind.MONEY, Kind.NUMBER, Kind.TIME, Kind.POSTCODE, K
 _NOT_READ = (Kind.TEXT, Kind.YES_NO)
 #: A number with a unit of these kinds counts nothing: "3 pm", "3 Stunden".
 _MEASURED = (Kind.TIME, Kind.DATE, Kind.DURATION)
+#: Kinds whose values answer in one clause while another one corrects.
+_ANSWERED_BESIDE = (Kind.TIME, Kind.DATE, Kind.NUMBER, Kind.DURATION, Kind.PHONE, Kind.EMAIL)
 #: Kinds that a message may change in one clause and explain in another.
 _MOMENTS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
 #: Which part of a stored date and time a new half is completed with.
@@ -74,6 +79,7 @@ _NAMED_TEXT = re.compile(
     r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*(?:\s(?:is|ist|lautet|heisst)\s|[:=])\s*"
     r"(?:(?:actually|now|eigentlich|jetzt|doch|richtig)\s+)*(?P<value>\S.*)"
 )
+_SIGN = re.compile(r"[,.;:!?–]")
 _HALF_DAY, _HOUR = 12 * 60, 60
 #: Longest message that is a value and nothing else, and longest that only names a field, in characters.
 _MAX_BARE = 80
@@ -135,12 +141,21 @@ def read_correction(
     extraction = extract(form, text, situation=situation, preferred_paths=preferred)
     extraction = _strip_corrections(form, extraction, situation)
     if _changes(extraction, held):
-        return _complete_moments(form, text, extraction, held, situation)
+        changed = _complete_moments(form, text, extraction, held, situation)
+        return _add_answer(form, text, changed, situation, asked_path)
     plain = blank_leading_no(text, situation)
     if plain != text:
         extraction = extract(form, plain, situation=situation, preferred_paths=preferred)
         if _changes(extraction, held) and not _chooses(form, extraction, held):
             return _complete_moments(form, plain, extraction, held, situation)
+    retraction = find_retraction(text, situation)
+    if retraction and not denies(text[len(retraction[0]) :], situation):
+        # "11. No sorry, make that Friday": the "no" takes back what was said before.
+        later = " " * (len(text) - len(retraction[1])) + retraction[1]
+        extraction = extract(form, later, situation=situation, preferred_paths=preferred)
+        if _changes(extraction, held) and not _chooses(form, extraction, held):
+            changed = _complete_moments(form, later, extraction, held, situation)
+            return _add_answer(form, text, changed, situation, asked_path)
     if orderly := _read_in_order(form, text, held, situation):
         return orderly
     whole = _read_whole_correction(form, text, held, situation, asked_path)
@@ -159,11 +174,17 @@ def _read_named_text(
     fields = [field for field in form.leaves if name in field.spec.words]
     if len(fields) != 1 or fields[0].path not in held or fields[0].path == asked_path:
         return None
-    field, words = fields[0], reading.quote(*match.span("value"))
+    field, words = fields[0], _strip_slip_behind(reading.quote(*match.span("value")), situation)
     if not _is_like_held(field, words, held[field.path], situation) or form.breaks(field, words):
         return None
     start = text.rindex(words)
     return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
+
+
+def _strip_slip_behind(words: str, situation: ReadingSituation) -> str:
+    """The value of "DEL RR 19, typo": without a last clause that only tells of a slip."""
+    *first, last = re.split(r"\s*(?:[,;!]|\s[–-])\s+", words)
+    return words[: words.rindex(last)].rstrip(" ,;!–-") if first and is_only_slip(last, situation) else words
 
 
 def _read_new_moment(
@@ -493,6 +514,23 @@ def _find_by_title_word(reading: Reading, fields: Sequence[Field], situation: Re
     return next((paths for paths in (by_title, by_kind) if len(paths) == 1), [])
 
 
+def _add_answer(
+    form: Form, text: str, extraction: Extraction, situation: ReadingSituation, asked_path: str | None
+) -> Extraction:
+    """The extraction with the answer in clauses of its own: the time of "11. No sorry, make that Friday, 11 is fine"."""
+    field = form.field(asked_path) if asked_path else None
+    touched = {item.field for item in (*extraction.extracted, *extraction.rejected)}
+    if field is None or field.path in touched or field.spec.kind not in _ANSWERED_BESIDE or "?" in text:
+        return extraction
+    clauses = [clause.strip(" .") for clause in _CLAUSE_GAP.split(text) if any(map(str.isalnum, clause))]
+    readings = (read_value(field.spec, clause, situation) for clause in clauses if not denies(clause, situation))
+    values = {reading.value for reading in readings if reading.has_value}
+    if len(values) != 1 or form.breaks(field, value := values.pop()):
+        return extraction
+    added = Extracted(field.path, value, (0, len(text)), VALUE)
+    return replace(extraction, extracted=(*extraction.extracted, added))
+
+
 def _read_moment_in_clause(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
@@ -501,7 +539,7 @@ def _read_moment_in_clause(
     The other clauses must tell something, and answer nothing.
     """
     asked_field = form.field(asked_path) if asked_path else None
-    if asked_field is not None and asked_field.spec.kind in _MOMENTS:
+    if (asked_field is not None and asked_field.spec.kind in _MOMENTS) or has_leaving_clause(text):
         return None
     languages = [get_language(locale) for locale in (situation.locale, situation.fallback_locale) if locale]
     is_text = asked_field is not None and asked_field.spec.kind is Kind.TEXT
@@ -590,8 +628,8 @@ def _read_whole_correction(
     rest = strip_correction(text, situation)
     if rest == text or not _reads_any(form, rest, held, situation):
         rest = find_core(text, situation)
-    if not rest or rest == text:
-        return None
+    if not rest or rest == text or denies(_SIGN.split(text[: text.index(rest)])[-1], situation):
+        return None  # "No thanks, not on Friday" names no day.
     unread = _NOT_READ if blank_leading_no(text, situation) == text else (*_NOT_READ, Kind.CHOICE)
     local = replace(situation, is_asked=False)
     readings = {

@@ -20,6 +20,7 @@ from convengine.engine.forms.extract.typed_values import identifies, is_numeric,
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.spellings import list_spellings
 from convengine.engine.text.words import occurs_in, split_list
+from convengine.engine.values.numbers import asks_for_limit
 
 #: How many characters before a value are searched.
 _FAR = 60
@@ -242,6 +243,8 @@ _BEGINS = re.compile(
 )
 
 
+#: The value of a field that asks for a limit: "max £250".
+_UPPER = re.compile(r"\b(?:max|maximum|up to|at most|as much as)\W*$")
 _LIMIT_WORD = re.compile(r"(?:max|min)\b")
 
 
@@ -283,6 +286,8 @@ def _is_about_thing(reading: Reading, begins: int, end: int) -> bool:
 def is_bounded(reading: Reading, field: Field, begins: int, end: int) -> bool:
     """True for a limit instead of a value: "before …", "at least …", "… or later"."""
     before = reading.before(begins)
+    if asks_for_limit(field.spec.words) and _UPPER.search(before):
+        return False
     if _BOUND.search(before) or _BOUND_BEHIND.match(reading.text, end):
         return True
     if field.format in DATES:

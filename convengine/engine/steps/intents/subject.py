@@ -23,7 +23,7 @@ from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind
+from convengine.engine.values import Kind, Reason
 
 #: What answers the open question is no new subject.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -47,6 +47,8 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     fields = [field for finding in extraction.extracted if (field := form.field(finding.field))]
     if any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields):
         return None
+    if any(finding.reason == Reason.OUT_OF_BOUNDS for finding in extraction.rejected):
+        return None  # "12 kids" is an answer, though one that does not fit.
     classification = classify(session, turn, session.user_text)
     row = classification.winner
     if row is None or code(row.intent_code) in turn.snapshot.returning_intents:

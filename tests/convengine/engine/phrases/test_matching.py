@@ -121,3 +121,78 @@ def test_a_request_is_understood_without_what_it_is_for(text: str, understood: b
     form = make_schema("BOOK", {"name": {"type": "string"}})
 
     assert (intents(snapshot(make_intent("BOOK"), *phrases, form), text) == ["BOOK"]) is understood
+
+
+SEWING = (
+    ("SEWING", ("I need my trousers shortened", "please shorten a skirt", "book a fitting", "repair a zip")),
+    ("SEWING_Q1", ("Do you shorten curtains?", "Do you shorten skirts?")),
+    ("SEWING_Q2", ("What is it that you do?", "Who are you?")),
+    ("SEWING_Q3", ("Do I have to be there?",)),
+    ("NAEHEN", ("ich möchte einen Rock kürzen lassen", "Hose kürzen", "ich brauche einen Termin")),
+    ("NAEHEN_Q1", ("Kürzt ihr auch Röcke?", "Was macht ihr denn so?")),
+)
+
+
+def make_sewing_shop() -> Snapshot:
+    rows_of_shop: list[Row] = []
+    for intent, phrases in SEWING:
+        rows_of_shop.append(make_intent(intent, returns="_Q" in intent))
+        rows_of_shop += [make_classifier(intent, phrase, rule_type="PHRASE") for phrase in phrases]
+    schemas = (make_schema(intent, {"piece": {"type": "string"}}) for intent in ("SEWING", "NAEHEN"))
+    return make_snapshot(*rows_of_shop, *schemas)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("could you shorten a skirt for me?", "SEWING"),
+        ("can you shorten two skirts", "SEWING"),
+        ("want a skirt shortened", "SEWING"),
+        ("do you shorten skirts", "SEWING_Q1"),
+        ("hi, do you shorten skirts?", "SEWING_Q1"),
+        ("könntet ihr einen Rock kürzen?", "NAEHEN"),
+        ("hätt gern nen Rock kürzen lassen", "NAEHEN"),
+        ("kürzt ihr auch Röcke?", "NAEHEN_Q1"),
+    ],
+)
+def test_an_order_is_the_task_and_a_question_the_question_beside_it(text: str, intent: str) -> None:
+    assert intents(make_sewing_shop(), text) == [intent]
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("gimme a fitting", "SEWING"),
+        ("wanna book a fitting", "SEWING"),
+        ("need a zip repaired", "SEWING"),
+        ("bräucht nen Termin", "NAEHEN"),
+        ("möcht ne Hose kürzen", "NAEHEN"),
+        ("such nen Termin", "NAEHEN"),
+    ],
+)
+def test_clipped_beginnings_say_nothing_of_their_own(text: str, intent: str) -> None:
+    assert intents(make_sewing_shop(), text) == [intent]
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("what's it that you do?", "SEWING_Q2"),
+        ("who are you guys?", "SEWING_Q2"),
+        ("who are you then", "SEWING_Q2"),
+        ("do I have to be in?", "SEWING_Q3"),
+        ("was macht ihr so", "NAEHEN_Q1"),
+    ],
+)
+def test_questions_of_small_words_are_compared_by_all_their_words(text: str, intent: str) -> None:
+    assert intents(make_sewing_shop(), text) == [intent]
+
+
+@pytest.mark.parametrize("text", ["I do not have it", "you do it", "who is it for", "can you do that?"])
+def test_other_small_words_ask_nothing_that_is_known(text: str) -> None:
+    assert intents(make_sewing_shop(), text) == []
+
+
+def test_the_words_of_an_address_are_not_what_is_wanted() -> None:
+    text = "please shorten a skirt, collect it from 5 Orchard Yard and take it to 81 Station Road"
+    assert intents(make_sewing_shop(), text) == ["SEWING"]

@@ -234,3 +234,73 @@ def test_the_same_message_reads_the_same_with_the_clock_of_its_turn() -> None:
         return describe(read_value(field_spec("field", DATE), "tomorrow", ReadingSituation(now, "Europe/London")))
 
     assert (read_at(2026), read_at(2026), read_at(2027)) == ("2026-11-25", "2026-11-25", "2027-11-25")
+
+
+def make_options(*labels: str) -> list[dict[str, Any]]:
+    return [{"value": label, "label": label} for label in labels]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "value"),
+    [
+        ("just the hall", ("Hall floor", "Kitchen floor", "Hall and kitchen floor"), "Hall floor"),
+        ("only the left one", ("Left eye", "Right eye", "Both eyes"), "Left eye"),
+        ("both of them please", ("Left eye", "Right eye", "Both eyes"), "Both eyes"),
+        ("front and rear", ("Front wheel", "Rear wheel", "Both wheels"), "Both wheels"),
+        ("front or rear", ("Front wheel", "Rear wheel", "Both wheels"), ["Front wheel", "Rear wheel"]),
+        ("the lot", ("Wash", "Wax", "Wash and wax"), "Wash and wax"),
+        ("everything", ("Wash and dry", "Wax", "Polish"), "!NOT_AN_OPTION"),
+        ("wash", ("Wash and dry", "Kids wash"), ["Wash and dry", "Kids wash"]),
+        ("how big are they", ("Big room", "Small room", "Hall"), None),
+        ("hm which is the big one", ("Big room", "Small room", "Hall"), None),
+    ],
+)
+def test_of_joined_options_the_one_that_is_meant_is_read(text: str, labels: tuple[str, ...], value: Any) -> None:
+    assert read(text, **{"x-options": make_options(*labels)}) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "value"),
+    [
+        ("nur oben", ("Oberes Stockwerk", "Unteres Stockwerk", "Beide Stockwerke"), "Oberes Stockwerk"),
+        ("bloß das linke", ("Linkes Bein", "Rechtes Bein", "Beide Beine"), "Linkes Bein"),
+        ("alle beide", ("Linkes Bein", "Rechtes Bein", "Beide Beine"), "Beide Beine"),
+        ("innen", ("Nur innen", "Nur außen", "Innen und außen"), "Nur innen"),
+        ("außen auch", ("Nur innen", "Nur außen", "Innen und außen"), ["Nur außen", "Innen und außen"]),
+        ("wie groß sind die denn", ("Großer Raum", "Kleiner Raum"), None),
+    ],
+)
+def test_of_joined_german_options_the_one_that_is_meant_is_read(text: str, labels: tuple[str, ...], value: Any) -> None:
+    assert read(text, "de-DE", **{"x-options": make_options(*labels)}) == value
+
+
+TIME = {"type": "string", "format": "time", "x-min": "09:30", "x-max": "17:00"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("as early as possible please", "en-GB", "09:30"),
+        ("the last slot, I work until four", "en-GB", "17:00"),
+        ("I see. Then the earliest you have", "en-GB", "09:30"),
+        ("is it open late?", "en-GB", None),
+        ("so spät wie möglich", "de-DE", "17:00"),
+        ("am besten möglichst früh, ich muss zur Arbeit", "de-DE", "09:30"),
+        ("möglichst früh bitte", "de-DE", "09:30"),
+    ],
+)
+def test_the_earliest_and_latest_time_are_the_bounds(text: str, locale: str, value: str | None) -> None:
+    assert read(text, locale, **TIME) == value
+
+
+def test_without_bounds_nothing_is_the_latest() -> None:
+    assert read("as late as possible", **{"type": "string", "format": "time"}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [("max £250", "en-GB", 250), ("all four", "en-GB", 4),
+     ("alle vier", "de-DE", 4)],
+)  # fmt: skip
+def test_a_number_may_be_a_limit_or_all_there_is(text: str, locale: str, value: int) -> None:
+    assert read(text, locale, **{"type": "integer", "title": "Budget"}) == value

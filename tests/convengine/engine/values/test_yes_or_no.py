@@ -4,7 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from convengine.engine.values import FieldSpec, Kind, ReadingSituation, read_value
+from convengine.engine.values import (
+    FieldSpec,
+    Kind,
+    ReadingSituation,
+    field_spec,
+    read_opening,
+    read_value,
+    says_yes_or_no,
+)
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -134,3 +142,54 @@ def test_a_doubt_is_no_yes(text: str, locale: str) -> None:
     spec = FieldSpec("injury", Kind.YES_NO, json_type="boolean")
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is not True
+
+
+def read_field(text: str, locale: str, title: str, question: str) -> bool | None:
+    spec = field_spec("thing", {"type": "boolean", "title": title, "x-ask": question})
+    return read_value(spec, text, ReadingSituation(NOW, locale=locale)).value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("good, a projector isn't needed", "en-GB", False),
+        ("we don't need a projector then", "en-GB", False),
+        ("there is no hurry with that projector, is there?", "en-GB", None),
+        ("the projector is not the problem", "en-GB", None),
+        ("gut, Beamer brauchen wir keinen", "de-DE", False),
+        ("einen Beamer brauchen wir nicht", "de-DE", False),
+        ("na brauch ma nicht", "de-DE", False),
+        ("nicht ohne Beamer", "de-DE", None),
+    ],
+)
+def test_who_denies_the_thing_says_no(text: str, locale: str, value: bool | None) -> None:
+    if locale == "en-GB":
+        assert read_field(text, locale, "Projector", "Do you need a projector?") is value
+    else:
+        assert read_field(text, locale, "Beamer", "Brauchen Sie einen Beamer?") is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("just the front", "en-GB", False),
+        ("only one side please", "en-GB", False),
+        ("only if it is cheap", "en-GB", None),
+        ("just do both", "en-GB", None),
+        ("only the front?", "en-GB", None),
+        ("nur vorne", "de-DE", False),
+        ("bloß eine Seite", "de-DE", False),
+        ("nur wenn es nichts kostet", "de-DE", None),
+    ],
+)
+def test_who_wants_only_one_of_both_says_no(text: str, locale: str, value: bool | None) -> None:
+    if locale == "en-GB":
+        assert read_field(text, locale, "Double-sided", "Shall we print both sides?") is value
+    else:
+        assert read_field(text, locale, "Beidseitig", "Sollen wir beide Seiten bedrucken?") is value
+
+
+@pytest.mark.parametrize("text", ["just the front", "no rush", "a projector isn't needed", "then no rush"])
+def test_such_a_no_answers_no_confirmation(text: str) -> None:
+    assert says_yes_or_no(text, "en-GB") is None
+    assert read_opening(text, "en-GB") is None

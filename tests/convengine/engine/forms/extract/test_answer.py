@@ -122,3 +122,39 @@ def test_a_verb_that_goes_on_is_no_name_and_a_capital_is() -> None:
     assert verb_goes_on(Reading("I am moving to Lyon"), "i am ", 5)
     assert not verb_goes_on(Reading("it is Flushing Meadows"), "it is ", 6)
     assert not verb_goes_on(Reading("it is reading"), "it is ", 6)
+
+
+def make_wording(locale: str) -> dict[str, str]:
+    if locale == "en-GB":
+        return {"title": "Message", "x-ask": "What should be written on the cake?"}
+    return {"title": "Text", "x-ask": "Was soll auf der Torte stehen?"}
+
+
+@pytest.mark.parametrize(
+    ("message", "locale", "value"),
+    [
+        ("Welcome home!", "en-GB", "Welcome home!"),
+        ("Thanks team!", "en-GB", "Thanks team!"),
+        ("please write 'Bon voyage' on it", "en-GB", "Bon voyage"),
+        ("it should say Good luck Tim!", "en-GB", "Good luck Tim!"),
+        ("Just married", "en-GB", "Just married"),
+        ("thanks!", "en-GB", None),
+        ("nothing", "en-GB", None),
+        ("can it be red?", "en-GB", None),
+        ("Danke Team!", "de-DE", "Danke Team!"),
+        ("Für Oma.", "de-DE", "Für Oma"),
+        ("„Gute Reise!“ bitte", "de-DE", "Gute Reise!"),
+        ("bitte schreiben Sie Alles Liebe!", "de-DE", "Alles Liebe!"),
+        ("danke", "de-DE", None),
+    ],
+)
+def test_words_that_are_copied_stay_as_they_are_typed(message: str, locale: str, value: str | None) -> None:
+    form = Form({"type": "object", "properties": {"text": {"type": "string", **make_wording(locale)}}})
+    situation = ReadingSituation(SITUATION.now, SITUATION.time_zone, locale)
+    candidate = read_answer(Reading(message), form.fields[0], situation)
+    assert (candidate and candidate.value) == value
+
+
+@pytest.mark.parametrize("message", ["yes now it's right", "yes, that's right now", "ok it's good"])
+def test_a_yes_with_small_words_is_no_text(message: str) -> None:
+    assert answer(message, "address", title="Delivery address") is None

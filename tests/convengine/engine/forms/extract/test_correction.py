@@ -388,3 +388,57 @@ def test_another_day_beside_the_missing_time_changes_the_day(text: str, day: str
 
     values = {item.field: item.value for item in extraction.extracted} if extraction else None
     assert values == ({"day": day, "time": "17:00"} if day else None)
+
+
+@pytest.mark.parametrize("asked", ["reason", "guests", "phone", "email", "name"])
+@pytest.mark.parametrize(
+    ("text", "locale", "day"),
+    [
+        ("my sister needs the car then, so could we do the 14th?", "en-GB", "2026-12-14"),
+        ("is the 14th free? I have to work that day", "en-GB", "2026-12-14"),
+        ("it has to be the 14th after all", "en-GB", "2026-12-14"),
+        ("we could come on Friday, the kids are away on Wednesday", "en-GB", "2026-11-27"),
+        ("da ist meine Schwester krank, ginge der 14.?", "de-DE", "2026-12-14"),
+        ("wir nehmen den 14., weil mein Mann arbeiten muss", "de-DE", "2026-12-14"),
+    ],
+)
+def test_another_day_beside_its_reason_is_a_correction(text: str, locale: str, day: str, asked: str) -> None:
+    held = {path: value for path, value in HELD.items() if path != asked}
+    assert get_values(correct(text, locale, held=held, asked_path=asked)) == {"date": day}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my son has football on the 14th",
+        "we could do the 4th as well",
+        "I should ask my wife first, let's leave it for now",
+        "no thanks, not on Friday",
+    ],
+)
+def test_a_day_that_is_only_mentioned_corrects_nothing(text: str) -> None:
+    held = {path: value for path, value in HELD.items() if path != "guests"}
+    assert get_values(correct(text, held=held, asked_path="guests")) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("3pm. no sorry make it Friday", "en-GB"),
+        ("sorry, Friday instead. 3pm is fine", "en-GB"),
+        ("15 Uhr. ach nein, lieber Freitag", "de-DE"),
+    ],
+)
+def test_an_answer_beside_a_correction_counts_too(text: str, locale: str) -> None:
+    held = {path: value for path, value in HELD.items() if path != "time"}
+    changed = get_values(correct(text, locale, held=held, asked_path="time"))
+    assert changed == {"date": "2026-11-27", "time": "15:00"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"), [("the plate is AB12 CDF, typo", "en-GB"), ("das Kennzeichen ist AB12 CDF, Zahlendreher", "de-DE")]
+)
+def test_a_text_is_corrected_without_the_words_about_the_slip(text: str, locale: str) -> None:
+    form = Form({"type": "object", "properties": {"plate": {"type": "string", "title": "Plate Kennzeichen"}}})
+    extraction = read_correction(form, text, {"plate": "AB12 CDE"}, make_situation(locale))
+    assert get_values(extraction) == {"plate": "AB12 CDF"}

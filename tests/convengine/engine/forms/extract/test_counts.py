@@ -104,3 +104,32 @@ def test_pieces_are_what_the_asked_field_counts(question: str, value: int | None
     extraction = extract(form, "30 Stück", situation=situation, asked_paths=["count"])
 
     assert [item.value for item in extraction.extracted] == ([value] if value else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "ticket"),
+    [
+        ("the slip says 52114", "en-GB", 52114),
+        ("I have 52114 here", "en-GB", 52114),
+        ("not 52114", "en-GB", None),
+        ("it says 12", "en-GB", None),
+        ("auf dem Zettel steht 52114", "de-DE", 52114),
+    ],
+)
+def test_the_only_number_of_a_ticket_is_it(text: str, locale: str, ticket: int | None) -> None:
+    field = {"type": "integer", "title": "Ticket", "minimum": 10000, "maximum": 99999}
+    form = Form({"type": "object", "properties": {"ticket": field}})
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+    extraction = extract(form, text, asked_paths=["ticket"], situation=situation)
+    assert [finding.value for finding in extraction.extracted] == ([ticket] if ticket else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [("on 30 November at 9am, is a van", "en-GB"), ("am 30. November um 9 Uhr, ist ein Transporter", "de-DE")],
+)
+def test_what_is_told_behind_a_sign_denies_no_day(text: str, locale: str) -> None:
+    properties = {"date": {"type": "string", "format": "date"}, "time": {"type": "string", "format": "time"}}
+    form = Form({"type": "object", "properties": properties})
+    extraction = extract(form, text, situation=ReadingSituation(NOW, "Europe/London", locale))
+    assert {finding.field: finding.value for finding in extraction.extracted} == {"date": "2026-11-30", "time": "09:00"}
