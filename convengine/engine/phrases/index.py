@@ -140,9 +140,7 @@ class PhraseIndex:
                     yield from self._describe_whole(own, words, round(likeness * _LIKE_WHOLE_SCORE, 4))
 
     def _describe_whole(self, own: tuple[str, ...], words: Sequence[str], score: float) -> Iterator[IntentMatch]:
-        matched = tuple(
-            MatchedWord(word, term, round(1 / len(own), 4)) for word, term in zip(words, own, strict=False)
-        )
+        matched = tuple(MatchedWord(word, term, round(1 / len(own), 4)) for word, term in zip(words, own, strict=False))
         return (IntentMatch(phrase.intent, score, phrase, matched, ()) for phrase in self._wholes[own])
 
 

@@ -42,8 +42,8 @@ _ORDERED_LEAD = 0.8
 _LONG_NUMBER = re.compile(r"\d[\d ]{5,}")
 #: Greetings before a question or a request.
 _LEAD = re.compile(
-    r"^\s*(?:(?:hi|hello|hey|hiya|hallo|moin|servus|guten (?:tag|morgen|abend)|good (?:morning|afternoon|evening)|so|um|ok|"
-    r"okay|please|bitte|sorry|entschuldigung|and|und|there|zusammen|oh|ähm?|also)\b[\s,.!–-]*)+",
+    r"^\s*(?:(?:hi|hello|hey|hiya|hallo|moin|servus|guten (?:tag|morgen|abend)|good (?:morning|afternoon|evening)|so|"
+    r"um|ok|okay|please|bitte|sorry|entschuldigung|and|und|there|zusammen|oh|ähm?|also)\b[\s,.!–-]*)+",
     re.IGNORECASE,
 )
 _SENTENCE_SIGN = re.compile(r"[.;!?\n]+")

@@ -79,9 +79,9 @@ def read_choice(
     fillers = _get_fillers(language) | frozenset(split_name(spec.name))
     if _asks_about(tokens, language):
         return NOTHING  # "How big are they?" names no big one.
-    if not denied and any(language.is_in("all_of_them", answer) for answer in answers):
-        if (combined := _find_combination(spec, language)) is not None:
-            return accept(spec.options[combined].value)
+    takes_all = not denied and any(language.is_in("all_of_them", answer) for answer in answers)
+    if takes_all and (combined := _find_combination(spec, language)) is not None:
+        return accept(spec.options[combined].value)
     if not denied and (indexes := _find_contained(answers, spellings, fillers, language)):
         return _offer_options(spec, _drop_combinations(spec, indexes, tokens, language))
     if not denied and (indexes := _find_similar(answers, spellings, fillers)):

@@ -158,7 +158,11 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     last = [*tokens.offsets, len(tokens.text)].index(amount.end)
     is_stated = bool(index) and language.is_in("before_stated_numbers", words[index - 1])
     is_only = _is_long(spec.minimum) and len(starts) == 1 and _is_long(to_json(amount.values[0]))
-    if (is_stated or is_only) and is_allowed(spec, to_json(amount.values[0])) and _ends_here(text, tokens, last, is_only):
+    if (
+        (is_stated or is_only)
+        and is_allowed(spec, to_json(amount.values[0]))
+        and _ends_here(text, tokens, last, is_only)
+    ):
         is_denied = any(language.is_in("denials", word) for word in words[:index])
         return NOTHING if is_denied else take_amount(spec, amount, tables)  # "The slip says 48213"
     is_led = is_sum or all(word in _list_lead_words(language) for word in words[:index])

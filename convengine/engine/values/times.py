@@ -224,7 +224,11 @@ def read_extreme_time(spec: FieldSpec, text: str, language: Language) -> Reading
     for part in parts:
         tokens = language.read_tokens(part)
         for table, bound in (("earliest_times", spec.minimum), ("latest_times", spec.maximum)):
-            if isinstance(bound, str) and is_time(bound) and _says_only(tokens, _get_phrases(language, table), language):
+            if (
+                isinstance(bound, str)
+                and is_time(bound)
+                and _says_only(tokens, _get_phrases(language, table), language)
+            ):
                 return accept(bound)
     return NOTHING
 

@@ -129,7 +129,7 @@ def _denies_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Langu
 
 
 def _limits(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
-    """True for "just the front" where the question is about both sides, and for "only the kitchen" where it adds one."""
+    """True for "just the front" where the question is about both sides."""
     question = language.read_tokens(" ".join((*spec.words, *spec.question))).text
     offsets = [0, *(index + 1 for index, char in enumerate(question) if char == " ")]
     size = _get_phrases(language, "limiters").match_start(tokens.text, 0)

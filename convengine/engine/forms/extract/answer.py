@@ -232,7 +232,9 @@ def _read_wording(text: str, situation: ReadingSituation) -> str:
 def _compile_phrases(table: str, code: str) -> re.Pattern[str]:
     phrases = sorted(get_language(code).words[table], key=len, reverse=True)
     alternatives = rf"(?:{'|'.join(map(re.escape, phrases))})"
-    pattern = rf"[\s,.;:–-]+{alternatives}[\s.!]*$" if table.startswith("after") else rf"\s*{alternatives}\b[\s,:–-]+(?=\S)"
+    pattern = (
+        rf"[\s,.;:–-]+{alternatives}[\s.!]*$" if table.startswith("after") else rf"\s*{alternatives}\b[\s,:–-]+(?=\S)"
+    )
     return re.compile(pattern, re.IGNORECASE)
 
 

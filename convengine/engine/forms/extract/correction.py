@@ -517,9 +517,9 @@ def _find_by_title_word(reading: Reading, fields: Sequence[Field], situation: Re
 def _add_answer(
     form: Form, text: str, extraction: Extraction, situation: ReadingSituation, asked_path: str | None
 ) -> Extraction:
-    """The extraction with the answer in clauses of its own: the time of "11. No sorry, make that Friday, 11 is fine"."""
+    """The extraction with the answer in a clause of its own: the time of "11. No sorry, make that Friday"."""
     field = form.field(asked_path) if asked_path else None
-    touched = {item.field for item in (*extraction.extracted, *extraction.rejected)}
+    touched = {item.field for item in extraction.extracted} | {item.field for item in extraction.rejected}
     if field is None or field.path in touched or field.spec.kind not in _ANSWERED_BESIDE or "?" in text:
         return extraction
     clauses = [clause.strip(" .") for clause in _CLAUSE_GAP.split(text) if any(map(str.isalnum, clause))]
@@ -556,7 +556,7 @@ def _read_moment_in_clause(
     asked_paths = [asked_path] if asked_path else []
     rest = extract(form, text, asked_paths=asked_paths, missing=missing, situation=situation)
     extraction = extract(form, bare[0], situation=situation, preferred_paths=[list(held)])
-    changed = {item.field for item in (*extraction.extracted, *extraction.rejected)}
+    changed = {item.field for item in extraction.extracted} | {item.field for item in extraction.rejected}
     if not changed or not changed <= {field.path for field in form.leaves if field.spec.kind in _MOMENTS}:
         return None
     own = tuple(item for item in rest.extracted if item.field not in changed and item.field not in held)
@@ -683,9 +683,7 @@ def _is_bare(
         return False
     is_text_asked = asked_field is not None and asked_field.spec.kind is Kind.TEXT
     fields = [
-        field
-        for field in form.leaves
-        if (field.spec.kind in kinds if kinds else _is_telling(field, is_text_asked))
+        field for field in form.leaves if (field.spec.kind in kinds if kinds else _is_telling(field, is_text_asked))
     ]
     if not any(field.path in held for field in fields):
         return False

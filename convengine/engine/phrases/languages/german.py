@@ -22,8 +22,8 @@ bitte danke hallo hey hi guten tag moin servus grüß gott sehr geehrte damen he
 nur auch schon noch mal einmal eben jetzt gerade gern gerne vielleicht wohl eigentlich doch halt denn da hier dort
 geht gehen gibt geben gib machen mache macht lassen lass sagen sag sagt wissen weiß weiss glaube denke hilfe helfen
 möglich viel viele mehr sich selbst dazu davon damit daran darauf ne nen nem
-hätt hätts würd müsst müsstet bräucht möcht wollt wollte wollten wär wärs gibts habts gehts isses mim aufm ausm beim son sone nochn
-brauchte brauchten benötige benötigen suche such
+hätt hätts würd müsst müsstet bräucht möcht wollt wollte wollten wär wärs gibts habts gehts isses mim aufm ausm
+beim son sone nochn brauchte brauchten benötige benötigen suche such
 """,
     light_words="""
 nicht wieviel

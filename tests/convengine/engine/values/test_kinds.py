@@ -294,7 +294,7 @@ def test_the_earliest_and_latest_time_are_the_bounds(text: str, locale: str, val
 
 
 def test_without_bounds_nothing_is_the_latest() -> None:
-    assert read("as late as possible", **{"type": "string", "format": "time"}) is None
+    assert read("as late as possible", type="string", format="time") is None
 
 
 @pytest.mark.parametrize(
@@ -303,4 +303,4 @@ def test_without_bounds_nothing_is_the_latest() -> None:
      ("alle vier", "de-DE", 4)],
 )  # fmt: skip
 def test_a_number_may_be_a_limit_or_all_there_is(text: str, locale: str, value: int) -> None:
-    assert read(text, locale, **{"type": "integer", "title": "Budget"}) == value
+    assert read(text, locale, type="integer", title="Budget") == value

@@ -436,7 +436,8 @@ def test_an_answer_beside_a_correction_counts_too(text: str, locale: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "locale"), [("the plate is AB12 CDF, typo", "en-GB"), ("das Kennzeichen ist AB12 CDF, Zahlendreher", "de-DE")]
+    ("text", "locale"),
+    [("the plate is AB12 CDF, typo", "en-GB"), ("das Kennzeichen ist AB12 CDF, Zahlendreher", "de-DE")],
 )
 def test_a_text_is_corrected_without_the_words_about_the_slip(text: str, locale: str) -> None:
     form = Form({"type": "object", "properties": {"plate": {"type": "string", "title": "Plate Kennzeichen"}}})

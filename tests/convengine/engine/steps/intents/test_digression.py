@@ -217,3 +217,30 @@ def test_a_statement_answers_the_free_text_that_was_asked_for(text: str, digress
     session, _ = run(text, PARKING, ANSWER, note, **LOCKED, context=context)
 
     assert (session.digression is not None) is digresses
+
+
+CALLS = make_classifier("PERSON", "Phone the office", rule_type="PHRASE", classifier_id=9, state_code="HAND_OVER")
+ASKED_PERSON = make_response("One moment.", intent_code="PERSON", state_code="HAND_OVER")
+BY_PHONE = [{"value": "text", "label": "Text"}, {"value": "phone", "label": "Phone"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "leaves"),
+    [
+        ("phone please", False),
+        ("Phone", False),
+        ("phone the office", True),
+        ("can you phone the office?", True),
+        ("let me speak to the office by phone", True),
+    ],
+)
+def test_an_option_of_another_open_field_asks_for_nobody(text: str, leaves: bool) -> None:
+    form = make_schema(
+        "ORDER",
+        {"guests": {"type": "integer"}, "contact": {"type": "string", "x-options": BY_PHONE}},
+        state_code="COLLECT",
+        required=["guests", "contact"],
+    )
+    session, _ = run(text, CALLS, ASKED_PERSON, MORE, ANSWER, form, **LOCKED)
+
+    assert (session.intent == "PERSON") is leaves
