@@ -124,6 +124,7 @@ DATABASES |= environment.replica(environment.text("CE_REPLICA_URL"), DATABASES["
 DATABASE_ROUTERS = ["convengine.server.database.replica.RecordRouter"] if "replica" in DATABASES else []
 # A turn owns its transactions: a transaction per request would roll back the audit of a failed turn (R23).
 ATOMIC_REQUESTS = False
+SILENCED_SYSTEM_CHECKS = embedding.SILENCED_CHECKS
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LOGGING_CONFIG = "convengine.server.deployment.logs.configure"

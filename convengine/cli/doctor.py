@@ -125,7 +125,9 @@ def _examine_system_checks() -> Iterator[Finding]:
 
     from convengine.server.deployment import conf
 
-    messages = [message for message in checks.run_checks() if message.id != "convengine.W001"]
+    messages = [
+        message for message in checks.run_checks() if not message.is_silenced() and message.id != "convengine.W001"
+    ]
     for message in messages:
         level = Level.WRONG if message.is_serious() else Level.MISSING
         yield Finding(level, "wiring", f"{message.msg} ({message.id})", message.hint or "")

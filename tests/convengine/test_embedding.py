@@ -34,8 +34,10 @@ def test_adding_it_twice_changes_no_apps() -> None:
 
 def test_what_the_project_has_itself_stays() -> None:
     settings = {**make_settings("django.contrib.admin"), "UNFOLD": {"SITE_TITLE": "Shop"}, "REST_FRAMEWORK": {"A": 1}}
+    settings["SILENCED_SYSTEM_CHECKS"] = ["shop.W001"]
     add_to(settings)
 
+    assert settings["SILENCED_SYSTEM_CHECKS"] == ["shop.W001", "models.W040"]
     assert (settings["UNFOLD"]["SITE_TITLE"], settings["REST_FRAMEWORK"]) == ("Shop", {"A": 1})
     assert settings["TEMPLATES"][0]["DIRS"][0] == "own"
     assert settings["UNFOLD"]["SIDEBAR"]["show_all_applications"] is True

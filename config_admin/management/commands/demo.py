@@ -36,8 +36,8 @@ class Command(BaseCommand):
     help = "Serve the demonstration: a help desk with configuration, users and an API key."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--host", default="127.0.0.1", help="Listen on this address. Default: %(default)s.")
+        parser.add_argument("--port", type=int, default=8000, help="Default: %(default)s.")
         parser.add_argument("--no-serve", action="store_true", help="Prepare everything, print the addresses and exit.")
 
     def handle(self, *args: Any, host: str, port: int, no_serve: bool, **options: Any) -> None:

@@ -30,10 +30,12 @@ class Command(BaseCommand):
     help = "Serve the API and the admin, and run the background jobs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--workers", type=int, default=2)
-        parser.add_argument("--threads", type=int, default=conf.get("THREADS"))
+        parser.add_argument("--host", default="127.0.0.1", help="Listen on this address. Default: %(default)s.")
+        parser.add_argument("--port", type=int, default=8000, help="Default: %(default)s.")
+        parser.add_argument("--workers", type=int, default=2, help="Processes. Default: %(default)s.")
+        parser.add_argument(
+            "--threads", type=int, default=conf.get("THREADS"), help="Threads of each process. Default: %(default)s."
+        )
         parser.add_argument(
             "--streams-port",
             type=int,

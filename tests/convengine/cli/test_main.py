@@ -171,6 +171,13 @@ def test_the_help_of_a_command_needs_no_project_and_shows_only_our_options(tmp_p
     assert "--pythonpath" not in done.stdout
 
 
+def test_a_command_on_sqlite_begins_without_warnings_of_django(tmp_path: Path) -> None:
+    done = run(tmp_path, "manage", "check", CE_SECRET_KEY="x" * 50)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("System check identified no issues")
+
+
 def test_the_version_needs_no_settings(tmp_path: Path) -> None:
     assert run(tmp_path, "--version").stdout.startswith("convengine ")
 
