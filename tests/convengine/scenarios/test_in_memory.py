@@ -1,20 +1,25 @@
 """Scenarios in memory: the same verdict as over the API, and nothing is stored."""
 
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import connection
 
 from convengine.scenarios import database
 from convengine.scenarios.in_memory import MemoryPlayer, NeedsDatabase, build_test, require_in_memory
 from convengine.scenarios.loading import load
 from convengine.scenarios.runner import open_world
 from convengine.server.app_interfaces import configuration
+from tests.cases import for_each
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+#: A database is emptied after a test: not after each scenario.
+SHARES = 4
 
 
 def is_playable(file: Path) -> bool:
@@ -25,31 +30,40 @@ def is_playable(file: Path) -> bool:
     return not edits and not keys & {"session", "decision", "reason"}
 
 
-FILES = [file for file in sorted(SCENARIOS.glob("*.yaml")) if is_playable(file)]
+@cache
+def list_playable_files() -> list[Path]:
+    return [file for file in sorted(SCENARIOS.glob("*.yaml")) if is_playable(file)]
 
 
 def test_most_scenarios_can_be_played_in_memory() -> None:
-    assert len(FILES) > 50
+    assert len(list_playable_files()) > 50
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_scenario_holds_in_memory_and_stores_nothing(file: Path) -> None:
-    scenario = load(file)
-    with database.allow_emptying(), open_world(scenario):
-        counts = count_rows()
-        player = MemoryPlayer(scenario, configuration().current(), NOW)
-        misses = {
-            number: found
-            for number, (turn, played) in enumerate(player.play_all(), start=1)
-            if (found := played.find_misses(turn))
-        }
-        assert count_rows() == counts
-    assert misses == {}
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_scenario_holds_in_memory_and_stores_nothing(share: int) -> None:
+    @for_each("file", list_playable_files()[share::SHARES])
+    def check(file: Path) -> None:
+        scenario = load(file)
+        with database.allow_emptying(), open_world(scenario):
+            counts = count_rows()
+            player = MemoryPlayer(scenario, configuration().current(), NOW)
+            misses = {
+                number: found
+                for number, (turn, played) in enumerate(player.play_all(), start=1)
+                if (found := played.find_misses(turn))
+            }
+            assert count_rows() == counts
+        assert misses == {}
+
+    check()
 
 
 def count_rows() -> dict[str, int]:
-    return {model._meta.label: model._base_manager.count() for model in apps.get_models()}
+    tables = [model._meta.db_table for model in apps.get_models()]
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(f"SELECT '{table}', COUNT(*) FROM {table}" for table in tables))
+        return dict(cursor.fetchall())
 
 
 @pytest.mark.parametrize(
