@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -148,18 +149,24 @@ def _store_groups(
     """Store the largest groups, each in the row of the group that it was before; `understood`: their leaders' turns."""
     of_kind = CeInboxGroup.objects.select_for_update().filter(kind=kind).order_by("id")
     stored = {(row.workspace_id, row.fingerprint): row for row in of_kind}
+    before = {row.pk: _read_counted(row) for row in stored.values()}
     rows = [
         _update_row(_find_row(kind, group, stored, contents), group, understood, now) for group in groups[:MOST_GROUPS]
     ]
     known = [row for row in rows if row.pk]
     CeInboxGroup.objects.bulk_create([row for row in rows if not row.pk], _BATCH)
-    CeInboxGroup.objects.bulk_update(known, _COUNTED, _BATCH)
+    changed = [row for row in known if _read_counted(row) != before[row.pk]]
+    CeInboxGroup.objects.bulk_update(changed, _COUNTED, _BATCH)
     # What people decided or noted about a group is kept, also when its messages are older than the period.
     updated = {row.pk for row in known}
     rest = [row for row in stored.values() if row.pk not in updated]
     gone = [row.pk for row in rest if row.status != _STATUS.DISMISSED and not row.note]
     CeInboxGroup.objects.filter(pk__in=gone).delete()
     return rows
+
+
+def _read_counted(row: CeInboxGroup) -> list[Any]:
+    return [getattr(row, name) for name in _COUNTED]
 
 
 def _find_row(
