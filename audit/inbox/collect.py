@@ -123,7 +123,7 @@ def _read_payloads(
 
 def read_texts(turns: Iterable[int]) -> dict[int, str]:
     """The messages of some turns."""
-    keys, texts = list(turns), {}
+    keys, texts = list(turns), dict[int, str]()
     for start in range(0, len(keys), _BATCH):
         batch = CeConversationHistory.objects.filter(pk__in=keys[start : start + _BATCH])
         texts.update((turn, text or "") for turn, text in batch.values_list("history_id", "user_input"))

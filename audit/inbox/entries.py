@@ -104,7 +104,7 @@ def _compare(
 
 def _read_words(leading: Sequence[Entry]) -> dict[str, str]:
     """The words of some wordings, in the order in which they came first, from the newest message of each."""
-    first, newest = {}, {}
+    first, newest = dict[str, int](), dict[str, int]()
     for entry in leading:
         first[entry.wording] = min(entry.turn, first.get(entry.wording, entry.turn))
         newest[entry.wording] = max(entry.turn, newest.get(entry.wording, 0))
@@ -118,7 +118,7 @@ def store_entries(kind: str, entries: Sequence[Entry]) -> None:
     stored = {}
     for pk, turn, wording, leader, group, *subject in CeInboxMessage.objects.filter(kind=kind).values_list(*columns):
         stored[turn, Subject(*subject)] = pk, (wording, leader, group)
-    new, changed = [], []
+    new, changed = list[CeInboxMessage](), list[CeInboxMessage]()
     for entry in entries:
         pk, values = stored.pop(entry.key, (None, None))
         if values == (entry.wording, entry.leader, entry.group):

@@ -125,10 +125,11 @@ def _add_visits(nodes: Iterable[dict[str, Any]], intent: str, traffic: IntentTra
     visits = {each.state: each for each in traffic.visits}
     for node in nodes:
         if node["kind"] == Kind.STATE.value and (visit := visits.get(node["name"])):
-            node["traffic"] = f"{visit.entered} in, {visit.losses} stopped"
-            node["remarks"].append(
-                f"In {DAYS} days {visit.entered} turns entered this state; {visit.losses} conversations did not go on."
-            )
+            # Where a flow ends, nobody goes on.
+            is_final = Mark.ENDS.value in node["marks"]
+            node["traffic"] = f"{visit.entered} in" + ("" if is_final else f", {visit.losses} stopped")
+            text = f"In {DAYS} days {visit.entered} turns entered this state"
+            node["remarks"].append(f"{text}." if is_final else f"{text}; {visit.losses} conversations did not go on.")
 
 
 def may_see_charts(request: HttpRequest) -> bool:

@@ -308,10 +308,8 @@ def test_a_recount_that_is_killed_goes_on_and_loses_nothing(monkeypatch: pytest.
     before = read_counts()
     CeConversation.objects.filter(turns__user_input="fees").delete()
     talk(["fees"])
-    run = count_again()
-    for _, _ in zip(range(batches), run, strict=False):
+    for _, _ in zip(range(batches), count_again(), strict=False):
         pass
-    run.close()
     count_all()
     after = read_counts()
     assert before - after == Counter()
