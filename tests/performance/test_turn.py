@@ -1,19 +1,24 @@
 """P5, P6, P8 and the size of what is stored, by counted work (performance.md)."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import connection, models
+from django.utils import timezone
 
 from audit.models import CeTurnIndex
 from bench import worlds
-from config_admin.models import CeRule
+from config_admin.drafts.open_draft import open_draft
+from config_admin.drafts.schedule import schedule_draft
+from config_admin.models import CeDraft, CeRule
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import CeRelease, CeReleaseBlob
 from convengine.engine.turn.codec import dumps
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory
 from tests.api import Caller
+from tests.config_admin.test_cases.builders import make_test
 from tests.performance.counting import TurnWork, say, work_of
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +33,11 @@ _SIZES = {models.UUIDField: 16, models.DateTimeField: 8, models.IntegerField: 4,
 def after_a_while(rules: int, patterns: int) -> TurnWork:
     """The work of turn 6 of a conversation in a world of that size."""
     worlds.load(rules, patterns)
+    return work_of_turn_6()
+
+
+def work_of_turn_6() -> TurnWork:
+    """The work of turn 6 of a new conversation."""
     caller = Caller()
     for turn in range(1, 6):
         say(caller, turn)
@@ -65,6 +75,19 @@ def test_P5_a_turn_does_the_same_work_with_1_000_message_patterns_as_with_10() -
     many = after_a_while(rules=10, patterns=1_000)
 
     flat(few, many)
+
+
+def test_drafts_schedules_and_tests_cost_a_turn_nothing() -> None:
+    after_a_while(rules=10, patterns=10)
+    without = work_of_turn_6()
+    make_test(tags=("smoke",))
+    for number in range(10):
+        draft = CeDraft.objects.create(title=f"Draft {number}")
+        with open_draft(draft.pk, writing=True), change_set():
+            CeRule.objects.update(priority=7 + number)
+        schedule_draft(draft.pk, "ada", timezone.now() + timedelta(days=1))
+
+    flat(without, work_of_turn_6())
 
 
 def test_P6_turn_500_does_the_same_work_as_turn_30_and_asks_no_more_than_turn_5() -> None:
