@@ -123,7 +123,7 @@ class Command(BaseCommand):
         if options["merge"] and plan.base and plan_import(read_file(file, **as_it_is)).differences:
             self.stderr.write(
                 f"{file.name} keeps its base, because it lacks changes that were made here. "
-                f"Write them into it: export {file.name}."
+                f"Write them into it: convengine export {file.name}"
             )
             return
         update_base(file, BaseRelease(release.config_version, release.content_hash))
