@@ -88,7 +88,7 @@ def list_lanes(arguments: Sequence[str] = ()) -> Lanes:
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
     dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
     browser = _tests("browser", "browser and not long", list_files("browser"))
-    return (*tests, (CHECKS, transactional, dialects), (browser,))
+    return (*tests, (CHECKS, transactional), (browser, dialects))
 
 
 def main(arguments: Sequence[str]) -> int:
