@@ -49,8 +49,10 @@ class Simulation:
 
 
 def read_counted_until() -> datetime | None:
-    """When turns were counted last; null before the first count."""
-    return CeCountProgress.objects.values_list("seen_at", flat=True).first()
+    """When turns were counted last; null before the first count, and while turns are counted again."""
+    if CeCountProgress.objects.exclude(recount_until=None).exists():
+        return None
+    return CeCountProgress.objects.order_by("pk").values_list("seen_at", flat=True).first()
 
 
 def read_rule(rule: CeAlertRule, at: datetime) -> Reading:
