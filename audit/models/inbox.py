@@ -1,6 +1,7 @@
 """The inbox: what users wrote and the bot could not serve, in groups."""
 
 import re
+from collections import Counter
 from collections.abc import Collection
 from hashlib import sha256
 from typing import Any
@@ -93,13 +94,17 @@ class CeInboxGroup(models.Model):
         erased = set(turns)
         with transaction.atomic():
             groups = list(cls.objects.select_for_update().only("leader", "examples", "messages").order_by("id"))
-            touched = [group for group in groups if erased.intersection(group.turns)]
-            remaining = [group for group in touched if group.messages > len(erased.intersection(group.turns))]
+            messages = CeInboxMessage.objects.filter(turn__in=erased)
+            # A group names only some of its turns; one that the job has not looked at yet has no messages here.
+            counts = Counter(messages.values_list("group_id", flat=True))
+            for group in groups:
+                counts[group.pk] = max(counts[group.pk], len(erased.intersection(group.turns)))
+            touched = [group for group in groups if counts[group.pk]]
+            remaining = [group for group in touched if group.messages > counts[group.pk]]
             for group in remaining:
-                group.messages -= len(erased.intersection(group.turns))
+                group.messages -= counts[group.pk]
                 # Until the job looks again, a group may stand there without a message.
                 group.leader, *group.examples = [turn for turn in group.turns if turn not in erased] or [0]
-            messages = CeInboxMessage.objects.filter(turn__in=erased)
             # Who leads a group may have gone: the next run looks at all messages.
             CeInboxProgress.objects.filter(kind__in=messages.values("kind")).delete()
             messages.delete()

@@ -121,3 +121,17 @@ def test_all_messages_are_read_once_a_day(settings: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": 86_400.0}
     list(update_inbox())
     assert CeInboxProgress.objects.get(kind="NOT_UNDERSTOOD").since > first
+
+
+def test_a_group_whose_messages_are_all_erased_goes_with_its_note() -> None:
+    conversation, other = CeConversation().conversation_id, CeConversation().conversation_id
+    for text in ("gift voucher", "gift voucher", "gift voucher", "parking"):
+        take_turn(TurnRequest(str(conversation), text))
+    take_turn(TurnRequest(str(other), "parking"))
+    list(update_inbox())
+    CeInboxGroup.objects.update(note="Ask Bo")
+    list(erase_conversation(conversation, EraseOrder("ada", "asked")))
+    (remaining,) = CeInboxGroup.objects.all()
+    assert (remaining.messages, remaining.note) == (1, "Ask Bo")
+    list(update_inbox())
+    assert CeInboxGroup.objects.get().messages == 1
