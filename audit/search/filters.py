@@ -38,9 +38,9 @@ _MILESTONE_SOURCES: Mapping[str, Source] = {
 }
 #: For steps that are rare, turns among which those with the step are.
 _STEP_SOURCES: Mapping[FormStep, Source] = {
-    FormStep.GAVE_UP: index_source("s", CeTurnIndex.STAGE, str(FORM_GIVEN_UP)),
-    FormStep.DECLINED: index_source("s", CeTurnIndex.STAGE, str(FORM_REFUSED)),
-    FormStep.HANDED_OVER: turns_source("t", Q(state_code=HAND_OVER)),
+    FormStep.GAVE_UP: index_source("y", CeTurnIndex.STAGE, str(FORM_GIVEN_UP)),
+    FormStep.DECLINED: index_source("y", CeTurnIndex.STAGE, str(FORM_REFUSED)),
+    FormStep.HANDED_OVER: turns_source("z", Q(state_code=HAND_OVER)),
 }
 
 

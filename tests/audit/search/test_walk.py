@@ -10,7 +10,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from audit.record.form_steps import FormStep, Step
 from audit.search import sources
+from audit.search.filters import build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.text_index import index_new_turns
 from audit.search.text_query import TextQuery
@@ -234,3 +236,14 @@ def test_what_is_no_place_is_none(text: str) -> None:
     cursor = Cursor.read(text)
 
     assert cursor is None or len(find_turns(SearchQuery(), cursor, 5).matches) == 1
+
+
+@pytest.mark.parametrize("kind", FormStep)
+def test_a_cursor_names_one_source_whatever_is_asked(kind: FormStep) -> None:
+    search = SearchQuery(
+        **{"stage": "FIELDS_READ", "state": "HAND_OVER", "milestone": "HANDED_OVER", "model": "main/small"},
+        **{"step": Step(2, kind, "phone"), "group": 1, "intent": "HOURS", "feedback": "THUMBS_UP", "release": 1},
+        **{"error": "E", "table": "ce_rule", "row": "1", "status": "FAILED"},
+    )
+    codes = [known.source.code for known in build_filters(search) if known.source]
+    assert len(codes) == len(set(codes))
