@@ -60,7 +60,7 @@ class ReportPeriodSerializer(serializers.Serializer[Any]):
 
 
 class ReportGroupSerializer(serializers.Serializer[Any]):
-    """The turns with one intent, release or anything else; a step or a model has only numbers of its own."""
+    """The turns with one intent, release or anything else; what is not counted by state, step, model or answer is null."""
 
     name = serializers.CharField()
     numbers = ReportNumbersSerializer()
@@ -169,7 +169,7 @@ def _describe_period(since: datetime, until: datetime, totals: Totals) -> dict[s
 
 def _describe_groups(report: Report, dimension: Dimension) -> list[dict[str, Any]]:
     groups = report.groups[dimension][:MOST]
-    return [{"name": group.name, "numbers": read_values(group.totals)} for group in groups]
+    return [{"name": group.name, "numbers": read_values(group.totals, dimension.measures)} for group in groups]
 
 
 def _describe_values(report: Report, dimension: Dimension) -> list[dict[str, Any]]:

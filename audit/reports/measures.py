@@ -1,6 +1,6 @@
 """The numbers of the reports, each declared once: pages, files, API, command, Home and alerts read this list."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -254,9 +254,14 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def read_values(totals: Totals) -> dict[str, int | float | None]:
-    """Each measure by name: counts of turns and conversations as such, costs and means as numbers."""
-    return {name: _read_plain(measure, totals) for name, measure in MEASURES.items()}
+def read_values(totals: Totals, known: Set[str] = frozenset()) -> dict[str, int | float | None]:
+    """Each measure by name: counts of turns and conversations as such, costs and means as numbers.
+
+    `known`: the measures that were counted, if not all; the others are null.
+    """
+    return {
+        name: _read_plain(measure, totals) if not known or name in known else None for name, measure in MEASURES.items()
+    }
 
 
 def _read_plain(measure: Measure, totals: Totals) -> int | float | None:

@@ -151,6 +151,8 @@ class Dimension:
     column: str = "value"
     #: The kinds of counts by value, and as which kind and value of all turns they count.
     kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
+    #: The names of the measures that its groups have; empty if they have all.
+    measures: frozenset[str] = frozenset()
 
     @property
     def wanted(self) -> Q:

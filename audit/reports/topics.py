@@ -34,12 +34,18 @@ from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.labels import code_label, step_label
 from convengine.server.admin_site.record_columns import find_row_name, get_options, row_url
 
+
+
+def _name_all(*measures: Measure) -> frozenset[str]:
+    return frozenset(measure.name for measure in measures)
+
+
 _AS_TURN = (CeTurnCount.TURN, TurnStatus.OK.value)
 INTENT = Dimension("intent", "Intent", "Intents", "intent_code")
 RELEASE = Dimension("release", "Release", "Releases", "config_version")
 CHANNEL = Dimension("channel", "Channel", "Channels", "channel")
-STATE = Dimension("state", "State", "States after the turn", kinds={CeTurnCount.STATE: _AS_TURN})
-ERROR = Dimension("error", "Error", "Errors", kinds={CeTurnCount.ERROR: _AS_TURN})
+STATE = Dimension("state", "State", "States after the turn", kinds={CeTurnCount.STATE: _AS_TURN}, measures=_name_all(TURNS))
+ERROR = Dimension("error", "Error", "Errors", kinds={CeTurnCount.ERROR: _AS_TURN}, measures=_name_all(TURNS))
 UNKNOWN_STATE = Dimension(
     "unknown_state",
     "State",
@@ -48,8 +54,15 @@ UNKNOWN_STATE = Dimension(
         CeTurnCount.STATE: _AS_TURN,
         CeTurnCount.NOT_UNDERSTOOD: (CeTurnCount.STAGE, str(NOT_UNDERSTOOD)),
     },
+    measures=_name_all(TURNS, NOT_UNDERSTOOD_TURNS),
 )
-STEP = Dimension("step", "Step", "Steps", kinds={CeTurnCount.STEP: (CeTurnCount.TIME, "")})
+STEP = Dimension(
+    "step",
+    "Step",
+    "Steps",
+    kinds={CeTurnCount.STEP: (CeTurnCount.TIME, "")},
+    measures=_name_all(TURNS, MEDIAN_TIME, P95_TIME, MEAN_TIME, SLOW),
+)
 MODEL = Dimension(
     "model",
     "Model",
@@ -61,6 +74,7 @@ MODEL = Dimension(
         CeTurnCount.MODEL_TURN: _AS_TURN,
         CeTurnCount.MODEL_TURN_FAILED: (CeTurnCount.MODEL_FAILED, ""),
     },
+    measures=_name_all(TURNS, MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES, MEDIAN_TIME, P95_TIME, SLOW),
 )
 ANSWER = Dimension(
     "answer",
@@ -70,6 +84,7 @@ ANSWER = Dimension(
         CeTurnCount.ANSWER_UP: (CeTurnCount.FEEDBACK, CeMcpUserFeedback.Type.THUMBS_UP.value),
         CeTurnCount.ANSWER_DOWN: (CeTurnCount.FEEDBACK, CeMcpUserFeedback.Type.THUMBS_DOWN.value),
     },
+    measures=_name_all(POSITIVE, NEGATIVE),
 )
 #: By name, as API and command call them.
 DIMENSIONS: Mapping[str, Dimension] = {

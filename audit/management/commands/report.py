@@ -52,21 +52,25 @@ class Command(BaseCommand):
             release=options["release"],
         )
         report = build_report(selection)
-        first, lines = "since", [(period.since.isoformat(), period.totals) for period in report.periods]
+        first, lines = "since", [(period.since.isoformat(), read_values(period.totals)) for period in report.periods]
         if options["by"]:
-            groups = list_groups(selection, DIMENSIONS[options["by"]])
-            first, lines = options["by"], [(group.name, group.totals) for group in groups]
+            dimension = DIMENSIONS[options["by"]]
+            groups = list_groups(selection, dimension)
+            first, lines = (
+                dimension.name,
+                [(group.name, read_values(group.totals, dimension.measures)) for group in groups],
+            )
         if options["json"]:
-            values = [{first: name, **read_values(totals)} for name, totals in lines]
+            values = [{first: name, **numbers} for name, numbers in lines]
             key = "groups" if options["by"] else "periods"
             self.stdout.write(dumps({"total": read_values(report.totals), key: values}))
             return
         widths = [max(len(measure.label), 8) for measure in MEASURES.values()]
         names = (measure.label.rjust(width) for measure, width in zip(MEASURES.values(), widths, strict=True))
         self.stdout.write(f"{first.capitalize():27} {' '.join(names)}")
-        for name, totals in (*lines, ("Total", report.totals)):
-            values = zip(read_values(totals).values(), widths, strict=True)
-            self.stdout.write(f"{name:27} {' '.join(_format(value).rjust(width) for value, width in values)}")
+        for name, numbers in (*lines, ("Total", read_values(report.totals))):
+            columns = zip(numbers.values(), widths, strict=True)
+            self.stdout.write(f"{name:27} {' '.join(_format(value).rjust(width) for value, width in columns)}")
 
 
 def _format(value: float | None) -> str:

@@ -7,7 +7,9 @@ import pytest
 from django.test import Client
 from django.utils.timezone import localdate
 
+from audit.reports.count_job import count_everything
 from audit.reports.measures import MEASURES
+from audit.reports.topics import TOPICS, Topic
 from tests.api import make_key
 from tests.audit.reports.test_page import talk
 
@@ -26,6 +28,26 @@ def test_the_report_has_every_measure() -> None:
     assert (document["total"]["turns"], document["total"]["conversations"]) == (4, 2)
     assert [period["numbers"]["turns"] for period in document["periods"]] == [0] * 6 + [4]
     assert document["forms"] == []
+
+
+def test_numbers_that_are_not_counted_for_a_group_are_null() -> None:
+    talk("hours|what?|fees", "fees")
+    list(count_everything(timedelta()))
+    document = call({"days": 7}).json()
+
+    def read_numbers(key: str) -> dict[str, Any]:
+        return {name: value for name, value in document[key][0]["numbers"].items() if value is not None}
+
+    assert read_numbers("notUnderstoodStates") == {"turns": 4, "not_understood": 1}
+    assert set(read_numbers("steps")) == {"turns", "mean_ms", "median_ms", "p95_ms", "slow"}
+    assert set(read_numbers("intents")) == {name for name, value in document["total"].items() if value is not None}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_table_shows_only_what_is_counted_for_its_groups(topic: Topic) -> None:
+    for table in topic.tables:
+        known = table.dimension.measures or set(MEASURES)
+        assert {measure.name for measure in table.measures} <= known
 
 
 def test_dates_choose_the_period() -> None:
