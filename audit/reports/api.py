@@ -60,7 +60,7 @@ class ReportPeriodSerializer(serializers.Serializer[Any]):
 
 
 class ReportGroupSerializer(serializers.Serializer[Any]):
-    """The turns with one intent, release or anything else; what is not counted by state, step, model or answer is null."""
+    """The turns with one intent, release or anything else. Numbers that are not counted for such a group are null."""
 
     name = serializers.CharField()
     numbers = ReportNumbersSerializer()

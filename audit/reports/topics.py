@@ -35,7 +35,6 @@ from convengine.engine.turn.labels import code_label, step_label
 from convengine.server.admin_site.record_columns import find_row_name, get_options, row_url
 
 
-
 def _name_all(*measures: Measure) -> frozenset[str]:
     return frozenset(measure.name for measure in measures)
 
@@ -44,7 +43,9 @@ _AS_TURN = (CeTurnCount.TURN, TurnStatus.OK.value)
 INTENT = Dimension("intent", "Intent", "Intents", "intent_code")
 RELEASE = Dimension("release", "Release", "Releases", "config_version")
 CHANNEL = Dimension("channel", "Channel", "Channels", "channel")
-STATE = Dimension("state", "State", "States after the turn", kinds={CeTurnCount.STATE: _AS_TURN}, measures=_name_all(TURNS))
+STATE = Dimension(
+    "state", "State", "States after the turn", kinds={CeTurnCount.STATE: _AS_TURN}, measures=_name_all(TURNS)
+)
 ERROR = Dimension("error", "Error", "Errors", kinds={CeTurnCount.ERROR: _AS_TURN}, measures=_name_all(TURNS))
 UNKNOWN_STATE = Dimension(
     "unknown_state",

@@ -241,9 +241,19 @@ def test_what_is_no_place_is_none(text: str) -> None:
 @pytest.mark.parametrize("kind", FormStep)
 def test_a_cursor_names_one_source_whatever_is_asked(kind: FormStep) -> None:
     search = SearchQuery(
-        **{"stage": "FIELDS_READ", "state": "HAND_OVER", "milestone": "HANDED_OVER", "model": "main/small"},
-        **{"step": Step(2, kind, "phone"), "group": 1, "intent": "HOURS", "feedback": "THUMBS_UP", "release": 1},
-        **{"error": "E", "table": "ce_rule", "row": "1", "status": "FAILED"},
+        stage="FIELDS_READ",
+        state="HAND_OVER",
+        milestone="HANDED_OVER",
+        model="main/small",
+        step=Step(2, kind, "phone"),
+        group=1,
+        intent="HOURS",
+        feedback="THUMBS_UP",
+        release=1,
+        error="E",
+        table="ce_rule",
+        row="1",
+        status="FAILED",
     )
     codes = [known.source.code for known in build_filters(search) if known.source]
     assert len(codes) == len(set(codes))
