@@ -156,15 +156,13 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
         return NOTHING  # "I'm 42 myself" has one number.
     index = tokens.offsets.index(start)
     last = [*tokens.offsets, len(tokens.text)].index(amount.end)
-    is_stated = bool(index) and language.is_in("before_stated_numbers", words[index - 1])
-    is_only = _is_long(spec.minimum) and len(starts) == 1 and _is_long(to_json(amount.values[0]))
-    if (
-        (is_stated or is_only)
-        and is_allowed(spec, to_json(amount.values[0]))
-        and _ends_here(text, tokens, last, is_only)
-    ):
-        is_denied = any(language.is_in("denials", word) for word in words[:index])
-        return NOTHING if is_denied else take_amount(spec, amount, tables)  # "The slip says 48213"
+    if _is_long(to_json(amount.values[0])) and len(starts) == 1 and is_allowed(spec, to_json(amount.values[0])):
+        others = (*words[:index], *words[last:])
+        is_denied = any(language.is_in(table, word) for word in others for table in ("denials", "other_subject"))
+        is_stated = bool(index) and language.is_in("before_stated_numbers", words[index - 1])
+        is_only = _is_long(spec.minimum) and all(_is_beside_number(word, spec, language) for word in others)
+        if not is_denied and not words[index].startswith("0") and (is_stated or is_only):
+            return take_amount(spec, amount, tables)  # "The slip says 48213"
     is_led = is_sum or all(word in _list_lead_words(language) for word in words[:index])
     denies = any(language.is_in("denials", word) for word in (*words[:index], *words[last:]))
     if index and _CODE.match(words[index]):
@@ -190,9 +188,9 @@ def _is_long(number: Json) -> bool:
     return _is_number(number) and number >= _LEAST_LONG
 
 
-def _ends_here(text: str, tokens: TokenText, last: int, is_only: bool) -> bool:
-    """True when a number is the last word, or a sign follows it. The only long number may stand anywhere."""
-    return is_only or last == len(tokens.tokens) or _has_sign(text, tokens, last)
+def _is_beside_number(word: str, spec: FieldSpec, language: Language) -> bool:
+    """True for a small word, and for one of the field's name."""
+    return word in _list_lead_words(language) or language.is_in("stated_number_words", word) or word in spec.words
 
 
 def find_only_headcount(spec: FieldSpec, tokens: TokenText, language: Language) -> tuple[int, int, int] | None:

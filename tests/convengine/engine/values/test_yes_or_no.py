@@ -160,6 +160,7 @@ def read_field(text: str, locale: str, title: str, question: str) -> bool | None
         ("einen Beamer brauchen wir nicht", "de-DE", False),
         ("na brauch ma nicht", "de-DE", False),
         ("nicht ohne Beamer", "de-DE", None),
+        ("nicht nur den Beamer", "de-DE", None),
     ],
 )
 def test_who_denies_the_thing_says_no(text: str, locale: str, value: bool | None) -> None:
@@ -193,3 +194,8 @@ def test_who_wants_only_one_of_both_says_no(text: str, locale: str, value: bool 
 def test_such_a_no_answers_no_confirmation(text: str) -> None:
     assert says_yes_or_no(text, "en-GB") is None
     assert read_opening(text, "en-GB") is None
+
+
+@pytest.mark.parametrize("text", ["just a small one", "only on Sunday", "just for two", "only for me please"])
+def test_who_limits_one_thing_does_not_refuse_it(text: str) -> None:
+    assert read_field(text, "en-GB", "Breakfast", "Would you like breakfast as well?") is None

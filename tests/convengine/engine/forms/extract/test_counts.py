@@ -113,6 +113,8 @@ def test_pieces_are_what_the_asked_field_counts(question: str, value: int | None
         ("I have 52114 here", "en-GB", 52114),
         ("not 52114", "en-GB", None),
         ("it says 12", "en-GB", None),
+        ("I live at 12000 Park Lane", "en-GB", None),
+        ("we paid 20000 pounds", "en-GB", None),
         ("auf dem Zettel steht 52114", "de-DE", 52114),
     ],
 )
