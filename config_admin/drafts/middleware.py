@@ -220,4 +220,6 @@ def _note_draft(request: HttpRequest, draft: CeDraft | None, *, is_in_it: bool) 
 def _read_row(draft: CeDraft, row: OpenRow) -> StoredRow:
     """A row of the draft, for the page that has it open."""
     content, edit = read_row(draft, row.table, to_key(row.table, str(row.pk)))
-    return StoredRow(content, edit and Intruder(edit.editor_name or "Somebody", format_moment(edit.edited_at), None))
+    if edit is None:
+        return StoredRow(content)
+    return StoredRow(content, Intruder(edit.editor_name or "Somebody", format_moment(edit.edited_at), None))
