@@ -58,7 +58,8 @@ def read_counted_until() -> datetime | None:
 def read_rule(rule: CeAlertRule, at: datetime) -> Reading:
     """The value at a moment. Its time begins with a full hour, so it is up to an hour longer than the rule says."""
     since = floor_hour(at - timedelta(hours=rule.hours))
-    return _read_totals(rule, since, at, read_totals(_select(rule, since, at)))
+    totals = read_totals(_select(rule, since, at), has_durations=find_measure(rule.measure).needs_durations)
+    return _read_totals(rule, since, at, totals)
 
 
 def does_fire(rule: CeAlertRule, reading: Reading) -> bool:
@@ -94,7 +95,7 @@ def simulate_rule(rule: CeAlertRule, days: int, now: datetime) -> Simulation:
 def _read_past(rule: CeAlertRule, first: datetime, last: datetime) -> Iterator[Reading]:
     """The value at each full hour after `first`, up to `last`."""
     start = first - timedelta(hours=rule.hours)
-    by_hour = read_hours(_select(rule, start, last))
+    by_hour = read_hours(_select(rule, start, last), has_durations=find_measure(rule.measure).needs_durations)
     hours = [start + _HOUR * number for number in range(int((last - start) / _HOUR) + 1)]
     sums = list(accumulate((by_hour.get(hour, Totals()) for hour in hours[:-1]), add, initial=Totals()))
     for end in range(rule.hours + 1, len(hours)):

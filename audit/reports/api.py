@@ -150,7 +150,7 @@ def _read_selection(request: Request) -> Selection:
 
 
 def _build_document(selection: Selection) -> dict[str, Any]:
-    report = build_report(selection, dimensions=DIMENSIONS.values())
+    report = build_report(selection, dimensions=DIMENSIONS.values(), has_durations=True)
     return {
         "since": selection.since,
         "until": selection.until,

@@ -96,5 +96,5 @@ def _round_up(number: float) -> float:
     """The next number whose half is round, too: 2, 4, 10, 20, 40, 100 and so on; below, 1, 0.4, 0.2 and so on."""
     if number <= 0:
         return 2
-    power = 10 ** floor(log10(number))
+    power: float = 10.0 ** floor(log10(number))
     return next(size for size in (power, 2 * power, 4 * power, 10 * power) if size >= number)

@@ -94,7 +94,7 @@ def _count_batch(settled: int) -> int:
                 sums[key] = defaultdict(lambda: [0, 0.0])
             _count_turn(turn, sums[key])
         add_counts(
-            (CountKey(*key, *what), int(number), Decimal(f"{amount:.9f}"))
+            (CountKey(*(*key, *what)), int(number), Decimal(f"{amount:.9f}"))
             for key, counts in sums.items()
             for what, (number, amount) in counts.items()
         )
@@ -188,7 +188,7 @@ def _count_ratings(settled: int) -> int:
                 {"first": first, "last": last},
             )
             add_counts(
-                (CountKey(read_hour(hour), *key, _KIND_OF_RATING[kind], f"{table}:{pk}"), int(turns), Decimal(0))
+                (CountKey(*(read_hour(hour), *key, _KIND_OF_RATING[kind], f"{table}:{pk}")), int(turns), Decimal(0))
                 for hour, *key, kind, table, pk, turns in cursor
             )
         progress.counted = last

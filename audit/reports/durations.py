@@ -1,13 +1,16 @@
 """Durations of turns and steps in ranges, from which counts tell the median and other quantiles."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 #: The preferred numbers R20: each range of durations is about an eighth wide.
 _SERIES = (*(100, 112, 125, 140, 160, 180, 200, 224, 250, 280), *(315, 355, 400, 450, 500, 560, 630, 710, 800, 900))
 #: The first millisecond of each range: single ones up to ten, then up to a quarter of an hour.
-BOUNDS = (*range(10), *(number * scale // 100 for scale in (10, 100, 1_000, 10_000, 100_000) for number in _SERIES))
+BOUNDS: Sequence[int] = (
+    *range(10),
+    *(number * scale // 100 for scale in (10, 100, 1_000, 10_000, 100_000) for number in _SERIES),
+)
 
 
 def find_bound(milliseconds: float) -> int:

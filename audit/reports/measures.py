@@ -51,6 +51,11 @@ class Measure:
         """True for a count with its percentage of the base."""
         return self.base is not None and self.unit in (Unit.TURNS, Unit.CONVERSATIONS, Unit.CALLS)
 
+    @property
+    def needs_durations(self) -> bool:
+        """True for a number of the totals' durations, which are read on demand."""
+        return self.base is _count_durations
+
     def read_part(self, totals: Totals) -> tuple[int, int]:
         """Of a share: the count, and what it is a part of."""
         assert self.base is not None

@@ -71,7 +71,7 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     wanted = ReportRequest(request)
     if wanted.format == CSV and wanted.part:
         return _answer_table(wanted, topic)
-    report = build_report(wanted.selection)
+    report = build_report(wanted.selection, has_durations=_need_durations(topic.measures))
     if wanted.format == CSV:
         return _answer_periods(wanted, topic, report)
     unit = "hour" if wanted.selection.goes_by_hour else "day"
@@ -122,6 +122,10 @@ def _answer_chart(wanted: ReportRequest, topic: Topic, report: Report, unit: str
     view = _draw(wanted, topic, chart, report, mark_releases(report.periods), unit)
     file = ChartFile(view.file_name, view.title, view.drawing.width, view.drawing.height)
     return wanted.answer_svg(file, "audit/chart_bars.svg", {"chart": view})
+
+
+def _need_durations(measures: Sequence[Measure]) -> bool:
+    return any(measure.needs_durations for measure in measures)
 
 
 def _list_names(measures: Sequence[Measure]) -> list[str]:
@@ -188,7 +192,7 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
     deciding = table.measures if table.dimension.column == "value" else table.measures[:1]
     groups = [
         group
-        for group in list_groups(wanted.selection, table.dimension)
+        for group in list_groups(wanted.selection, table.dimension, has_durations=_need_durations(table.measures))
         if any(measure.count(group.totals) for measure in deciding)
     ]
     return sorted(groups, key=lambda group: [-(_read_number(measure, group.totals) or 0) for measure in table.measures])

@@ -154,10 +154,9 @@ class Dimension:
     #: The names of the measures that its groups have; empty if they have all.
     measures: frozenset[str] = frozenset()
 
-    @property
-    def wanted(self) -> Q:
+    def select(self, *, has_durations: bool) -> Q:
         """The counts to add up."""
-        return _WANTED if self.column != "value" else Q(kind__in=self.kinds)
+        return _choose_kinds(has_durations) if self.column != "value" else Q(kind__in=self.kinds)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -188,18 +187,25 @@ class Report:
         return sum((period.totals for period in self.periods), Totals())
 
 
-def build_report(selection: Selection, zone: tzinfo | None = None, dimensions: Iterable[Dimension] = ()) -> Report:
+def build_report(
+    selection: Selection,
+    zone: tzinfo | None = None,
+    dimensions: Iterable[Dimension] = (),
+    *,
+    has_durations: bool = False,
+) -> Report:
     """Read the counts of a selection: one query, and one for each dimension. Days are those of the zone, by default of
     the deployment.
     """
-    periods = _build_periods(selection, zone or timezone.get_current_timezone())
-    return Report(selection, periods, {dimension: list_groups(selection, dimension) for dimension in dimensions})
+    periods = _build_periods(selection, zone or timezone.get_current_timezone(), has_durations=has_durations)
+    groups = {dimension: list_groups(selection, dimension, has_durations=has_durations) for dimension in dimensions}
+    return Report(selection, periods, groups)
 
 
-def read_totals(selection: Selection) -> Totals:
+def read_totals(selection: Selection, *, has_durations: bool = False) -> Totals:
     """The numbers of all its turns."""
     totals = Totals()
-    for (kind, value), (turns, amount) in _sum_by(selection, "kind", "value"):
+    for (kind, value), (turns, amount) in _sum_by(selection, "kind", "value", wanted=_choose_kinds(has_durations)):
         totals.add(kind, value, turns, amount)
     return totals
 
@@ -212,10 +218,11 @@ def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
     return sorted(totals.items())
 
 
-def read_hours(selection: Selection) -> dict[datetime, Totals]:
+def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[datetime, Totals]:
     """The numbers of each hour with counts."""
     totals: dict[datetime, Totals] = defaultdict(Totals)
-    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", parts=[selection.counts]):
+    wanted, parts = _choose_kinds(has_durations), [selection.counts]
+    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", wanted=wanted, parts=parts):
         totals[hour].add(kind, value, turns, amount)
     return totals
 
@@ -236,22 +243,23 @@ def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, date
     return since, max(min(end, floor_hour(now) + timedelta(hours=1)), since + timedelta(hours=1))
 
 
-def _build_periods(selection: Selection, zone: tzinfo) -> list[Period]:
+def _build_periods(selection: Selection, zone: tzinfo, *, has_durations: bool) -> list[Period]:
     """Every hour or day of the selection, also those without turns."""
     starts = list_starts(selection.since, selection.until, zone, by_hour=selection.goes_by_hour)
     totals = [Totals() for _ in starts]
     # Counts of days are those of the deployment's zone.
     has_days = not selection.goes_by_hour and zone == timezone.get_current_timezone()
     parts = None if has_days else [selection.counts]
-    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", parts=parts):
+    wanted = _choose_kinds(has_durations)
+    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", wanted=wanted, parts=parts):
         totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
     return [Period(*each) for each in zip(starts, [*starts[1:], selection.until], totals, strict=True)]
 
 
-def list_groups(selection: Selection, dimension: Dimension) -> list[Group]:
+def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bool = False) -> list[Group]:
     """The groups of a dimension, most turns first. One query."""
     totals: dict[str, Totals] = defaultdict(Totals)
-    sums = _sum_by(selection, *dimension.columns, wanted=dimension.wanted)
+    sums = _sum_by(selection, *dimension.columns, wanted=dimension.select(has_durations=has_durations))
     whole = 0
     for (*group, kind, value), (turns, amount) in sums:
         name, counted_kind, counted_value = (str(group[0]), kind, value) if group else dimension.translate(kind, value)
@@ -285,9 +293,15 @@ _FORM_STARTED, _FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormS
 #: The counts that `Totals` has, besides those of deciding rows, states and other stages.
 _KINDS = (
     *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED),
-    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK, CeTurnCount.MODEL_ERROR, CeTurnCount.TIME),
+    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK, CeTurnCount.MODEL_ERROR),
 )
 _WANTED = Q(kind__in=_KINDS) | Q(kind=CeTurnCount.STAGE, value=str(NOT_UNDERSTOOD))
+#: Durations have many values: only reports that show them read them.
+_WANTED_WITH_DURATIONS = _WANTED | Q(kind=CeTurnCount.TIME)
+
+
+def _choose_kinds(has_durations: bool) -> Q:
+    return _WANTED_WITH_DURATIONS if has_durations else _WANTED
 
 
 def _sum_by(

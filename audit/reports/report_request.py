@@ -110,7 +110,8 @@ class ReportRequest:
 
     @property
     def _filters(self) -> dict[str, str]:
-        return {name: text for name, text in self.request.GET.items() if text and name not in (FORMAT, PART)}
+        given = self.request.GET.dict()
+        return {name: str(text) for name, text in given.items() if text and name not in (FORMAT, PART)}
 
 
 def link_turns(selection: Selection, turns: int, **filters: str) -> ReportNumber:

@@ -51,11 +51,11 @@ class Command(BaseCommand):
             intent=code(options["intent"]),
             release=options["release"],
         )
-        report = build_report(selection)
+        report = build_report(selection, has_durations=True)
         first, lines = "since", [(period.since.isoformat(), read_values(period.totals)) for period in report.periods]
         if options["by"]:
             dimension = DIMENSIONS[options["by"]]
-            groups = list_groups(selection, dimension)
+            groups = list_groups(selection, dimension, has_durations=True)
             first, lines = (
                 dimension.name,
                 [(group.name, read_values(group.totals, dimension.measures)) for group in groups],

@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -18,7 +19,7 @@ from audit.record.milestones import MODEL_ERROR_STAGES
 from audit.reports.count_job import count_again
 from audit.reports.page import ReportTable
 from audit.reports.topics import FEEDBACK, MODELS, TIMES, TOPICS, UNKNOWN, Topic
-from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.codec import dumps, loads
 from convengine.server.sessions.models import CeConversationHistory
 from tests.audit.reports.counts import count
 from tests.audit.reports.test_page import list_numbers, reader, talk
@@ -164,3 +165,11 @@ def test_the_number_of_queries_is_fixed(reader: Client, topic: Topic) -> None:
 @pytest.mark.parametrize("topic", TOPICS, ids=[topic.name for topic in TOPICS])
 def test_without_turns_the_page_says_so(reader: Client, topic: Topic) -> None:
     assert "No turns in this period." in reader.get(address_of(topic)).content.decode()
+
+
+@pytest.mark.usefixtures("world")
+def test_the_command_lists_the_groups_of_a_dimension(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("report", "--by", "model", "--json")
+    groups = {group["model"]: group for group in loads(capsys.readouterr().out)["groups"]}
+    assert groups["main/org/small"]["model_calls"] == 3
+    assert 630 <= groups["main/org/small"]["p95_ms"] < 800
