@@ -213,7 +213,7 @@ def _list_teaching_links(group: CeInboxGroup, text: str, snapshot: Snapshot) -> 
                 Link(titles.get(intent, intent), url, f"its pattern {quote_name(name_row(row.table, row))} fits")
             )
     new_flow = Link("New flow", reverse("admin:config_admin_ceintent_start"))
-    return [*links, Link("Another intent", teach_url(group=group.pk)), new_flow]
+    return [*links, Link("Another intent" if links else "Choose an intent", teach_url(group=group.pk)), new_flow]
 
 
 def teach_url(**values: Any) -> str:

@@ -52,6 +52,11 @@ class MovedShare(NamedTuple):
         """How many standard errors the share rose."""
         return count_standard_errors(self.after, self.before)
 
+    @property
+    def is_clear(self) -> bool:
+        """True if chance does not explain the change, nor too few turns."""
+        return judge_change(self.after, self.before) in (Verdict.WORSE, Verdict.BETTER)
+
 
 @dataclass(frozen=True)
 class Comparison:

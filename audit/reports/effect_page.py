@@ -9,6 +9,7 @@ from django.template.response import TemplateResponse
 
 from audit.reports.effect import (
     Comparison,
+    MovedShare,
     ReleaseGroup,
     build_rate_search,
     compare_release,
@@ -26,6 +27,8 @@ from convengine.server.app_interfaces import ReleaseNote, Verdict, release_histo
 
 #: The drawing of a rate in its own units.
 _WIDTH, _EDGE = 240, 6
+#: How many intents the first section names.
+MOST_NAMED = 3
 
 
 class SharePoint(NamedTuple):
@@ -96,10 +99,12 @@ def effect_page(request: HttpRequest, number: int) -> HttpResponse:
 def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
     lines = list(_build_lines(comparison))
     others = [number for number in range(comparison.after.first, comparison.after.last + 1) if number != release.number]
+    intents = [(name_intent(share.name), share) for share in list_moved_intents(comparison)]
     return {
         "lines": lines,
         "summary": _summarise(lines, comparison),
-        "intents": [(name_intent(share.name), share) for share in list_moved_intents(comparison)],
+        "moved": _describe_moved(intents),
+        "intents": intents,
         "states": [(code_label(share.name), share) for share in list_moved_states(comparison)],
         "together": release_history().list_release_notes(others[-20:]) if others else [],
         "previous_url": effect_url(comparison.before.last) if comparison.before else "",
@@ -145,3 +150,14 @@ def _summarise(lines: Sequence[RateLine], comparison: Comparison) -> str:
             share, verdict = line.since_then.share, line.verdict_since_then.value
             texts.append(f"{line.measure.label} with all later releases: {share} %, {verdict}.")
     return " ".join(texts) or "No rate differs by more than chance explains."
+
+
+def _describe_moved(intents: Sequence[tuple[str, MovedShare]]) -> str:
+    """The intents that lost most of their turns, or have many more, in one sentence; blank if none clearly has."""
+    clear = [
+        f"{name} ({share.before.share} % → {share.after.share} % of the turns)" for name, share in intents if share.is_clear
+    ]
+    if not clear:
+        return ""
+    more = f" and {len(clear) - MOST_NAMED} more" if len(clear) > MOST_NAMED else ""
+    return f"Other intents were recognised than before: {', '.join(clear[:MOST_NAMED])}{more}."

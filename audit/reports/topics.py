@@ -237,7 +237,8 @@ TIMES = Topic(
 MODELS = Topic(
     "models",
     "Models",
-    "Calls of models within turns, what they cost, and which failed. A model is named with its connection.",
+    "Calls of models within turns, what they cost, and which failed. A model is named with its connection. "
+    "The cost is that of models with a price; the others count as 0.",
     (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES),
     [Chart("calls", "Model calls", MODEL_CALLS, FAILED_CALLS), Chart("cost", "Model cost", COST)],
     [

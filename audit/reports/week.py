@@ -42,6 +42,7 @@ def summarise_week(until: datetime | None = None) -> WeekSummary:
     effects = list(list_effects(release_groups, releases[0][0])) if releases else []
     groups = _list_largest_groups()
     return WeekSummary(
+        now - WEEK,
         totals.turns,
         previous.turns,
         list(_list_rates(totals, previous, release_groups, now)),
@@ -49,7 +50,9 @@ def summarise_week(until: datetime | None = None) -> WeekSummary:
         groups[0].count_of_groups if groups else 0,
         groups[0].count_of_messages if groups else 0,
         [
-            MessageGroup(shorten_line(group.text, _LONGEST_TEXT), group.messages, group.this_week, group.week_before)
+            MessageGroup(
+                shorten_line(group.text, _LONGEST_TEXT), group.messages, group.this_week, group.week_before, group.pk
+            )
             for group in groups
         ],
         reverse("admin:audit_ceaudit_reports"),

@@ -137,19 +137,27 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("config_admin.add_ceintent"):
         context["first_steps"] = _list_first_steps(request)
     has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
-    next_step = _choose_next_step(notices, week, has_first_steps=has_first_steps)
+    may_teach = context["may_teach"] = may("config_admin.add_ceintentclassifier")
+    next_step = _choose_next_step(notices, week, has_first_steps=has_first_steps, may_teach=may_teach)
     context |= {"week": week, "next_step": next_step, "is_sound": not notices}
     context["notices"] = [notice for notice in notices if notice is not next_step]
     return context
 
 
-def _choose_next_step(notices: Sequence[Notice], week: WeekSummary | None, *, has_first_steps: bool) -> Notice | None:
+def _choose_next_step(
+    notices: Sequence[Notice], week: WeekSummary | None, *, has_first_steps: bool, may_teach: bool
+) -> Notice | None:
     """The first notice with a link, else the largest group to teach. Hints wait until the first steps are done."""
     for notice in notices:
         if notice.steps and (notice.is_wrong or notice.badge == FOR_YOU or not has_first_steps):
             return notice
     if week and week.largest_groups:
-        return Notice("Teach", _describe_group(week.largest_groups[0]), [HomeLink("Open the inbox", week.inbox_url)])
+        group = week.largest_groups[0]
+        links = [HomeLink("Open the inbox", week.inbox_url)]
+        if may_teach and group.text:
+            page = reverse("admin:config_admin_ceintentclassifier_teach")
+            links.insert(0, HomeLink("Choose its intent", f"{page}?group={group.number}"))
+        return Notice("Teach", _describe_group(group), links)
     return None
 
 

@@ -295,11 +295,15 @@ class MessageGroup(NamedTuple):
     messages: int
     this_week: int
     week_before: int
+    #: The number of the group in the inbox.
+    number: int
 
 
 class WeekSummary(NamedTuple):
     """The turns of the last seven days, what releases did, and what waits in the inbox."""
 
+    #: The begin of the seven days, a full hour.
+    since: datetime
     turns: int
     previous_turns: int
     rates: Sequence[WeekRate]
