@@ -153,11 +153,11 @@ def _summarise(lines: Sequence[RateLine], comparison: Comparison) -> str:
 
 
 def _describe_moved(intents: Sequence[tuple[str, MovedShare]]) -> str:
-    """The intents that lost most of their turns, or have many more, in one sentence; blank if none clearly has."""
-    clear = [
-        f"{name} ({share.before.share} % → {share.after.share} % of the turns)" for name, share in intents if share.is_clear
-    ]
+    """The intents whose share clearly changed, in one sentence; blank if there are none."""
+    clear = [f"{name} ({share.before.share} % → {share.after.share} %)" for name, share in intents if share.is_clear]
     if not clear:
         return ""
     more = f" and {len(clear) - MOST_NAMED} more" if len(clear) > MOST_NAMED else ""
-    return f"Other intents were recognised than before: {', '.join(clear[:MOST_NAMED])}{more}."
+    return (
+        f"Intents whose share of the turns changed by more than chance explains: {', '.join(clear[:MOST_NAMED])}{more}."
+    )

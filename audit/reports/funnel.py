@@ -8,10 +8,10 @@ from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
+from audit.reports.effect import name_intent
 from audit.reports.report import Selection, read_values_of
 from convengine.engine.forms.asking import sort_fields, write_title
 from convengine.engine.forms.form import get_form
-from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.rows import OutputSchema
 from convengine.server.app_interfaces import configuration
 
@@ -70,7 +70,7 @@ class Funnel:
     @property
     def title(self) -> str:
         """What the form is called."""
-        return code_label(self.intent) if self.intent else f"Form {self.schema}, which no longer exists"
+        return name_intent(self.intent) if self.intent else f"Form {self.schema}, which no longer exists"
 
     @property
     def completion(self) -> float | None:

@@ -55,6 +55,19 @@ def test_the_rates_stand_beside_each_other_with_their_uncertainty(ada: Client) -
     assert "What it changed Take it back" in page
 
 
+def test_an_intent_that_lost_its_turns_is_named_though_no_rate_differs(ada: Client) -> None:
+    first, second = release(), release()
+    count("TURN", "OK", 200, days=2, release=first)
+    count("TURN", "OK", 100, days=2, release=first, intent="FEES")
+    count("TURN", "OK", 200, days=1, release=second)
+
+    page = open_page(ada, second)
+
+    assert "No rate differs by more than chance explains." in page
+    assert "changed by more than chance explains: " in page
+    assert "FEES (33.3 % → 0.0 %)" in page
+
+
 def test_a_burst_of_releases_is_judged_together(ada: Client) -> None:
     first, second, third = release(), release(reason="A typing mistake"), release()
     count_turns(300, 20, days=2, release=first)

@@ -10,6 +10,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeAlert
@@ -110,6 +111,19 @@ def test_what_to_teach_first_is_said_with_the_message_and_the_reading_is_logged(
 
     assert "“do you open on sunday”: 7 messages like this were not understood, 5 of them in the last" in page(ada)
     assert log.filter(reader="ada", path="/admin/").exists()
+
+
+def test_what_to_teach_first_leads_to_the_page_that_teaches_it(ada: Client, somebody: Callable[..., Client]) -> None:
+    turns(1, user_input="do you open on sunday")
+    leader, now = CeConversationHistory.objects.get().pk, timezone.now()
+    group = apps.get_model("audit.CeInboxGroup").objects.create(
+        fingerprint="1", leader=leader, messages=7, wordings=2, this_week=5, first_at=now, last_at=now
+    )
+    address = f"{reverse('admin:config_admin_ceintentclassifier_teach')}?group={group.pk}"
+
+    assert ada.get("/admin/").content.decode().count(f'href="{address}"') == 2
+    assert ada.get(address).status_code == 200
+    assert address not in somebody("quentin", "qa").get("/admin/").content.decode()
 
 
 def test_failing_tests_of_what_is_live_are_said_and_a_good_run_ends_it(ada: Client) -> None:
