@@ -6,6 +6,7 @@ new count of this kind begins at the first record that is still stored, and touc
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -51,6 +52,8 @@ _KIND_OF_RATING = {
     CeMcpUserFeedback.Type.THUMBS_UP: CeTurnCount.ANSWER_UP,
     CeMcpUserFeedback.Type.THUMBS_DOWN: CeTurnCount.ANSWER_DOWN,
 }
+#: What a damaged document raises. It counts as far as it can be read, and *Integrity* names it.
+_DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 #: Turns or calls, and their amount, by kind and value.
 _Sums = defaultdict[tuple[str, str], list[float]]
 
@@ -124,10 +127,12 @@ def _count_turn(turn: _Turn, sums: _Sums) -> None:
     if turn.is_not_understood:
         sums[CeTurnCount.NOT_UNDERSTOOD, turn.state][0] += 1
     _, mark, timing = (turn.text or "").rpartition(_TIMING) if turn.has_calls else ("", "x", turn.text or "")
-    if mark and (steps := _read_steps(timing)):
-        _count_steps(steps, sums)
-    if turn.has_calls:
-        _count_calls(turn, list_calls(read_document(turn.text)), sums)
+    with suppress(*_DAMAGES):
+        if mark and (steps := _read_steps(timing)):
+            _count_steps(steps, sums)
+    with suppress(*_DAMAGES):
+        if turn.has_calls:
+            _count_calls(turn, list_calls(read_document(turn.text)), sums)
 
 
 def _read_steps(timing: str) -> Sequence[Mapping[str, Json]]:

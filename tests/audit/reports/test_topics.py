@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.feedback.store import FeedbackInput, store_feedback
-from audit.models import CeAccessLog, CeTurnIndex
+from audit.models import CeAccessLog, CeTurnCount, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import MODEL_ERROR_STAGES
 from audit.reports.count_job import count_again
@@ -174,3 +174,14 @@ def test_the_command_lists_the_groups_of_a_dimension(capsys: pytest.CaptureFixtu
     groups = {group["model"]: group for group in loads(capsys.readouterr().out)["groups"]}
     assert groups["main/org/small"]["model_calls"] == 3
     assert 630 <= groups["main/org/small"]["p95_ms"] < 800
+
+
+@pytest.mark.parametrize("damage", ['[{"calls": null}]', '[{"calls": [{"model": 5, "latency_ms": null}]}]', "[7"])
+def test_a_damaged_document_does_not_keep_others_from_being_counted(damage: str) -> None:
+    talk("hours", "fees")
+    damaged, whole = CeConversationHistory.objects.order_by("pk")
+    add_calls(whole, ("main", "small", True))
+    CeConversationHistory._base_manager.filter(pk=damaged.pk).update(events=damage, model_calls=1)
+    list(count_again())
+    models = CeTurnCount.objects.filter(kind=CeTurnCount.MODEL).values_list("value", "turns")
+    assert ("main/small", 1) in models
