@@ -38,7 +38,7 @@ def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebo
     lines = tab.locator(".ce-found-turns tbody tr")
     tab.get_by_label("Words").fill("CANCEL")
     tab.get_by_label("Participant").fill(ANNA)
-    tab.get_by_label("Intent").fill("cancel_order")
+    tab.get_by_label("Intent", exact=True).fill("cancel_order")
     tab.get_by_role("button", name="Find", exact=True).click()
 
     expect(lines.first.locator("mark").first).to_have_text(re.compile("cancel", re.IGNORECASE))
@@ -64,7 +64,7 @@ def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebo
     expect(tab.get_by_text("The search “Anna cancels” was deleted.")).to_be_visible()
     tab.get_by_role("link", name="Remove the filter Words").click()
     expect(lines.filter(has_text="48392")).to_have_count(1)
-    lines.filter(has_text="48392").get_by_role("link", name=customers[:8]).click()
+    lines.filter(has_text="48392").get_by_role("link", name=customers[:8], exact=True).click()
     expect(tab.locator("#turn-3")).to_be_in_viewport()
 
 
