@@ -125,7 +125,20 @@ def extract(
     claims = [_read_label_words(form, claim, situation) for claim in claims]
     claims = order_days(reading, form, claims, situation, resolution.doubtful)
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
-    return _validate_candidates(reading, form, chosen, resolution.doubtful)
+    doubtful = [claim for claim in resolution.doubtful if not _is_answered(form, claim, chosen, asked_paths)]
+    return _validate_candidates(reading, form, chosen, doubtful)
+
+
+def _is_answered(form: Form, claim: Candidate, chosen: Sequence[Candidate], asked_paths: Collection[str]) -> bool:
+    """True when the asked field takes the words of this doubtful candidate of another field."""
+    return claim.field.path not in asked_paths and any(
+        answer.field.path in asked_paths
+        and not answer.problem
+        and not form.breaks(answer.field, answer.value)
+        and answer.start <= claim.start
+        and claim.end <= answer.end
+        for answer in chosen
+    )
 
 
 def _read_label_words(form: Form, claim: Candidate, situation: ReadingSituation) -> Candidate:
@@ -275,7 +288,7 @@ def _names_other_field(reading: Reading, form: Form, field: Field) -> bool:
 
 
 def _validate_candidates(
-    reading: Reading, form: Form, chosen: list[Candidate], doubtful: tuple[Candidate, ...]
+    reading: Reading, form: Form, chosen: list[Candidate], doubtful: Sequence[Candidate]
 ) -> Extraction:
     """Validate the candidates with the schema of their fields."""
     extracted: list[Extracted] = []

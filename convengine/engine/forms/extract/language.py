@@ -37,8 +37,8 @@ DENIED = re.compile(
     r"\s*(?:(?:is|was|are|were|'s)\s+(?:definitely\s+|certainly\s+)?(?:not|wrong|incorrect|false|out|no\s+longer)|"
     r"(?:is|was|are|wo|does|did)n'?t|no\s+longer|[:=]\s*no)\b"
 )
-#: Before something that the user has.
-OWNS = re.compile(r"\b(?:my|our|meine?|unsere?)\s+$")
+#: Before something that the user has, or somebody of the user: "my daughter's".
+OWNS = re.compile(r"\b(?:(?:my|our)(?:\s+\w+(?:'s|s|s'))?|his|her|their|meine?|unsere?)\s+$")
 #: "A, no, B": B is meant.
 CORRECTS = re.compile(
     r"\b(?:no\s*[,.!…–-]|no\s+(?:no|wait|sorry|actually|i\s+mean|make|it)\b|"

@@ -271,3 +271,11 @@ def test_a_pattern_cuts_nothing_in_two_that_is_one() -> None:
     assert read("call 0800 55501, order 48392") == {"number": "48392"}
     assert read("48392@example.org") == {"host": "example.org"}
     assert read("2027-03-01 12 mill road") == {"day": "2027-03-01", "address": "12 mill road"}
+
+
+@pytest.mark.parametrize(("text", "day"), [("14.3.2026", "2026-03-14"), ("3 April 2027", "2027-04-03")])
+def test_a_day_that_the_asked_field_takes_is_not_ambiguous_for_another(text: str, day: str) -> None:
+    extraction = extract(FORM, text, asked_paths=["startDate"], missing=["startDate", "endDate"])
+
+    assert [(finding.field, finding.value) for finding in extraction.extracted] == [("startDate", day)]
+    assert extraction.rejected == ()

@@ -179,7 +179,17 @@ def test_what_the_words_give_to_something_else(message: str, name: str, expected
     assert is_of_other_subject(Reading(message.replace("[", "").replace("]", "")), field, start, end) is expected
 
 
-@pytest.mark.parametrize(("text", "values"), [("my dress is too tight", ["D"]), ("the dress is too tight", [])])
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("my dress is too tight", ["D"]),
+        ("my sister's dress is too tight", ["D"]),
+        ("our sons shirt is too wide", ["S"]),
+        ("her dress is too long", ["D"]),
+        ("the dress is too tight", []),
+        ("my answer: the dress is too tight", []),
+    ],
+)
 def test_what_is_wrong_with_an_own_thing_does_not_exclude_it(text: str, values: list[str]) -> None:
     options = [{"value": "D", "label": "dress"}, {"value": "S", "label": "shirt"}]
     form = Form({"type": "object", "properties": {"garment": {"type": "string", "x-options": options}}})
