@@ -16,6 +16,7 @@ from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, say_value
+from convengine.engine.values.language import get_language, list_languages
 
 Json = Any
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
@@ -43,6 +44,8 @@ _SHORTEST_QUESTION = 3
 _FEWEST_ADDED = 3
 #: Longest text that is searched for questions.
 _LONGEST_MESSAGE = 2000
+#: Kinds of values that people may keep to themselves.
+_OWNED = (Kind.TEXT, Kind.EMAIL, Kind.PHONE)
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 
 
@@ -136,7 +139,46 @@ def skips_field(text: str | None, field: Field) -> bool:
         if _needs_nothing(_strip_punctuation(text).split(), own):
             return True  # "Nein, auf der Torte soll nichts stehen"
     sizes = [size for size in range(1, len(words)) if " ".join(words[:size]) in list_phrases("without")]
-    return any(frozenset(words[size:]) <= {*field.spec.words, *field.spec.question} for size in sizes)
+    if any(frozenset(words[size:]) <= {*field.spec.words, *field.spec.question} for size in sizes):
+        return True
+    return field.spec.kind in _OWNED and "?" not in (text or "") and _refuses_field(text, field)
+
+
+def _refuses_field(text: str | None, field: Field) -> bool:
+    """True for "no e-mail please", "nein, keine Nummer" and "I'd rather not give you my number"."""
+    words = _E_MAIL.sub("email", _strip_punctuation(text)).split()
+    own = frozenset(fold_spelling(word) for word in field.spec.words) | _list_kind_names(field.spec.kind)
+    for size in range(1, len(words)):
+        if _is_courtesy(words[:size]) and _denies_only(words[size:], own):
+            return True
+    return _denies_only(words, own) or any(_refuses_to_give(words, own, code) for code in _list_languages())
+
+
+def _denies_only(words: Sequence[str], own: frozenset[str]) -> bool:
+    """True for "no e-mail", with or without courtesies behind it: a denial and the names of the field."""
+    denials = _list_plain_phrases(("without",))
+    return any(
+        " ".join(words[:size]) in denials and own.issuperset(words[size:end]) and _is_courtesy(words[end:])
+        for size in range(1, len(words))
+        for end in range(size + 1, len(words) + 1)
+    )
+
+
+def _refuses_to_give(words: Sequence[str], own: frozenset[str], language: str) -> bool:
+    verbs, denials = _list_folded(language, "give_verbs"), _list_folded(language, "skip_denials")
+    if verbs.isdisjoint(words) or denials.isdisjoint(words):
+        return False
+    courtesies = {word for phrase in _list_folded(language, "courtesies") for word in phrase.split()}
+    return (verbs | denials | _list_folded(language, "give_words") | courtesies | own).issuperset(words)
+
+
+@cache
+def _list_kind_names(kind: Kind) -> frozenset[str]:
+    """What people call a field of a kind in any language: "mail", "Nummer"."""
+    tables = (get_language(code).words["kind_names"] for code in list_languages())
+    return frozenset(
+        part for table in tables for name in table.get(kind, ()) for part in _strip_punctuation(name).split()
+    )
 
 
 def asks_for_person(text: str | None, *, must_speak: bool = False) -> bool:
@@ -328,6 +370,7 @@ _CLAUSE_SIGN = re.compile(r"[,.;:!–—]+|\s-\s")
 _DASHES = frozenset({"-", "--", "–", "—", "/", "./."})
 #: Longest wish to leave, in words.
 _LONGEST_WISH = 12
+_E_MAIL = re.compile(r"\be mail")
 _PUNCTUATION = re.compile(r"[^\w']+")
 
 

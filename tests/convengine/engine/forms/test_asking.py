@@ -217,3 +217,48 @@ def test_a_long_refusal_leaves_an_optional_text_empty(text: str, skips: bool) ->
     field = make_form({"text": declared}).leaves[0]
 
     assert skips_field(text, field) is skips
+
+
+@pytest.mark.parametrize(
+    ("text", "skips"),
+    [
+        ("nein keine mail", True),
+        ("nee, keine E-Mail bitte", True),
+        ("ohne mail bitte", True),
+        ("no email please", True),
+        ("no, no e-mail thanks", True),
+        ("id rather not", True),
+        ("I'd rather not give you my email", True),
+        ("meine mailadresse geb ich nicht raus", True),
+        ("my e-mail I don't share", True),
+        ("die mail sag ich lieber nicht", True),
+        ("that's not my email", False),
+        ("das ist nicht meine mail", False),
+        ("no, my email is not working today", False),
+        ("ich gebe ihnen meine mail", False),
+        ("no email?", False),
+        ("nein", True),
+        ("no receipt please", False),
+    ],
+)
+def test_somebody_may_keep_an_optional_address_to_themselves(text: str, skips: bool) -> None:
+    declared = {"type": "string", "format": "email", "title": "E-Mail", "x-ask": "An welche Adresse? Which address?"}
+    field = make_form({"mail": declared}).leaves[0]
+
+    assert skips_field(text, field) is skips
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["meine nummer verrat ich nicht", "no number please", "nein, keine Handynummer", "nope, I won't give my phone out"],
+)
+def test_somebody_may_keep_an_optional_number_to_themselves(text: str) -> None:
+    declared = {"type": "string", "format": "phone", "title": "Phone", "x-ask": "What is your number?"}
+
+    assert skips_field(text, make_form({"phone": declared}).leaves[0])
+
+
+def test_a_no_to_a_thing_is_no_refusal_of_a_yes_no_field() -> None:
+    field = make_form({"receipt": {"type": "boolean", "title": "Receipt", "x-ask": "Do you need a receipt?"}}).leaves[0]
+
+    assert not skips_field("no receipt please", field)
