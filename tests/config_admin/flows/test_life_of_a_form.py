@@ -311,6 +311,74 @@ def test_on_leave_of_a_flow_says_what_a_wish_to_leave_does(on_leave: str, text: 
     hold(caller, (text, state, answer))
 
 
+@pytest.mark.parametrize(
+    ("text", "goes_on"),
+    [
+        pytest.param("yes please book a table instead", True, id="a yes and the name"),
+        pytest.param("book a table then", True, id="only the name"),
+        pytest.param("yes, but first the appointment, then book a table", False, id="a yes that waits"),
+        pytest.param("no, don't book a table", False, id="a no and the name"),
+        pytest.param("not the table", False, id="a denial"),
+        pytest.param("is there a table?", False, id="a question"),
+    ],
+)
+def test_a_yes_that_names_the_offered_subject_goes_on_with_it(text: str, goes_on: bool) -> None:
+    caller = make_caller_of_two()
+    for line in ("book an appointment", "Ann Bell", "actually I want to book a table"):
+        caller.say(line)
+
+    assert (caller.say(text)["intent"] == "TABLE") is goes_on
+
+
+REPAIR = {
+    "code": "REPAIR", "title": "Reparatur melden", "kind": "collect", "locale": "de-DE",
+    "phrases": ["ich möchte eine Reparatur melden", "die Heizung ist kaputt"],
+    "fields": [
+        {"name": "name", "title": "Name", "type": "text", "question": "Ihr Name?"},
+        {"name": "floor", "title": "Stockwerk", "type": "number", "question": "Welches Stockwerk?"},
+    ],
+    "answer": "Notiert.",
+}  # fmt: skip
+CLEANING = {
+    "code": "CLEANING", "title": "Reinigung", "kind": "collect", "locale": "de-DE",
+    "phrases": ["ich brauche eine Reinigung", "bitte bei mir putzen"],
+    "fields": [
+        {"name": "size", "title": "Größe", "type": "choice", "question": "Küche oder Bad?",
+         "options": [{"value": "kitchen", "label": "Küche"}, {"value": "bath", "label": "Bad"}]},
+    ],
+    "answer": "Notiert.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("ja lieber die reinigung", "CLEANING"),
+        ("lieber reinigung", "CLEANING"),
+        ("jo, bitte eine Reinigung", "CLEANING"),
+        ("keine reinigung", "REPAIR"),
+        ("ja, aber erst die Heizung, dann die Reinigung", "REPAIR"),
+    ],
+)
+def test_a_german_yes_that_names_the_offered_subject_goes_on_with_it(text: str, intent: str) -> None:
+    add_rows(write_rows(CLEANING), author="ada", reason="second")
+    caller = make_caller(REPAIR)
+    for line in ("die Heizung ist kaputt", "Inge Koch", "ich brauche doch eher eine Reinigung"):
+        caller.say(line)
+
+    assert caller.say(text)["intent"] == intent
+
+
+def test_values_beside_the_yes_are_read_for_the_offered_subject() -> None:
+    caller = make_caller_of_two()
+    for line in ("book an appointment", "Ann Bell", "actually I want to book a table"):
+        caller.say(line)
+
+    answer = caller.say("yes, book a table for 6 guests")
+
+    assert (answer["intent"], answer["context"]["guests"]) == ("TABLE", 6)
+
+
 def test_a_change_of_subject_asks_once_and_a_yes_goes_on_with_the_other_form() -> None:
     caller = make_caller_of_two()
     caller.say("book an appointment")

@@ -58,7 +58,12 @@ from convengine.engine.steps.intents.stages import (
     INTENT_UNRESOLVED,
     STATE_MISSING,
 )
-from convengine.engine.steps.intents.subject import asks_before_leaving, asks_to_undo_done_form, find_new_subject
+from convengine.engine.steps.intents.subject import (
+    accepts_offered_subject,
+    asks_before_leaving,
+    asks_to_undo_done_form,
+    find_new_subject,
+)
 from convengine.engine.text.compare import blank, code, norm, truthy
 from convengine.engine.threads.message_intent import settle_message_intent
 from convengine.engine.threads.new_task import NEW_TASK_FIELDS
@@ -139,6 +144,8 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         return _audit_no_change(session, turn, "session_ends")
     if (decision := decide_leaving(session, turn)) is not None:
         return _settle_leaving(session, turn, decision)
+    if accepts_offered_subject(session, turn):
+        return _settle_leaving(session, turn, LeaveDecision.LEAVE)
     session = close_leave_question(session)
     if signal := _find_forcing_signal(session, turn):
         turn.audit(session, INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)

@@ -14,16 +14,19 @@ from convengine.engine.forms.leaving import (
 )
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.read_message import extract_fields, find_asked_fields
+from convengine.engine.forms.yes_or_no import list_locales
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import classify
 from convengine.engine.steps.intents.digression import digress_by_agent
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, Reason
+from convengine.engine.values import Kind, Reason, says_yes_or_no
+from convengine.engine.values.language import Language, get_language
 
 #: What answers the open question is no new subject.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -61,6 +64,38 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
 
 def _takes_names(field: Field) -> bool:
     return any(not NAMED.isdisjoint(label) for label in field.labels)
+
+
+def accepts_offered_subject(session: Session, turn: Turn) -> bool:
+    """True when the answer to "Do you want to stop this and go on with X?" is a yes that names X, "yes, the home visit
+    please", or says nothing but that name.
+    """
+    intent, text = DialogueState.of(session).leaving, session.user_text or ""
+    schema = find_left_schema(session, turn) if intent else None
+    if schema is None or intent is None or "?" in text:
+        return False
+    languages = [get_language(locale) for locale in list_locales(session, turn, schema)]
+    if any(_denies_or_waits(text, language) for language in languages):
+        return False
+    words = (token.text for token in languages[0].read_tokens(text).tokens)
+    plain = " ".join(word for word in words if not any(language.is_in("changes", word) for language in languages))
+    row, named = turn.snapshot.row(rows.Intent, intent), _list_terms([plain])
+    name = _list_terms([row.name]) if row is not None else set()
+    if any(_begins_with_yes(text, language) for language in languages):
+        winner = classify(session, turn, text).winner
+        return (bool(name) and name <= named) or (winner is not None and code(winner.intent_code) == intent)
+    return bool(named & name) and named <= _list_terms(_list_texts(turn, intent))
+
+
+def _begins_with_yes(text: str, language: Language) -> bool:
+    first = language.read_tokens(text).tokens[:1]
+    return bool(first) and says_yes_or_no(first[0].text, language.name) is True
+
+
+def _denies_or_waits(text: str, language: Language) -> bool:
+    """True for "not the home visit" and "yes, but first the appointment"."""
+    tokens = language.read_tokens(text).tokens
+    return any(language.is_in(table, token.text) for token in tokens for table in ("denials", "leading_no", "delays"))
 
 
 def stay_at_question(session: Session, turn: Turn, intent: str) -> Session | None:
