@@ -40,6 +40,8 @@ def read_yes_or_no(
         value = _read_opposite(spec, tokens, language)
     if value is None and situation.is_asked and _denies_thing(spec, text, tokens, language):
         value = False
+    if value is None and situation.is_asked:
+        value = _read_inclusion(spec, text, tokens, language)
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
         value = False
     if value and (_doubts(tokens, language) or _ends_with_no(text, language)):
@@ -126,6 +128,23 @@ def _denies_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Langu
     small = {fold_text(word) for word in language.words["yes_no"]["thing_words"]}
     own = {fold_text(word) for word in (*spec.words, *spec.question)} - denial
     return sum(word in denial for word in words) == 1 and denial | small | own >= {*words}
+
+
+def _read_inclusion(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool | None:
+    """Yes for "with setup please", no for "without setup", in answer to "Shall we deliver and do the setup?"."""
+    own = [fold_text(word) for word in (*spec.words, *spec.question)]
+    if "?" in text or any(language.is_in("denials", word) for word in own):
+        return None
+    stems = {stem for word in own for stem in stem_words(word, language)}
+    for name, value in (("exclusions", False), ("inclusions", True)):
+        size = _get_word_list(language, name).match_start(tokens.text, 0)
+        words = tokens.text[size:].split()
+        content = [
+            word for word in words if not any(language.is_in(table, word) for table in ("fillers", "before", "after"))
+        ]
+        if size and content and all(stems.issuperset(stem_words(word, language)) for word in content):
+            return value
+    return None
 
 
 def _limits(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:

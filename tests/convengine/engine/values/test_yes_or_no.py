@@ -199,3 +199,24 @@ def test_such_a_no_answers_no_confirmation(text: str) -> None:
 @pytest.mark.parametrize("text", ["just a small one", "only on Sunday", "just for two", "only for me please"])
 def test_who_limits_one_thing_does_not_refuse_it(text: str) -> None:
     assert read_field(text, "en-GB", "Breakfast", "Would you like breakfast as well?") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "locale", "value"),
+    [
+        ("Shall we pack and do the assembly?", "with assembly please", "en-GB", True),
+        ("Shall we pack and do the assembly?", "without assembly", "en-GB", False),
+        ("Shall we pack and do the assembly?", "with my brother", "en-GB", None),
+        ("Shall we pack and do the assembly?", "with assembly?", "en-GB", None),
+        ("Do you want it without the box?", "with box", "en-GB", None),
+        ("Sollen wir auch montieren und anschließen?", "mit Anschluss bitte", "de-DE", None),
+        ("Sollen wir verpacken und die Möbel montieren?", "inklusive Möbel", "de-DE", True),
+        ("Brauchen Sie Frühstück?", "mit Frühstück bitte", "de-DE", True),
+        ("Brauchen Sie Frühstück?", "bitte ohne Frühstück", "de-DE", False),
+        ("Brauchen Sie Frühstück?", "mit meiner Frau", "de-DE", None),
+    ],
+)
+def test_with_the_thing_of_the_question_is_a_yes(question: str, text: str, locale: str, value: bool | None) -> None:
+    spec = field_spec("extra", {"type": "boolean", "title": "Extra", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale, is_asked=True)).value is value
