@@ -25,13 +25,21 @@ class DateRange:
     first_span: tuple[int, int]
     last: date
     last_span: tuple[int, int]
+    #: "7 nights from 4 July": a day and a number.
+    is_stay: bool = False
+    #: "Between 3 and 7 July": one day, not all of them.
+    is_choice: bool = False
 
 
 def find_date_range(text: str, tokens: TokenText, language: Language, context: DateContext) -> DateRange | None:
     """The first range of days in a text; null for none, and for one that may mean several."""
     local = replace(context, takes_bare=True, held=None)
+    covered = 0
     for start in list_calendar_starts(tokens, language):
+        if start < covered:
+            continue  # "July 10" of "3 July 10-12"
         for match in _match(tokens, start, language, local):
+            covered = covered if _is_partial(match) else max(covered, match.end)
             end = _skip_time(tokens.text, match.end, language, local)
             joint = _find_joint(text, tokens, match, end, language)
             date_range = _read_range(tokens, match, end + joint, language, local) if joint is not None else None
@@ -82,7 +90,10 @@ def _read_range(
             continue
         days = _place_both(text, first, second, language, context)
         if days:
-            return DateRange(days[0], (first.start, first.end), days[1], (second.start, second.end))
+            lead = first.start - language.articles.match_end(text, first.start)
+            is_choice = language.range_leads.match_end(text, lead) > 0
+            spans = (first.start, first.end), (second.start, second.end)
+            return DateRange(days[0], spans[0], days[1], spans[1], is_choice=is_choice)
     return None
 
 
@@ -124,9 +135,8 @@ def _read_stay(tokens: TokenText, first: DateMatch, language: Language) -> DateR
             match = next((span for _, span in spans if span and _leads_to(text, span.end(), first, language)), None)
         if match:
             slots = phrase.read(match)
-            return DateRange(
-                begin, (first.start, first.end), add_units(begin, slots["count"], slots["unit"]), match.span()
-            )
+            last = add_units(begin, slots["count"], slots["unit"])
+            return DateRange(begin, (first.start, first.end), last, match.span(), is_stay=True)
     return None
 
 

@@ -23,6 +23,7 @@ from convengine.engine.values.contacts import (
     find_phones,
     find_postcodes,
 )
+from convengine.engine.values.corrections import is_correction
 from convengine.engine.values.date_ranges import find_date_range
 from convengine.engine.values.date_times import (
     Moment,
@@ -49,7 +50,7 @@ from convengine.engine.values.numbers import (
 )
 from convengine.engine.values.plain import find_pattern_words
 from convengine.engine.values.read import list_situations
-from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, refuse
+from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, offer, refuse
 from convengine.engine.values.time_ranges import TimeRange, find_time_range
 from convengine.engine.values.tokens import TokenText
 
@@ -201,8 +202,15 @@ def _find_moments(
 def _find_date_range(
     specs: Sequence[FieldSpec], text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Iterator[_Found]:
-    """The days of "from the 4th to the 11th of July" for the two date fields, in their order."""
+    """The days of "from the 4th to the 11th of July" for the two date fields, in their order.
+
+    The only date field takes the first day.
+    """
     pair = [spec for spec in specs if spec.kind is Kind.DATE and spec.is_paired]
+    single = [spec for spec in specs if spec.kind is Kind.DATE]
+    if len(single) == 1 and not pair:
+        yield from _find_first_day(single[0], text, tokens, situation, language)
+        return
     contexts = [make_moment_context(spec, replace(situation, earlier_days={}), language) for spec in pair]
     if len(pair) != 2 or any(context.date.past for context in contexts):
         return
@@ -217,6 +225,29 @@ def _find_date_range(
     values = ((days.first, days.first_span), (days.last, days.last_span))
     for spec, context, (day, span) in zip(pair, contexts, values, strict=True):
         yield _Found(*tokens.position(*span), spec.name, narrow_days((day,), context.date.bounds), _OF_RANGE)
+
+
+def _find_first_day(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    """The first day of a range for a field that takes one day; of "between the 4th and the 11th", neither is sure."""
+    context = make_moment_context(spec, situation, language).date
+    days = None if context.past else find_date_range(text, tokens, language, replace(context, bounds=DateBounds()))
+    if days is None or days.is_stay or any(language.is_in("end_fields", word) for word in spec.words):
+        return
+    start, end = days.first_span[0], days.last_span[1]
+    is_dated = any(char.isdigit() for char in tokens.text[start:end])
+    is_change = context.held == days.first or is_correction(text[: tokens.position(start, end)[0]], situation)
+    if not _is_start(spec, language) and (is_change or not is_dated):
+        return  # "From Monday to Friday" may be the days on which somebody has time.
+    is_away = any(language.is_in("absences", token.text) for token in tokens.tokens)
+    if is_away or _is_denied_before(tokens, start, language) or _is_other_subject(tokens, start, language):
+        reading = refuse(Reason.AMBIGUOUS)
+    elif days.is_choice:
+        reading = offer([days.first.isoformat(), days.last.isoformat()])
+    else:
+        reading = narrow_days((days.first,), context.bounds)
+    yield _Found(*tokens.position(start, end), spec.name, reading, _OF_RANGE)
 
 
 def _cut_time(item: _Found, times: TimeRange) -> _Found:

@@ -142,7 +142,8 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     language = get_language(situation.locale)
     tables, tokens = get_tables(language), language.read_tokens(text)
     starts = list(find_amount_starts(tokens, tables))
-    is_sum = bool(starts) and language.totals.match_end(tokens.text, starts[-1]) > 0
+    is_settled = len(starts) > 1 and _get_settling_words(language).match_end(tokens.text, starts[-1]) > 0
+    is_sum = is_settled or (bool(starts) and language.totals.match_end(tokens.text, starts[-1]) > 0)
     start = starts[-1] if is_sum else starts[0] if starts else 0
     amount = match_amount(tokens.text, start, tables, situation.locale, spec) if starts else None
     own = list_field_units(spec, tables)
@@ -181,6 +182,42 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     # "11 with the conservatory"
     includes = _get_inclusions(language).match_start(tokens.text, amount.end) > 0
     return take_amount(spec, amount, tables) if is_sign or is_plain or is_thing or includes else NOTHING
+
+
+def find_named_number(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:
+    """The number of an answer of one word and one number, "yr 9", "Nr. 12"; nothing for words that change a number."""
+    language = get_language(situation.locale)
+    tokens, tables = language.read_tokens(text.rstrip(" .!")), get_tables(language)
+    start, end = language.strip_fillers(tokens)
+    words = [word for word in tokens.text[start:end].split() if word != "."]
+    if len(words) != 2 or "?" in text or spec.kind is not Kind.NUMBER:
+        return NOTHING
+    name, number = words
+    is_number = number.isdigit() or number in language.number_words
+    if not is_number or _CODE.match(number) or not (name in spec.words or _may_name(name, tables)):
+        return NOTHING
+    amount = match_amount(tokens.text[:end], end - len(number) - 1, tables, situation.locale, spec)
+    return take_amount(spec, amount, tables) if amount and amount.end == end else NOTHING
+
+
+def _may_name(word: str, tables: NumberTables) -> bool:
+    """True for a word that may say what a number is of, and not for one that limits, denies or adds to it."""
+    language = tables.language
+    if not word.isalpha() or word in language.ranges or word in language.calendar_starts or word in tables.amounts:
+        return False
+    is_unit = word in tables.currencies or (word in tables.units and tables.units[word] != _YEAR)
+    listed = (
+        "denials",
+        "limit_words",
+        "amount_changes",
+        "additions",
+        "other_subject",
+        "distances",
+        "range_words",
+        "conjunctions",
+    )
+    limits = language.limits_before.phrases | language.denials_after.phrases
+    return not is_unit and word not in limits and not any(language.is_in(table, word) for table in listed)
 
 
 def _is_long(number: Json) -> bool:
@@ -253,6 +290,12 @@ def _begins_another_thought(word: str, language: Language) -> bool:
 def _get_limits(language: Language) -> PhraseSet:
     """The words before a limit: "under 80"."""
     return PhraseSet(language.words["limit_words"])
+
+
+@lru_cache(maxsize=16)
+def _get_settling_words(language: Language) -> PhraseSet:
+    """The words before the number that is meant of a range: "put", "nehmen Sie"."""
+    return PhraseSet(language.words["settling_words"])
 
 
 @lru_cache(maxsize=16)

@@ -48,7 +48,7 @@ from convengine.engine.values import (
 )
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import is_name_field, is_wording_field
-from convengine.engine.values.numbers import find_only_count, find_only_ordinal
+from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal
 from convengine.engine.values.reading import NOTHING
 from convengine.engine.values.unmeant_options import speaks_to_somebody
 
@@ -128,6 +128,8 @@ def read_count(reading: Reading, field: Field, situation: ReadingSituation) -> C
     value = find_only_count(field.spec, reading.original, situation)
     if not value.has_value:
         value = find_only_ordinal(field.spec, reading.original, situation)
+    if not value.has_value:
+        value = find_named_number(field.spec, reading.original, situation)
     return Candidate(field, 0, len(reading.text), value.value, ANSWER) if value.has_value else None
 
 

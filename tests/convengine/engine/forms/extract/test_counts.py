@@ -135,3 +135,41 @@ def test_what_is_told_behind_a_sign_denies_no_day(text: str, locale: str) -> Non
     form = Form({"type": "object", "properties": properties})
     extraction = extract(form, text, situation=ReadingSituation(NOW, "Europe/London", locale))
     assert {finding.field: finding.value for finding in extraction.extracted} == {"date": "2026-11-30", "time": "09:00"}
+
+
+def read_count_of(question: str, text: str, locale: str) -> dict[str, Any]:
+    schema = {"count": {"type": "integer", "title": question, "x-ask": question, "minimum": 1}}
+    situation = ReadingSituation(NOW, "", locale)
+    extraction = extract(
+        Form({"type": "object", "properties": schema}), text, asked_paths=["count"], situation=situation
+    )
+    return {item.field: item.value for item in extraction.extracted}
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "number", "locale"),
+    [
+        ("Which shelf?", "bay 14", 14, "en-GB"),
+        ("Which shelf?", "ok row six please", 6, "en-GB"),
+        ("Welche Etage?", "Stockwerk 3", 3, "de-DE"),
+        ("Welche Etage?", "Nr. 12", 12, "de-DE"),
+        ("How many chairs?", "30 to 40, put 40", 40, "en-GB"),
+        ("How many chairs?", "50 or 60, just put 60", 60, "en-GB"),
+        ("Wie viele Stühle?", "so 30 bis 40, nehmen Sie 40", 40, "de-DE"),
+        ("Wie viele Stühle?", "5 oder 6, schreib 6", 6, "de-DE"),
+    ],
+)
+def test_an_answer_names_its_number_or_settles_on_it(question: str, text: str, number: int, locale: str) -> None:
+    assert read_count_of(question, text, locale) == {"count": number}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("another 14", "en-GB"), ("over 14", "en-GB"), ("never 14", "en-GB"), ("bay 14?", "en-GB"),
+        ("Friday 14", "en-GB"), ("30 to 40", "en-GB"), ("mindestens 14", "de-DE"), ("kein 14", "de-DE"),
+        ("30 bis 40", "de-DE"),
+    ],
+)  # fmt: skip
+def test_a_word_that_changes_a_number_names_none(text: str, locale: str) -> None:
+    assert read_count_of("Which shelf?", text, locale) == {}

@@ -408,3 +408,61 @@ def test_the_title_of_a_field_is_none_of_its_options(title: str, locale: str, te
     for asked in (["size"], []):
         extraction = extract(form, text, situation=ReadingSituation(now, "Europe/Berlin", locale), asked_paths=asked)
         assert get_values(extraction) == ({"size": value} if value else {})
+
+
+PITCH: dict[str, Any] = {
+    "arrival": {"type": "string", "format": "date", "title": "Arrival", "x-labels": ["Anreise"], "x-min": "today"},
+    "nights": {"type": "integer", "title": "Nights", "x-ask": "How many nights?", "minimum": 1},
+}
+DAY: dict[str, Any] = {"day": {"type": "string", "format": "date", "title": "Day", "x-min": "today"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "locale"),
+    [
+        ("a cabin for us, 3rd to 7th March", PITCH, "en-GB"),
+        ("from the 3rd until the 7th of March", PITCH, "en-GB"),
+        ("3-7 March would be great", DAY, "en-GB"),
+        ("ein Stellplatz vom 3. bis 7. März", PITCH, "de-DE"),
+        ("3.3. bis 7.3.", DAY, "de-DE"),
+    ],
+)
+def test_the_only_date_field_takes_the_first_day_of_a_range(text: str, schema: Any, locale: str) -> None:
+    field = next(iter(schema))
+    assert get_values(read(text, schema=schema, locale=locale)) == {field: "2027-03-03"}
+    assert get_values(read(text, schema=schema, locale=locale, asked=field)) == {field: "2027-03-03"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("I'm away from 3 to 7 March", "en-GB"),
+        ("between the 3rd and the 7th of March", "en-GB"),
+        ("not from 3 to 7 March", "en-GB"),
+        ("from Monday to Friday", "en-GB"),
+        ("3 March 10-12", "en-GB"),
+        ("vom 3. bis 7. März sind wir im Urlaub", "de-DE"),
+        ("zwischen dem 3. und dem 7. März", "de-DE"),
+    ],
+)
+def test_a_range_that_names_no_first_day_gives_none(text: str, locale: str) -> None:
+    assert get_values(read(text, schema=DAY, locale=locale)) == {}
+
+
+CLOCK: dict[str, Any] = {"time": {"type": "string", "format": "time", "x-min": "09:00", "x-max": "18:00"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "locale"),
+    [
+        ("4ish in the afternoon", "16:00", "en-GB"),
+        ("fourish", "16:00", "en-GB"),
+        ("around elevenish", "11:00", "en-GB"),
+        ("5-ish pm", "17:00", "en-GB"),
+        ("2pmish", "14:00", "en-GB"),
+        ("so gegen 4", "16:00", "de-DE"),
+        ("so um vier rum", "16:00", "de-DE"),
+    ],
+)
+def test_an_approximate_time_is_a_time(text: str, time: str, locale: str) -> None:
+    assert get_values(read(text, schema=CLOCK, locale=locale, asked="time")) == {"time": time}
