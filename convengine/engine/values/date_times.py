@@ -1,8 +1,8 @@
 """Days and times together, and what a field for a day, a time or both takes of them (R114)."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -22,6 +22,8 @@ from convengine.engine.values.tokens import TokenText
 
 #: Longest answer that is read as a date or a time, without what stands around it.
 MAX_LENGTH = 64
+#: At the end of a known day: the hours that are meant.
+_KNOWN_HOURS = re.compile(r"\[(\d{1,2})-(\d{1,2})\]$")
 _DAY = 24 * 60
 _HALF_DAY = 12 * 60
 #: The rank of a day without a time.
@@ -292,6 +294,10 @@ def _read_date_time(spec: FieldSpec, moment: Moment, situation: ReadingSituation
         days = moment.date.days
     elif known_day:
         days = (known_day,)
+        hours = _read_known_hours(situation.known_part)
+        if hours and moment.part is None and len(times.minutes) > 1:
+            # "9:15" after "Tuesday morning"; "14:30" stays what it is.
+            times = replace(times, minutes=narrow_times(times, hours).minutes or times.minutes)
     minutes = times.minutes
     if not minutes and known_minute is not None and known_day:
         both = Times((known_minute, (known_minute + _HALF_DAY) % _DAY))  # "Afternoon" after "03:00 or 15:00?"
@@ -314,7 +320,8 @@ def _refuse_half(days: tuple[date, ...], minutes: tuple[int, ...], moment: Momen
             return narrow_days(days, context.date.bounds)
         if len(allowed) > 1:
             return refuse(Reason.TIME_MISSING)
-        return refuse(Reason.TIME_MISSING, date=allowed[0].isoformat())
+        hours = {"hours": list(moment.part.hours)} if moment.part and moment.time is None else {}
+        return refuse(Reason.TIME_MISSING, date=allowed[0].isoformat(), **hours)
     if minutes and moment.time and (moment.time.is_marked or context.is_asked):
         texts = {_format_minutes(minute % _DAY) for minute in minutes}
         return refuse(Reason.DATE_MISSING, time=texts.pop()) if len(texts) == 1 else refuse(Reason.DATE_MISSING)
@@ -357,7 +364,18 @@ def _format_minutes(minutes: int) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
+def add_known_hours(day: str, hours: Sequence[int]) -> str:
+    """The known part of a day on which only some hours are meant: "Tuesday morning"."""
+    return f"{day}[{hours[0]}-{hours[1]}]"
+
+
+def _read_known_hours(text: str) -> tuple[int, int] | None:
+    match = _KNOWN_HOURS.search(text)
+    return (int(match[1]), int(match[2])) if match else None
+
+
 def _read_known_part(text: str) -> tuple[date | None, int | None]:
+    text = _KNOWN_HOURS.sub("", text)
     day, _, clock = text.rpartition("T")
     try:
         return date.fromisoformat(day or clock), read_time_bound(clock) if day else None

@@ -195,8 +195,13 @@ def _read_relative(slots: Slots, context: DateContext) -> Days:
 
 
 def _read_after_earlier(slots: Slots, context: DateContext) -> Days:
-    """ "A week later", "7 nights": behind the day of the field before. Without one, "later" counts from today."""
-    if context.earlier is None and "later" not in slots:
+    """ "A week later", "7 nights": behind the day of the field before, else of the day that the user changes.
+
+    Without both, "later" counts from today.
+    """
+    if context.held and "bare" not in slots and (context.earlier is None or slots["count"] < 0):
+        return (add_units(context.held, slots["count"], slots["unit"]),)
+    if (context.earlier is None and "later" not in slots) or slots["count"] < 0:
         return NOTHING
     return (add_units(context.find_base(), slots["count"], slots["unit"]),)
 

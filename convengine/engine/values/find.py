@@ -144,6 +144,28 @@ def is_passing_moment(text: str, situation: ReadingSituation) -> bool:
     return any(language.is_in("passing_moments", language.read_tokens(text).text) for language in languages)
 
 
+def find_replacing_numbers(
+    spec: FieldSpec, text: str, situation: ReadingSituation
+) -> Iterator[tuple[int, int, Reading]]:
+    """The bare numbers behind words that take back the value before them, "3 keys, no wait 4".
+
+    With each, where the words begin and where the number ends.
+    """
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    language = get_language(situation.locale)
+    tokens, tables, position = language.read_tokens(composed), get_tables(language), 0
+    for offset in tokens.offsets:
+        size = language.retractions.match_start(tokens.text, offset)
+        if offset < position or not size:
+            continue
+        position = offset + size
+        amount = match_amount(tokens.text, position, tables, situation.locale, spec)
+        if amount is None or amount.unit or amount.currencies:
+            continue
+        if _stands_alone(tokens, amount.end, language) or language.after.match_start(tokens.text, amount.end):
+            yield *tokens.position(offset, amount.end), take_amount(spec, amount, tables)
+
+
 def _choose_spans(matches: list[_Found], specs: Sequence[FieldSpec]) -> list[ValueSpan]:
     """The surest and longest of what overlaps; the same words may be a value of several fields."""
     order = {spec.name: index for index, spec in enumerate(specs)}
@@ -444,6 +466,8 @@ def _leads_to_day(text: str, end: int, language: Language) -> bool:
 def _is_denied_before(tokens: TokenText, start: int, language: Language) -> bool:
     """True when one of the last words of the same clause denies: "I can't come on Friday"."""
     index = tokens.offsets.index(start)
+    if language.retractions.match_end(tokens.text, start - language.articles.match_end(tokens.text, start)):
+        return False  # "Friday, no wait, Saturday"
     for position in range(index - 1, max(-1, index - 1 - _DENIAL_REACH), -1):
         token, following = tokens.tokens[position], tokens.tokens[position + 1]
         if following.start - token.end > 1 or language.is_in("denial_stops", token.text):

@@ -220,6 +220,11 @@ class Language:
         return PhraseSet(self.calendar["range_conjunctions"])
 
     @cached_property
+    def retractions(self) -> "PhraseSet":
+        """What stands between a value and the one that replaces it: "no wait"."""
+        return PhraseSet(self.words["retractions"])
+
+    @cached_property
     def start_leads(self) -> "PhraseSet":
         return PhraseSet(self.words["start_leads"])
 

@@ -114,6 +114,7 @@ class ReadingSituation:
     #: The bot has just asked for this field, so that a bare "12" may be the answer.
     is_asked: bool = True
     #: What an earlier answer for a date-time gave: `YYYY-MM-DD` after TIME_MISSING, `HH:MM` after DATE_MISSING.
+    #: Behind a day, the hours that are meant: `[0-12]` after "Tuesday morning".
     known_part: str = ""
     #: By the name of a date field: the day that it holds already (`YYYY-MM-DD`).
     held_days: Mapping[str, str] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 docs/extraction.md lists what it can and cannot read.
 """
 
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
@@ -36,6 +37,7 @@ from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, read_value
+from convengine.engine.values.find import find_replacing_numbers
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -123,6 +125,7 @@ def extract(
         street = read_listed_street(reading, unread, claims)
         claims += [street] if street else []
     claims = [_read_label_words(form, claim, situation) for claim in claims]
+    claims = _replace_numbers(reading, claims, situation)
     claims = order_days(reading, form, claims, situation, resolution.doubtful)
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
     doubtful = [claim for claim in resolution.doubtful if not _is_answered(form, claim, chosen, asked_paths)]
@@ -139,6 +142,25 @@ def _is_answered(form: Form, claim: Candidate, chosen: Sequence[Candidate], aske
         and claim.end <= answer.end
         for answer in chosen
     )
+
+
+def _replace_numbers(reading: Reading, claims: list[Candidate], situation: ReadingSituation) -> list[Candidate]:
+    """The candidates, with the number that replaces the one before it in the same message: "3 keys, no wait 4"."""
+    if not unicodedata.is_normalized("NFC", reading.original):
+        return claims
+    claims = list(claims)
+    for number in [claim for claim in claims if claim.field.spec.kind is Kind.NUMBER]:
+        for start, end, value in find_replacing_numbers(number.field.spec, reading.original, situation):
+            begin, stop = reading.to_text_position(start), reading.to_text_position(end)
+            before = [claim for claim in claims if claim.field.spec.kind is Kind.NUMBER and claim.end <= begin]
+            is_free = all(claim.end <= begin or stop <= claim.start for claim in claims)
+            last = max(before, key=lambda claim: claim.end, default=None)
+            if is_free and last is not None and last.field is number.field and (value.has_value or value.reason):
+                new = value.value if value.has_value else reading.quote(begin, stop)
+                problem = None if value.has_value else str(value.reason)
+                claims.remove(last)
+                claims.append(replace(last, value=new, problem=problem, data=value.data))
+    return claims
 
 
 def _read_label_words(form: Form, claim: Candidate, situation: ReadingSituation) -> Candidate:

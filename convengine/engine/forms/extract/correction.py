@@ -429,9 +429,11 @@ def _read_shift(
     """The value that is "an hour later" than that of the only field that holds such a moment."""
     parts = find_shift(text, situation)
     asked_field = form.field(asked_path) if asked_path else None
-    if parts is None or (asked_field is not None and asked_field.spec.kind in (*_MEASURED, Kind.DATE_TIME)):
+    if parts is None:
         return None
     kind = Kind.TIME if set(parts) <= {"hour", "minute"} else Kind.DATE
+    if asked_field is not None and asked_field.spec.kind in (kind, Kind.DATE_TIME, Kind.DURATION):
+        return None
     fields = [field for field in form.leaves if field.path in held and field.spec.kind in (kind, Kind.DATE_TIME)]
     if len(fields) != 1:
         return None

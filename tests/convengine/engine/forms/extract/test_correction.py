@@ -443,3 +443,19 @@ def test_a_text_is_corrected_without_the_words_about_the_slip(text: str, locale:
     form = Form({"type": "object", "properties": {"plate": {"type": "string", "title": "Plate Kennzeichen"}}})
     extraction = read_correction(form, text, {"plate": "AB12 CDE"}, make_situation(locale))
     assert get_values(extraction) == {"plate": "AB12 CDF"}
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "locale"),
+    [
+        ("we're in Leeds then, rather the day after", "2026-11-29", "en-GB"),
+        ("sorry, the day before instead", "2026-11-27", "en-GB"),
+        ("quatsch, lieber am Tag darauf", "2026-11-29", "de-DE"),
+        ("doch besser am Tag vorher", "2026-11-27", "de-DE"),
+        ("lieber einen Tag später", "2026-11-29", "de-DE"),
+    ],
+)
+def test_a_day_is_counted_from_the_one_that_is_changed(text: str, day: str, locale: str) -> None:
+    held = {"name": "John Smith", "date": "2026-11-28"}
+    situation = ReadingSituation(NOW, "Europe/London", locale, held_days={"date": "2026-11-28"})
+    assert get_values(read_correction(FORM, text, held, situation, asked_path="time")) == {"date": day}

@@ -173,3 +173,29 @@ def test_an_answer_names_its_number_or_settles_on_it(question: str, text: str, n
 )  # fmt: skip
 def test_a_word_that_changes_a_number_names_none(text: str, locale: str) -> None:
     assert read_count_of("Which shelf?", text, locale) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "locale"),
+    [
+        ("collect 2 large parcels, no wait 5", {"parcels": 5, "size": "large"}, "en-GB"),
+        ("2 parcels tomorrow, sorry, make that 6 please", {"parcels": 6, "date": "2026-11-25"}, "en-GB"),
+        ("3 large parcels on Friday, no wait Saturday", {"parcels": 3, "size": "large", "date": "2026-11-28"}, "en-GB"),
+        ("2 large parcels, no wait", {"parcels": 2, "size": "large"}, "en-GB"),
+        ("2 large parcels, wait 4 days", {"parcels": 2, "size": "large"}, "en-GB"),
+        ("2 large parcels, no insurance", {"parcels": 2, "size": "large", "insured": False}, "en-GB"),
+        ("3 parcels, ach nein 4", {"parcels": 4}, "de-DE"),
+        ("3 parcels, quatsch 5 am Freitag", {"parcels": 5, "date": "2026-11-27"}, "de-DE"),
+    ],
+)
+def test_a_value_replaces_the_one_before_it(text: str, values: dict[str, Any], locale: str) -> None:
+    extraction = extract(FORM, text, situation=ReadingSituation(NOW, "", locale))
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+def test_a_replacing_number_out_of_bounds_is_refused() -> None:
+    schema = {"bags": {"type": "integer", "title": "Bags", "x-ask": "How many bags?", "maximum": 10}}
+    form = Form({"type": "object", "properties": schema})
+    extraction = extract(form, "2 bags, no wait 40", situation=ReadingSituation(NOW, "", "en-GB"))
+    assert extraction.extracted == ()
+    assert [item.reason for item in extraction.rejected] == ["VALUE_VIOLATES_SCHEMA"]

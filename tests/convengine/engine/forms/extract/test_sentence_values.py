@@ -466,3 +466,20 @@ CLOCK: dict[str, Any] = {"time": {"type": "string", "format": "time", "x-min": "
 )
 def test_an_approximate_time_is_a_time(text: str, time: str, locale: str) -> None:
     assert get_values(read(text, schema=CLOCK, locale=locale, asked="time")) == {"time": time}
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "value", "locale"),
+    [
+        ("9:40", "2026-12-03[0-12]", "2026-12-03T09:40:00+00:00", "en-GB"),
+        ("quarter past 8", "2026-12-03[12-24]", "2026-12-03T20:15:00+00:00", "en-GB"),
+        ("15:20", "2026-12-03[0-12]", "2026-12-03T15:20:00+00:00", "en-GB"),
+        ("halb vier", "2026-12-03[12-24]", "2026-12-03T15:30:00+00:00", "de-DE"),
+    ],
+)
+def test_the_half_of_the_day_beside_a_day_holds_for_the_time_that_follows(
+    text: str, known: str, value: str, locale: str
+) -> None:
+    form = Form({"type": "object", "properties": {"at": {"type": "string", "format": "date-time", "title": "Visit"}}})
+    situation = ReadingSituation(NOW, "Europe/London", locale, known_part=known)
+    assert get_values(extract(form, text, asked_paths=["at"], situation=situation)) == {"at": value}
