@@ -94,6 +94,7 @@ class Migration(migrations.Migration):
                     "group",
                     models.ForeignKey(
                         db_index=False,
+                        help_text="The group of messages like it. Empty until messages are grouped.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",

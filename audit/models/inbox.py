@@ -141,7 +141,14 @@ class CeInboxMessage(models.Model):
     detail = models.TextField(default="", help_text="Why the value was refused.")
     table_name = models.TextField("table", default="", help_text="The table of the row that the message met.")
     row_pk = models.TextField("row", default="", help_text="The form or the answer that the message met.")
-    group = models.ForeignKey(CeInboxGroup, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    group = models.ForeignKey(
+        CeInboxGroup,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
+        help_text="The group of messages like it. Empty until messages are grouped.",
+    )
 
     class Meta:
         db_table = "ce_inbox_message"
