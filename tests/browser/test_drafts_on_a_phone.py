@@ -107,3 +107,6 @@ def test_pages_of_drafts_and_tests_fit_a_telephone(server: Server, ada: Visitor)
     ada.page.keyboard.press("Enter")
     expect(ada.page.locator("[data-sim-answer]")).to_have_count(1)
     check_page(ada, "drawer-in-it")
+    # The next sign-in of this person would go on in it.
+    ada.go("/admin/").page.get_by_role("complementary", name="Draft").get_by_role("button", name="Leave").click()
+    expect(ada.page.get_by_role("complementary", name="Draft")).to_have_count(0)
