@@ -138,7 +138,7 @@ def test_a_second_server_on_another_port_works_on_the_same_data(demo: Demo) -> N
 def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> None:
     printed = demo.shell(r"printf 'Hello\ncaf\351\n\nhow long does delivery take\nquit\nnever said\n' | make talk")
 
-    assert "desk    Hello! I am the help desk" in printed
+    assert "bot     Hello! I am the help desk" in printed
     assert "FAQ_DELIVERY" in printed
     assert "· Intent: " in printed
     assert "never said" not in printed
