@@ -147,7 +147,7 @@ class Dimension:
     #: What one of them is, and several are.
     noun: str
     label: str
-    #: The column of the counts; if it is their value, `kinds` says of which.
+    #: The column of the counts. For the column `value`, `kinds` names the kinds of counts.
     column: str = "value"
     #: The kinds of counts by value, and as which kind and value of all turns they count.
     kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)

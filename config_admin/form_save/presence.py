@@ -104,7 +104,7 @@ class StoredRow(NamedTuple):
 
     #: Null for a deleted row.
     content: Content | None
-    #: Who changed it last; null for whoever changed it live.
+    #: The person who changed it last in the draft. Null if the change is live.
     change: Intruder | None = None
 
 

@@ -166,7 +166,7 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
         print("The database has no tables of this version yet. Run `convengine manage migrate`.", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # Whoever reads the output has enough of it, as `head` has.
+        # The reader of the output closed it, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ModuleNotFoundError as problem:
         if problem.name != os.environ["DJANGO_SETTINGS_MODULE"].partition(".")[0]:

@@ -345,7 +345,7 @@ def _find_named_in_part(
 
 
 def _find_indifferent(answers: dict[str, None], spellings: tuple[Spelling, ...], language: Language) -> int | None:
-    """The only option that means "no preference", for an answer such as "whoever"; else null."""
+    """The option for the answer "whoever": the only one that means "no preference". Null unless there is one."""
     if not any(language.is_in("indifferent", answer) for answer in answers):
         return None
     # "No" beside "yes" is what "not really" says, and not what "whatever" says.

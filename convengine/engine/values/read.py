@@ -47,7 +47,7 @@ def read_value(spec: FieldSpec, text: str, situation: ReadingSituation) -> Readi
 
 
 def _read_in_language(spec: FieldSpec, text: str, situation: ReadingSituation, language: Language) -> Reading:
-    """What the reader of the kind reads; one of the values that were offered; or two, of which one is meant."""
+    """The value that the reader of the kind reads, or an offered value. Two values if the text may mean either."""
     plain = replace(situation, listed_options=()) if spec.kind in OFFERED_KINDS else situation
 
     def read(part: str) -> Reading:

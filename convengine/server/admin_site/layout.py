@@ -196,7 +196,7 @@ SECTIONS: Sequence[Section] = (
         "notifications",
         (
             Entry("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was told."),
-            Entry("audit.CeAlertRule", "Alert rules", "Which numbers are watched, and who is told."),
+            Entry("audit.CeAlertRule", "Alert rules", "Rules that watch numbers and send messages."),
         ),
     ),
     Section(

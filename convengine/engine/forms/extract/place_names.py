@@ -120,7 +120,7 @@ def _asks_for_street(field: Field) -> bool:
 
 
 def _is_street(text: str) -> bool:
-    """True for a few words, one of which ends like a street, with the number of the house."""
+    """True for a few words with a house number, if a word ends as street names do."""
     number = _HOUSE_NUMBER.search(text)
     name = f"{text[: number.start()]} {text[number.end() :]}".split() if number else []
     is_name = 0 < len(name) <= _LONGEST_STREET and not any(char.isdigit() for word in name for char in word)
