@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 _START_SECONDS = 60
 
@@ -35,14 +36,24 @@ def start_server(
         *([] if asgi else ["--blocking-threads", str(threads)]),
         "--log-level", "warning", app,
     ]  # fmt: skip
-    process = subprocess.Popen(
-        command, env={**os.environ, "CE_THREADS": str(threads), **environment}, start_new_session=True
-    )
-    try:
-        _wait(process, port, name)
-        yield Server(name, process.pid, port)
-    finally:
-        _end(process)
+    # The log has a line for each turn: written as in production, kept out of the benchmark's own output.
+    with TemporaryFile() as log:
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, "CE_THREADS": str(threads), **environment},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            _wait(process, port, name)
+            yield Server(name, process.pid, port)
+        except BaseException:
+            log.seek(0)
+            sys.stderr.write(log.read().decode(errors="replace")[-5000:])
+            raise
+        finally:
+            _end(process)
 
 
 def _free_port() -> int:

@@ -20,8 +20,11 @@ from audit.what_if.engine import Comparison
 from audit.what_if.selection import select_turns
 from bench import worlds
 from bench.statements import count_statements
-from config_admin.models import CeRule
+from config_admin.drafts.open_draft import open_draft
+from config_admin.drafts.publish_draft import publish_draft
+from config_admin.models import CeDraft, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
+from config_admin.releases.gradual import AudienceSpec
 from convengine.engine.pipeline.engine import Engine, EngineOutcome
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.turn.turn import Turn
@@ -43,6 +46,17 @@ def prepare() -> str:
 def load(rules: int, patterns: int) -> None:
     """Put a world into the database."""
     worlds.load(rules, patterns)
+
+
+def open_drafts(count: int) -> None:
+    """Open drafts of one edit each, and one more that half of the conversations get."""
+    for number in range(count + 1):
+        draft = CeDraft.objects.create(title=f"Draft {number}")
+        with open_draft(draft.pk, None, writing=True), change_set(author="bench"):
+            response = CeResponse.objects.filter(intent_code="DELIVERY").get()
+            response.exact_text = f"In {number + 2} days."
+            response.save()
+    publish_draft(draft.pk, "bench", audience=AudienceSpec(share=50))
 
 
 def talk(secret: str, count: int, turns: int) -> list[str]:
