@@ -1,9 +1,13 @@
 """Calculating with days: weekdays, months, units."""
 
+import re
 from calendar import monthrange
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 
+#: How the tables write a holiday: "12-25", "easter-2", "sun by 12-24" (the last Sunday up to that day).
+_HOLIDAY = re.compile(r"(?:(mon|tue|wed|thu|fri|sat|sun) by )?(\d\d)-(\d\d)|easter([+-]\d+)?")
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14}
 
 
@@ -47,6 +51,28 @@ def make_date(year: int, month: int, day: int) -> date | None:
 def find_month_end(day: date) -> date:
     """The last day of a day's month."""
     return day.replace(day=monthrange(day.year, day.month)[1])
+
+
+def find_holiday(rule: str, year: int) -> date:
+    """The day of a holiday in a year."""
+    match = _HOLIDAY.fullmatch(rule)
+    if match is None:
+        raise ValueError(rule)
+    if match[2] is None:
+        return find_easter(year) + timedelta(days=int(match[4] or 0))
+    day = date(year, int(match[2]), int(match[3]))
+    return find_weekday_before(day + timedelta(days=1), _WEEKDAYS.index(match[1])) if match[1] else day
+
+
+def find_easter(year: int) -> date:
+    """Easter Sunday of the Gregorian calendar, by the rule of Meeus, Jones and Butcher."""
+    golden, (century, rest) = year % 19, divmod(year, 100)
+    leap, correction = divmod(century, 4)
+    epact = (19 * golden + century - leap - (century - (century + 8) // 25 + 1) // 3 + 15) % 30
+    weekday = (32 + 2 * correction + 2 * (rest // 4) - epact - rest % 4) % 7
+    shift = (golden + 11 * epact + 22 * weekday) // 451
+    month, day = divmod(epact + weekday - 7 * shift + 114, 31)
+    return date(year, month, day + 1)
 
 
 def shift_moment(value: str, parts: Mapping[str, int]) -> str | None:

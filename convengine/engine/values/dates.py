@@ -11,6 +11,7 @@ from typing import Any
 from convengine.engine.values.bounds import DateBounds
 from convengine.engine.values.calendar_math import (
     add_units,
+    find_holiday,
     find_monday,
     find_month_end,
     find_weekday_after,
@@ -88,6 +89,8 @@ class DateMatch:
     is_cut: bool = False
     #: "Three years ago" names no day unless one is asked for.
     is_rough: bool = False
+    #: Before another word it describes that: "Halloween party".
+    is_attribute: bool = False
     #: The name of the phrase in `calendar.toml`.
     means: str = ""
     #: The weekday and the day of the month that it names.
@@ -113,7 +116,7 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
         is_weak = (
             phrase.means in ("day_only", "weekend", "week", "month")
             or (phrase.means == "numeric" and "/" in words and words.count("/") < 2)
-            or words.split(" ", 1)[0] in language.ambiguous
+            or (words.split(" ", 1)[0] in language.ambiguous and phrase.means != "weekday_of_month")
         )
         yield DateMatch(
             start,
@@ -123,6 +126,7 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
             is_weak=is_weak,
             is_relative=phrase.means == "relative_day",
             is_rough=phrase.means == "relative" and slots["unit"] in ("month", "year"),
+            is_attribute=phrase.means == "holiday",
             means=phrase.means,
             weekday=slots.get("weekday"),
             day_number=_find_day_number(slots),
@@ -217,8 +221,101 @@ def _read_day_of_month(slots: Slots, context: DateContext) -> Days:
 
 
 def _read_holiday(slots: Slots, context: DateContext) -> Days:
-    month, day = map(int, slots["holiday"].split("-"))
-    return _place_day(slots, context, day, month)
+    """The day; of several that are called so, all; of a feast of several days, its period."""
+    days: list[date] = []
+    for name in slots["holiday"].split(" | "):
+        periods = _list_periods(name, slots, context)
+        if ".." in name:
+            first, last = next((period for period in periods if period[1] >= context.today), periods[-1])
+            return _refuse_period(max(first, context.today), last)
+        days += context.choose([first for first, _ in periods])
+    return tuple(sorted(days))
+
+
+def _list_periods(name: str, slots: Slots, context: DateContext) -> list[tuple[date, date]]:
+    """The first and the last day of a holiday in each of the years that may be meant. New Year ends in the next one."""
+    first, _, last = name.partition("..")
+    periods = []
+    for year in _list_years(slots, context):
+        begin, end = find_holiday(first, year), find_holiday(last or first, year)
+        periods.append((begin, end if end >= begin else find_holiday(last, year + 1)))
+    return periods
+
+
+def _find_around_holiday(slots: Slots, context: DateContext) -> list[date]:
+    """For each day that is called so, the last day before it or the first one after it."""
+    step = timedelta(days=slots["sign"])
+    periods = [period for name in slots["holiday"].split(" | ") for period in _list_periods(name, slots, context)]
+    return [(last if slots["sign"] > 0 else first) + step for first, last in periods]
+
+
+def _read_holiday_shift(slots: Slots, context: DateContext) -> Days:
+    """ "The day after Boxing Day", "two weeks before Easter"."""
+    one = timedelta(days=slots["sign"])
+    if slots["unit"] != "day" and ".." in slots["holiday"] and len(set(slots["holiday"].split(".."))) > 1:
+        return refuse(Reason.DAY_MISSING)  # "A week before Easter"
+    around = _find_around_holiday(slots, context)
+    days = [add_units(day - one, slots["count"] * slots["sign"], slots["unit"]) for day in around]
+    return _choose_named(slots, days, context)
+
+
+def _read_weekday_by_holiday(slots: Slots, context: DateContext) -> Days:
+    days = [_find_weekday_from(day, slots) for day in _find_around_holiday(slots, context)]
+    return _choose_named(slots, days, context)
+
+
+def _read_weekday_by_day(slots: Slots, context: DateContext) -> Days:
+    """ "The Monday after the 5th", "der Freitag vor dem 3. Dezember"."""
+    month = {} if "month" not in slots else {"month": slots["month"]}
+    named = {"day": _find_day_number(slots), **month}
+    days = (_read_day_of_month if month else _read_day_only)(named, context)
+    if isinstance(days, Reading):
+        return days
+    return tuple(_find_weekday_from(day + timedelta(days=slots["sign"]), slots) for day in days)
+
+
+def _find_weekday_from(day: date, slots: Slots) -> date:
+    """The first such weekday from a day on, or the last one up to it."""
+    if slots["sign"] > 0:
+        return find_weekday_after(day - timedelta(days=1), slots["weekday"])
+    return find_weekday_before(day + timedelta(days=1), slots["weekday"])
+
+
+def _choose_named(slots: Slots, days: list[date], context: DateContext) -> Days:
+    """The coming day; several where the holiday is one of several days."""
+    count = slots["holiday"].count("|") + 1
+    size = len(days) // count
+    return tuple(day for number in range(count) for day in context.choose(days[number * size : (number + 1) * size]))
+
+
+def _read_weekend_by_holiday(slots: Slots, context: DateContext) -> Days:
+    saturdays = sorted(
+        day - timedelta(days=(day.weekday() - 5) % 7) if slots["sign"] < 0 and day.weekday() != 5
+        else day + timedelta(days=(5 - day.weekday()) % 7)
+        for day in _find_around_holiday(slots, context)
+    )  # fmt: skip
+    saturday = next((day for day in saturdays if day + timedelta(days=1) >= context.today), saturdays[-1])
+    return _refuse_period(max(saturday, context.today), saturday + timedelta(days=1))
+
+
+def _read_week_by_holiday(slots: Slots, context: DateContext) -> Days:
+    shift = timedelta(days=7 * slots["sign"])
+    around = _find_around_holiday(slots, context)
+    mondays = sorted(find_monday(day - timedelta(days=slots["sign"]) + shift) for day in around)
+    monday = next((day for day in mondays if day + timedelta(days=6) >= context.today), mondays[-1])
+    return _refuse_period(max(monday, context.today), monday + timedelta(days=6))
+
+
+def _read_month_end(slots: Slots, context: DateContext) -> Days:
+    if "month" in slots:
+        years = [slots["year"]] if "year" in slots else [context.today.year + offset for offset in (-1, 0, 1)]
+        return context.choose([find_month_end(date(year, slots["month"], 1)) for year in years])
+    return (find_month_end(add_units(context.today.replace(day=1), slots["months"], "month")),)
+
+
+def _read_unknown(slots: Slots, context: DateContext) -> Days:
+    """A day that the words name in a way that is not known here: "the Friday after my birthday"."""
+    return refuse(Reason.DAY_MISSING)
 
 
 def _find_day_number(slots: Slots) -> int | None:
@@ -259,7 +356,8 @@ def _read_day_of_relative_month(slots: Slots, context: DateContext) -> Days:
 
 def _read_weekday_of_month(slots: Slots, context: DateContext) -> Days:
     if "months" in slots:
-        months = [add_units(context.today.replace(day=1), slots["months"], "month")]
+        month = add_units(context.today.replace(day=1), slots["months"], "month")
+        months = [month, add_units(month, 1, "month")] if slots.get("is_coming") else [month]
     else:
         years = [slots["year"]] if "year" in slots else [context.today.year + offset for offset in (-1, 0, 1)]
         months = [date(year, slots["month"], 1) for year in years]
@@ -383,6 +481,13 @@ _MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
     "numeric": _read_numeric,
     "iso": _read_iso,
     "holiday": _read_holiday,
+    "holiday_shift": _read_holiday_shift,
+    "weekday_by_holiday": _read_weekday_by_holiday,
+    "weekday_by_day": _read_weekday_by_day,
+    "weekend_by_holiday": _read_weekend_by_holiday,
+    "week_by_holiday": _read_week_by_holiday,
+    "month_end": _read_month_end,
+    "unknown": _read_unknown,
     "week": _read_week,
     "weekend": _read_weekend,
     "month": _read_month,

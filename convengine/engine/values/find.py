@@ -292,7 +292,7 @@ def _match_longest_moment(
     context: MomentContext,
     language: Language,
 ) -> tuple[Moment, Reading] | None:
-    """The longest phrase at `start` that a sentence may mean, with its reading; null if it is read in two ways."""
+    """The longest phrase at `start` that a sentence may mean, with its reading."""
     moments = sorted(match_moments(tokens.text, start, language, context), key=lambda moment: -moment.end)
     for moment in moments:
         if not _is_sure(moment, tokens, start, language):
@@ -303,10 +303,17 @@ def _match_longest_moment(
             if other.end == moment.end and other.rank == moment.rank
             if (reading := read_match(spec, other, situation, context)) is not NOTHING
         }
-        if len(readings) != 1:
-            continue
-        return moment, next(iter(readings.values()))
+        if readings:
+            return moment, _join_readings(list(readings.values()))
     return None
+
+
+def _join_readings(readings: list[Reading]) -> Reading:
+    """The only reading; of several ones their values, so that the user is asked which: "morgen in acht Tagen"."""
+    if len(readings) == 1:
+        return readings[0]
+    values = [value for reading in readings for value in reading.candidates or (reading.value,) if value is not None]
+    return offer(list(dict.fromkeys(values))) if len(set(values)) > 1 else refuse(Reason.AMBIGUOUS)
 
 
 def _freeze(reading: Reading) -> tuple[Json, ...]:
@@ -324,6 +331,8 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
         return False
     is_clause_end = not following or following in language.clause_words or _ends_clause(tokens, moment.end)
     if moment.date is None and moment.time is None:
+        return False
+    if moment.date and moment.date.is_attribute and language.is_in("occasions", following):
         return False
     if moment.date and moment.date.is_weak and not _has_strong_lead(moment, text, language):
         has_mark = any(char.isdigit() for char in text[moment.date.start : moment.date.end].strip())

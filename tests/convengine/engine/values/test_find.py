@@ -76,6 +76,12 @@ def find(text: str, locale: str = "en-GB") -> dict[str, Any]:
         ("how about today", {"date": "2026-11-24"}),
         ("tonight at 6 please", {"date": "2026-11-24", "time": "18:00"}),
         ("change the date to the 5th", {"date": "2026-12-05"}),
+        ("could we come the day after Boxing Day", {"date": "2026-12-27"}),
+        ("a cleaning on the Tuesday after Easter please", {"reason": "CLEAN", "date": "2027-03-30"}),
+        ("second saturday in february would suit us", {"date": "2027-02-13"}),
+        ("we need decorations for a halloween party", {}),
+        ("I'd come on the friday after my birthday", {}),
+        ("are you open on the bank holiday monday", {}),
     ],
 )
 def test_values_are_found_in_a_sentence(text: str, values: dict[str, Any]) -> None:
