@@ -1,7 +1,7 @@
-"""All that must hold, in lanes beside each other that take about as long.
+"""All that must hold, in parts: some run beside each other, and where one ends, the next begins.
 
-Tests with browsers and servers wait much of their time; meanwhile the other lanes have the processors. Most tests are
-dealt out to two processes, each of which collects only its own files and needs nobody to give it the next test.
+Tests with browsers and servers wait much of their time, so two parts run for each processor. Most tests are dealt out
+to several processes, each of which collects only its own files and needs nobody to give it the next test.
 `--quick` runs what a change of the engine breaks first, `--long` what takes too long for every change: servers that are
 killed, the longest walks through the pages, tables of 10,000 rows.
 """
@@ -50,9 +50,9 @@ class Part:
         return ended.returncode == 0
 
 
-Lanes = tuple[tuple[Part, ...], ...]
-#: The shares of tests that two processes run.
-SHARES = ("1/2", "2/2")
+#: The processes that share most tests. Each costs seconds to start; with two, a processor was idle at the end.
+SHARES = 3
+QUICK_SHARES = 2
 CHECKS = Part("checks", ("tests.check",))
 
 
@@ -60,12 +60,13 @@ def _tests(name: str, marked: str, paths: Sequence[str], database: str = "sqlite
     return Part(name, ("pytest", "-n0", "-m", marked, *paths), {"CE_TEST_DATABASE": database})
 
 
-def _shares(name: str, marked: str, paths: Sequence[str], database: str = "sqlite") -> Lanes:
-    """The same tests in two parts, each with a share of the files."""
-    parts = [_tests(f"{name} {share}", marked, paths, database) for share in SHARES]
-    for part, share in zip(parts, SHARES, strict=True):
+def _shares(name: str, count: int, marked: str, paths: Sequence[str], database: str = "sqlite") -> list[Part]:
+    """The same tests in so many parts, each with a share of the files."""
+    shares = [f"{number}/{count}" for number in range(1, count + 1)]
+    parts = [_tests(f"{name} {share}", marked, paths, database) for share in shares]
+    for part, share in zip(parts, shares, strict=True):
         part.environment["CE_TEST_SHARE"] = share
-    return tuple((part,) for part in parts)
+    return parts
 
 
 def _workers(name: str, marked: str, paths: Sequence[str], database: str = "sqlite") -> Part:
@@ -74,21 +75,26 @@ def _workers(name: str, marked: str, paths: Sequence[str], database: str = "sqli
     return Part(name, ("pytest", *by_file, "-m", marked, *paths), {"CE_TEST_DATABASE": database})
 
 
-def list_lanes(arguments: Sequence[str] = ()) -> Lanes:
-    """The parts, each lane in its order."""
+def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
+    """The parts, in the order in which they begin: the short ones last, to fill what the others leave."""
     if "--quick" in arguments:
-        return (*_shares("quick", "not slow and not long", QUICK), (CHECKS,))
+        return [*_shares("quick", QUICK_SHARES, "not slow and not long", QUICK), CHECKS]
     if "--long" in arguments:
         servers = _workers("servers", "long and not browser", ["tests"], "postgres")
         browser = _workers("browser", "long and browser", list_files("browser"))
         examples = _workers("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
         examples.environment["CE_TEST_EXAMPLES"] = "all"
-        return ((servers, browser, examples),)
-    tests = _shares("tests", "not browser and not transactional and not long", ["tests"], "postgres")
+        return [servers, browser, examples]
+    tests = _shares("tests", SHARES, "not browser and not transactional and not long", ["tests"], "postgres")
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
     dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
     browser = _tests("browser", "browser and not long", list_files("browser"))
-    return (*tests, (CHECKS, transactional), (browser, dialects))
+    return [browser, transactional, *tests, dialects, CHECKS]
+
+
+def count_at_once(arguments: Sequence[str] = ()) -> int:
+    """How many parts run beside each other; those of `--long` use all processors by themselves."""
+    return 1 if "--long" in arguments else 2 * (os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -96,12 +102,13 @@ def main(arguments: Sequence[str]) -> int:
     interrupted = Event()
     get_run_folder()
 
-    def run(lane: tuple[Part, ...], at_once: bool) -> list[tuple[str, bool]]:
-        return [(part.name, not interrupted.is_set() and part.run(at_once=at_once)) for part in lane]
+    def run(part: Part, at_once: bool) -> tuple[str, bool]:
+        return part.name, not interrupted.is_set() and part.run(at_once=at_once)
 
-    with ThreadPoolExecutor() as beside:
+    beside = count_at_once(arguments)
+    with ThreadPoolExecutor(beside) as pool:
         try:
-            results = dict(chain(*beside.map(run, list_lanes(arguments), chain([False], repeat(True)))))
+            results = dict(pool.map(run, list_parts(arguments), chain([False], repeat(beside > 1))))
         except KeyboardInterrupt:
             # It reaches the processes that run; none is begun after them.
             interrupted.set()

@@ -9,43 +9,51 @@ import pytest
 
 from tests import conftest, run
 from tests.kinds import SIGNS, list_files, list_share
-from tests.run import QUICK, SHARES, Part, list_lanes, main
+from tests.run import QUICK, QUICK_SHARES, SHARES, Part, count_at_once, list_parts, main
 
 ROOT = Path(__file__).resolve().parents[1]
+OF_TESTS = [f"{number}/{SHARES}" for number in range(1, SHARES + 1)]
+NAMES = ["browser", "transactional", *(f"tests {share}" for share in OF_TESTS), "dialects", "checks"]
 
 
 def test_everything_is_run_and_each_test_by_one_part_of_postgres() -> None:
-    parts = {part.name: part for lane in list_lanes() for part in lane}
+    parts = {part.name: part for part in list_parts()}
     marked = {name: part.command[part.command.index("-m") + 1] for name, part in parts.items() if name != "checks"}
 
+    shares = {f"tests {share}": share for share in OF_TESTS}
+    assert list(parts) == NAMES
     assert marked == {
-        "tests 1/2": "not browser and not transactional and not long",
-        "tests 2/2": "not browser and not transactional and not long",
+        **dict.fromkeys(shares, "not browser and not transactional and not long"),
         "dialects": "dialects and not long",
         "transactional": "transactional and not long",
         "browser": "browser and not long",
     }
     databases = {name: part.environment.get("CE_TEST_DATABASE") for name, part in parts.items()}
-    assert databases["tests 1/2"] == databases["tests 2/2"] == databases["transactional"] == "postgres"
+    assert {databases[name] for name in [*shares, "transactional"]} == {"postgres"}
     assert databases["dialects"] == "sqlite"
-    shares = {name: part.environment.get("CE_TEST_SHARE") for name, part in parts.items()}
-    assert (shares["tests 1/2"], shares["tests 2/2"], shares["transactional"]) == ("1/2", "2/2", None)
-    ((servers, browser, examples),) = list_lanes(["--long"])
+    assert {name: part.environment.get("CE_TEST_SHARE") for name, part in parts.items()} == dict.fromkeys(
+        NAMES
+    ) | shares
+    servers, browser, examples = list_parts(["--long"])
     assert "long and not browser" in servers.command
     assert "long and browser" in browser.command
     assert examples.environment["CE_TEST_EXAMPLES"] == "all"
+    assert count_at_once(["--long"]) == 1
 
 
-def test_each_file_is_in_one_share_and_only_its_process_collects_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (list_share(share) for share in SHARES)
+@pytest.mark.parametrize("count", sorted({1, QUICK_SHARES, SHARES, 7}))
+def test_each_file_is_in_one_share_and_only_its_process_collects_it(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    shares = [f"{number}/{count}" for number in range(1, count + 1)]
 
-    assert sorted([*first, *second]) == sorted((ROOT / "tests").rglob("test_*.py"))
+    files = [file for share in shares for file in list_share(share)]
+    assert sorted(files) == sorted((ROOT / "tests").rglob("test_*.py"))
     own = Path(__file__)
-    monkeypatch.setenv("CE_TEST_SHARE", SHARES[0] if own in first else SHARES[1])
-    assert conftest.pytest_ignore_collect(own) is None
-    assert conftest.pytest_ignore_collect(own.parent) is None
-    monkeypatch.setenv("CE_TEST_SHARE", SHARES[1] if own in first else SHARES[0])
-    assert conftest.pytest_ignore_collect(own) is True
+    for share in shares:
+        monkeypatch.setenv("CE_TEST_SHARE", share)
+        assert conftest.pytest_ignore_collect(own) is (None if own in list_share(share) else True)
+        assert conftest.pytest_ignore_collect(own.parent) is None
     monkeypatch.delenv("CE_TEST_SHARE")
     assert conftest.pytest_ignore_collect(own) is None
 
@@ -89,7 +97,7 @@ def test_a_part_holds_as_its_process_says(
     assert ("== one ==\na word" if at_once else "a word") in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("failing", ["checks", "tests 1/2", "tests 2/2", "dialects", "transactional", "browser", ""])
+@pytest.mark.parametrize("failing", [*NAMES, ""])
 def test_one_part_that_fails_fails_all_and_is_named(
     failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,7 +105,7 @@ def test_one_part_that_fails_fails_all_and_is_named(
 
     assert main([]) == (1 if failing else 0)
     told = capsys.readouterr().out
-    assert told.count("passed") == (5 if failing else 6)
+    assert told.count("passed") == len(NAMES) - bool(failing)
     assert (f"{failing}: FAILED" in told) is bool(failing)
 
 
@@ -108,7 +116,7 @@ def test_whoever_interrupts_it_is_not_given_the_rest(monkeypatch: pytest.MonkeyP
     class Interrupted(ThreadPoolExecutor):
         def map(self, *given: Any, **more: Any) -> Any:
             super().map(*given, **more)
-            assert told.wait(10)
+            assert told.wait(60)
             raise KeyboardInterrupt
 
         def __exit__(self, *error: Any) -> None:
@@ -121,11 +129,12 @@ def test_whoever_interrupts_it_is_not_given_the_rest(monkeypatch: pytest.MonkeyP
         begun.append(part.name)
         if len(begun) == 4:
             told.set()
-        return ended.wait(10)
+        return ended.wait(60)
 
     monkeypatch.setattr(run.Part, "run", one_part)
     monkeypatch.setattr(run, "ThreadPoolExecutor", Interrupted)
+    monkeypatch.setattr(run, "count_at_once", lambda arguments: 4)
 
     with pytest.raises(KeyboardInterrupt):
         main([])
-    assert sorted(begun) == ["browser", "checks", "tests 1/2", "tests 2/2"]
+    assert sorted(begun) == sorted(NAMES[:4])
