@@ -53,18 +53,18 @@ def many_styles() -> bytes:
     return _repack(**{"xl/styles.xml": f"<styleSheet {_NS}><fonts>{fonts}</fonts></styleSheet>".encode()})
 
 
-def zip_bomb() -> bytes:
+def zip_bomb(megabytes: int = 1024) -> bytes:
     """A gigabyte in one megabyte."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out, out.open(_SHEET, "w", force_zip64=True) as part:
-        for _ in range(1024):
+        for _ in range(megabytes):
             part.write(bytes(1024 * 1024))
     return packed.getvalue()
 
 
-def zip_bomb_that_understates() -> bytes:
+def zip_bomb_that_understates(megabytes: int = 1024) -> bytes:
     """The same, declared as 10 bytes."""
-    data = bytearray(zip_bomb())
+    data = bytearray(zip_bomb(megabytes))
     directory = data.rfind(b"PK\x01\x02")
     data[directory + 24 : directory + 28] = (10).to_bytes(4, "little")
     return bytes(data)
@@ -79,6 +79,8 @@ FILES: Mapping[str, tuple[str, Callable[[], bytes]]] = {
     "many styles": ("ce_intent.xlsx", many_styles),
     "zip bomb": ("ce_intent.xlsx", zip_bomb),
     "zip bomb that understates": ("ce_intent.xlsx", zip_bomb_that_understates),
+    # Twice what a workbook may unpack to, as the one above takes seconds to make.
+    "small zip bomb that understates": ("ce_intent.xlsx", lambda: zip_bomb_that_understates(128)),
     "deep JSON": ("x.json", lambda: b'{"tables":' + b"[" * _MEGABYTES),
     "JSON of empty lists": ("x.json", lambda: b'{"tables":{"ce_intent":[' + b"[]," * (_MEGABYTES // 3) + b"[]]}}"),
     "deep YAML": ("x.yaml", lambda: b"tables: " + b"[" * _MEGABYTES),
