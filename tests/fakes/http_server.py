@@ -41,6 +41,10 @@ class Server:
     port: int
     replies: list[Reply]
     asked: list[Asked] = field(default_factory=list)
+    #: How many requests are being answered, and the most at once so far.
+    waiting: int = 0
+    most: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def address(self) -> str:
@@ -48,6 +52,14 @@ class Server:
 
     def next(self) -> Reply:
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+    def wait(self, seconds: float) -> None:
+        with self._lock:
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+        time.sleep(seconds)
+        with self._lock:
+            self.waiting -= 1
 
 
 @contextmanager
@@ -81,7 +93,7 @@ def _handler(server: Callable[[], Server]) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             server().asked.append(Asked(self.command, self.path, headers, body))
             reply = server().next()
-            time.sleep(reply.wait)
+            server().wait(reply.wait)
             if reply.cut:
                 self.close_connection = True
                 return

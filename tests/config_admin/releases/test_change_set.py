@@ -328,7 +328,7 @@ def test_a_change_set_waits_for_raw_sql_and_is_not_taken_for_it():
 
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(by_hand)
-        written.wait(10)
+        written.wait(60)
         with change_set(Origin.ADMIN, "ada"):
             make(m.CeIntent)
         other.result()

@@ -34,11 +34,11 @@ def test_work_goes_on_when_nobody_listens_any_more() -> None:
 
     def work(progress: Progress) -> None:
         progress("judged", 1, 2)
-        go_on.wait(10)
+        go_on.wait(60)
         ended.set()
 
     listening = follow_work(work)
     assert next(listening) == WorkProgress("judged", 1, 2)
     listening.close()  # type: ignore[attr-defined]
     go_on.set()
-    assert ended.wait(10)
+    assert ended.wait(60)

@@ -26,6 +26,6 @@ def test_one_process_at_a_time_migrates() -> None:
             second = beside.submit(migrate)
             assert not entered.wait(0.3)
             order.append("first")
-        second.result(10)
+        second.result(60)
 
     assert order == ["first", "second"]

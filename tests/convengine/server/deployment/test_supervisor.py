@@ -199,7 +199,7 @@ def test_systemd_is_told_when_all_are_ready(notes: Path, tmp_path: Path) -> None
     address = tmp_path / "systemd"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
         receiver.bind(str(address))
-        receiver.settimeout(5)
+        receiver.settimeout(60)
         environment = {**os.environ, "NOTIFY_SOCKET": str(address)}
         run([make_child(notes, reports_ready=True)], tmp_path, [(notes.exists, lambda: time.sleep(0.2))],
             environment=environment)  # fmt: skip

@@ -335,13 +335,11 @@ def test_calls_of_one_tool_do_not_wait_for_one_another(connect: Any) -> None:
 
     with serving(Reply(wait=1)) as server:
         connect(server.address)
-        started = time.monotonic()
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda _: call(), range(8)))
 
     assert all(answer.error_type is None for answer in answers)
-    # One after another they take eight seconds.
-    assert time.monotonic() - started < 7
+    assert server.most > 1
 
 
 # --- what code may ask for ----------------------------------------------------------------------------------------

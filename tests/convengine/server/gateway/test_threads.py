@@ -10,7 +10,7 @@ from convengine.server.resilience.waiting import Overloaded, running_slots
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.002)

@@ -29,7 +29,7 @@ def connections(url: str, **more: Any) -> Connections:
 
 
 def request(**values: Any) -> LlmRequest:
-    bounds = {"timeout_ms": 2000, "total_ms": 6000, "max_attempts": 2}
+    bounds = {"timeout_ms": 20_000, "total_ms": 40_000, "max_attempts": 2}
     return LlmRequest("RESPONSE_TEXT", "Be kind.", "Hello?", **{**bounds, **values})
 
 
@@ -157,26 +157,27 @@ def test_a_service_that_says_too_late_is_not_asked_again() -> None:
 
 def test_P2_15_2_V2_a_slow_service_is_given_up_on_twice() -> None:
     started = time.monotonic()
-    answer, _ = ask(Says(seconds=5), timeout_ms=300)
+    answer, _ = ask(Says(seconds=60), timeout_ms=300)
 
     assert codes(answer) == ["LLM_TIMEOUT", "LLM_TIMEOUT"]
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 40
 
 
 def test_a_service_that_sends_byte_by_byte_is_too_slow_as_well() -> None:
     started = time.monotonic()
-    answer, _ = ask(Says("x" * 100, pieces=100, piece_seconds=0.1), timeout_ms=500, max_attempts=1)
+    answer, _ = ask(Says("x" * 100, pieces=100, piece_seconds=0.6), timeout_ms=500, max_attempts=1)
 
     assert codes(answer) == ["LLM_TIMEOUT"]
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 40
 
 
 def test_all_tries_together_end_when_the_time_of_the_turn_does() -> None:
     started = time.monotonic()
-    answer, _ = ask(Says(seconds=5), timeout_ms=1000, total_ms=1400, max_attempts=5)
+    answer, _ = ask(Says(seconds=60), timeout_ms=1000, total_ms=1400, max_attempts=5)
 
     assert codes(answer)[0] == "LLM_TIMEOUT"
-    assert time.monotonic() - started < 8
+    assert len(answer.attempts) <= 2
+    assert time.monotonic() - started < 40
 
 
 def test_a_service_that_is_not_there_is_tried_again() -> None:
@@ -239,7 +240,7 @@ def test_more_than_ten_megabytes_are_not_read(status: int) -> None:
 
 
 def test_just_below_ten_megabytes_are_an_answer() -> None:
-    answer, _ = ask(Says("x" * (MAX_BYTES - 1000)), timeout_ms=10_000, total_ms=10_000)
+    answer, _ = ask(Says("x" * (MAX_BYTES - 1000)), timeout_ms=60_000, total_ms=60_000)
 
     assert len(answer.text) == MAX_BYTES - 1000
 
@@ -304,14 +305,14 @@ def test_requests_that_the_service_refuses_do_not_open_the_circuit() -> None:
 
 
 def test_a_timeout_that_the_turn_cut_short_does_not_open_the_circuit() -> None:
-    with model_server(Says(seconds=5)) as server, adapter(server.url, circuit_failures=1) as model:
+    with model_server(Says(seconds=60)) as server, adapter(server.url, circuit_failures=1) as model:
         with limit_waits(0.3):
             started = time.monotonic()
             answer = model.complete(request(max_attempts=2))
         took = time.monotonic() - started
 
     assert codes(answer)[0] == "LLM_TIMEOUT"
-    assert took < 4
+    assert took < 40
     assert model.circuits.states() == {"desk": "CLOSED"}
 
 
@@ -340,8 +341,8 @@ def test_the_fallback_answers_when_the_first_service_fails(first: Says, code: st
 
 
 def test_the_fallback_gets_the_time_that_the_first_service_left() -> None:
-    with two_services(Says(seconds=2)) as (model, _, _):
-        answer = model.complete(request(max_attempts=2, timeout_ms=300, total_ms=1000))
+    with two_services(Says(seconds=60)) as (model, _, _):
+        answer = model.complete(request(max_attempts=2, timeout_ms=2000, total_ms=20_000))
 
     assert (codes(answer), answer.text) == (["LLM_TIMEOUT", None], "second")
 

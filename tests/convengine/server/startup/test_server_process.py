@@ -57,7 +57,7 @@ def test_a_process_speaks_http_1_only_because_other_silent_connections_never_end
                 b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
             ):
                 with socket.create_connection(listener.getsockname()) as client:
-                    client.settimeout(10)
+                    client.settimeout(60)
                     client.sendall(start)
                     answer = b""
                     while part := client.recv(1000):

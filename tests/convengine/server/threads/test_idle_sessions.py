@@ -191,12 +191,12 @@ def test_a_session_that_somebody_writes_to_is_left_to_them() -> None:
         with transaction.atomic():
             CeConversation.objects.select_for_update().get(pk=row.pk)
             held.set()
-            done.wait(10)
+            done.wait(60)
         connections.close_all()
 
     writer = threading.Thread(target=write)
     writer.start()
-    held.wait(10)
+    held.wait(60)
     first = close()
     done.set()
     writer.join()

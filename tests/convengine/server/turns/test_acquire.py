@@ -84,7 +84,7 @@ def renewed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return calls
 
 
-def wait_for(condition: object, limit: float = 20.0) -> None:
+def wait_for(condition: object, limit: float = 60.0) -> None:
     deadline = time.monotonic() + limit
     while not condition() and time.monotonic() < deadline:  # type: ignore[operator]
         time.sleep(0.01)

@@ -222,11 +222,11 @@ def test_nobody_has_a_higher_ticket_before_the_lower_one_can_be_seen(conversatio
         other = threading.Thread(target=lambda: (waiting.draw_ticket(str(uuid.uuid4())), connection.close()))
         other.start()
         # Another conversation's queue is another line.
-        other.join(10)
+        other.join(60)
         assert not other.is_alive()
         later.start()
         assert not drawn.wait(0.3)
-    later.join(10)
+    later.join(60)
 
     assert [look.ahead for look in seen] == [1]
     assert first < CeTurnTicket.objects.order_by("-pk").values_list("pk", flat=True)[0]
