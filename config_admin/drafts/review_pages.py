@@ -22,7 +22,7 @@ from config_admin.drafts.review import (
     list_reviewers,
     send_for_review,
 )
-from config_admin.drafts.schedule import find_obstacle, find_schedule
+from config_admin.drafts.schedule import find_loss, find_obstacle, find_schedule
 from config_admin.editing.links import row_name
 from convengine.server.admin_site.missing_rights import require_right
 
@@ -51,6 +51,7 @@ def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
     schedule = find_schedule(draft)
     return {
         "schedule": schedule,
+        "loss": find_loss(schedule) if schedule and schedule.status == ScheduleStatus.PUBLISHED else "",
         "obstacle": find_obstacle(schedule, merged) if schedule and schedule.status == ScheduleStatus.WAITING else "",
         "entries": [_describe_entry(entry, edits_hash) for entry in draft.reviews.order_by("id")],
         "edits_hash": edits_hash,

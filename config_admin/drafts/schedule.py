@@ -14,6 +14,7 @@ from django.http import HttpRequest
 from django.utils.timezone import localtime
 from rest_framework.exceptions import APIException
 
+from config_admin.comparison.configurations import Differences
 from config_admin.drafts.conditions import PublicationRefused, judge_draft_gate
 from config_admin.drafts.edits import DraftConflict, MergedEdits, hash_edits, merge_edits
 from config_admin.drafts.mail import send_mail_about
@@ -22,9 +23,10 @@ from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
 from config_admin.drafts.review import add_entry, lock_draft, read_name
 from config_admin.form_save.confirmation import list_missing_rights
+from config_admin.releases.diff import differences
 from config_admin.releases.gradual import AudienceInvalid, AudienceSpec, find_gradual_release
 from config_admin.releases.head import lock_head
-from config_admin.releases.models import Origin
+from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import RevertConflict, revert_release
 from config_admin.restore.stop_gradual import stop_gradual_release
@@ -40,6 +42,8 @@ log = structlog.get_logger(__name__)
 PUBLISH = "config_admin.publish_draft"
 #: What an API key needs to schedule a draft.
 SCOPE = "config"
+#: Who takes a release back when the user or the key of its schedule is gone.
+SCHEDULER = "schedule"
 #: How long the tests of one draft may run at its time, in seconds, and how often live changes make them run again.
 _TESTED_FOR, _RUNS = 900, 3
 
@@ -194,24 +198,43 @@ def _list_people(draft: CeDraft, author: Any) -> list[str]:
 
 def _check_people(schedule: CeDraftSchedule, merged: MergedEdits) -> Iterator[str]:
     """A sentence for everybody who stood for the schedule and does not any more, and for an API key likewise."""
+    yield from _check_author(schedule, merged.differences)
+    for name in schedule.people:
+        if name != schedule.author_name:
+            yield from _check_user(
+                _find_user(name), f"{name}, who owns the draft,", "config_admin.change_cedraft", "change"
+            )
+
+
+def find_loss(schedule: CeDraftSchedule) -> str:
+    """Why its release is taken back in the name of the schedule; blank if whoever scheduled it could still do so."""
+    release = CeRelease.objects.filter(pk=schedule.draft.config_version).first()
+    changes = differences(release.parent_id or 0, release.pk) if release else {}
+    return next(_check_author(schedule, changes), "")
+
+
+def _check_author(schedule: CeDraftSchedule, changes: Differences) -> Iterator[str]:
+    """Sentences if the user or the API key that scheduled it could not make these changes now."""
     if schedule.api_key:
         yield from _check_key(schedule)
     author: Any = schedule.author
-    for name in schedule.people:
-        is_author = name == schedule.author_name
-        role = "who scheduled it" if is_author else "who owns the draft"
-        user = author if is_author else _find_user(name)
-        if user is None:
-            yield f"{name}, {role}, has no account any more."
-        elif not user.is_active:
-            yield f"{name}, {role}, is not active any more."
-        elif not user.has_perm(PUBLISH if is_author else "config_admin.change_cedraft"):
-            yield f"{name}, {role}, may not {'publish' if is_author else 'change'} drafts any more."
+    who = f"{schedule.author_name}, who scheduled it,"
+    if schedule.author_name in schedule.people:
+        yield from _check_user(author, who, PUBLISH, "publish")
     if author:
         request = HttpRequest()
         request.user = author
-        if list_missing_rights(request, merged.differences):
-            yield f"{schedule.author_name}, who scheduled it, may not make all of its changes any more."
+        if list_missing_rights(request, changes):
+            yield f"{who} may not make all of its changes any more."
+
+
+def _check_user(user: Any, who: str, right: str, deed: str) -> Iterator[str]:
+    if user is None:
+        yield f"{who} has no account any more."
+    elif not user.is_active:
+        yield f"{who} is not active any more."
+    elif not user.has_perm(right):
+        yield f"{who} may not {deed} drafts any more."
 
 
 def _check_key(schedule: CeDraftSchedule) -> Iterator[str]:
@@ -252,10 +275,15 @@ def _run_gate_tests(schedule: CeDraftSchedule) -> Iterator[Counts]:
 
 
 def _take_back(schedule: CeDraftSchedule) -> None:
-    draft, author = schedule.draft, schedule.author or schedule.author_name
+    """Also when whoever scheduled it is gone: the content was never meant to stay."""
+    draft = schedule.draft
     if draft.config_version is None:
         raise ScheduleRefused("The draft has no release.")
+    loss = find_loss(schedule)
+    author = SCHEDULER if loss else schedule.author or schedule.author_name
     reason, gradual = f"{draft.title}: taken back as scheduled", find_gradual_release()
+    if loss:
+        reason += f" ({loss})"
     if gradual and gradual.config_version == draft.config_version:
         stop_gradual_release(read_name(author), reason, gradual.pk)
     else:
@@ -263,7 +291,7 @@ def _take_back(schedule: CeDraftSchedule) -> None:
     waiting = CeDraftSchedule.objects.filter(pk=schedule.pk, status=ScheduleStatus.PUBLISHED)
     if not waiting.update(status=ScheduleStatus.ENDED):
         raise DraftEnded(draft.pk)
-    add_entry(draft, ReviewKind.TAKEN_BACK, schedule.author_name)
+    add_entry(draft, ReviewKind.TAKEN_BACK, author, loss)
 
 
 def _note_failure(schedule: CeDraftSchedule, kind: ReviewKind, problem: str) -> None:

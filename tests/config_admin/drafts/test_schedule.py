@@ -190,15 +190,15 @@ def lose_rights_to_rows(user: User) -> None:
     user.user_permissions.set(Permission.objects.filter(codename__in=codes))
 
 
-@pytest.mark.parametrize(
-    ("loss", "why"),
-    [
-        (lose_account, "ada, who scheduled it, has no account any more."),
-        (lose_activity, "ada, who scheduled it, is not active any more."),
-        (lose_rights, "ada, who scheduled it, may not publish drafts any more."),
-        (lose_rights_to_rows, "ada, who scheduled it, may not make all of its changes any more."),
-    ],
-)
+LOSSES_OF_USERS = [
+    (lose_account, "ada, who scheduled it, has no account any more."),
+    (lose_activity, "ada, who scheduled it, is not active any more."),
+    (lose_rights, "ada, who scheduled it, may not publish drafts any more."),
+    (lose_rights_to_rows, "ada, who scheduled it, may not make all of its changes any more."),
+]
+
+
+@pytest.mark.parametrize(("loss", "why"), LOSSES_OF_USERS)
 def test_who_is_gone_or_lost_the_right_publishes_nothing(
     draft: m.CeDraft, ada: User, root: Client, loss: Callable[[User], None], why: str
 ) -> None:
@@ -371,27 +371,32 @@ def deactivate_maker(key: CeApiKey, maker: User) -> None:
     lose_activity(maker)
 
 
-@pytest.mark.parametrize("has_maker", [True, False])
-@pytest.mark.parametrize(
-    ("loss", "why"),
-    [
-        (revoke, "This API key was revoked."),
-        (expire, "This API key has expired."),
-        (delete_key, "This API key does not exist any more."),
-        (remove_scope, "This API key does not have the scope config"),
-        (remove_group, "or its maker no longer has the right to it."),
-        (deactivate_maker, "The user who created this API key is not active."),
-    ],
-)
-def test_a_key_that_would_be_refused_at_the_time_publishes_nothing(
-    draft: m.CeDraft, root: Client, loss: Callable[[CeApiKey, User], None], why: str, has_maker: bool
-) -> None:
+LOSSES_OF_KEYS = [
+    (revoke, "This API key was revoked."),
+    (expire, "This API key has expired."),
+    (delete_key, "This API key does not exist any more."),
+    (remove_scope, "This API key does not have the scope config"),
+    (remove_group, "or its maker no longer has the right to it."),
+    (deactivate_maker, "The user who created this API key is not active."),
+]
+
+
+def schedule_with_key(draft: m.CeDraft, *, has_maker: bool, **times: str) -> tuple[User, CeApiKey]:
     maker = User.objects.create_user("may", is_staff=True)
     maker.groups.set(Group.objects.filter(name__in=["config_admin", "integrator"]))
     key, secret = CeApiKey.objects.create_key(name="of may", scopes=["config"], made_by=maker if has_maker else None)
-    body = {"publishAt": in_hours(1).isoformat()}
+    body = {"publishAt": in_hours(1).isoformat(), **times}
     url, headers = f"/api/v1/config/drafts/{draft.pk}/schedule", {"Authorization": f"Api-Key {secret}"}
     assert Client().post(url, body, "application/json", headers=headers).status_code == 200
+    return maker, key
+
+
+@pytest.mark.parametrize("has_maker", [True, False])
+@pytest.mark.parametrize(("loss", "why"), LOSSES_OF_KEYS)
+def test_a_key_that_would_be_refused_at_the_time_publishes_nothing(
+    draft: m.CeDraft, root: Client, loss: Callable[[CeApiKey, User], None], why: str, has_maker: bool
+) -> None:
+    maker, key = schedule_with_key(draft, has_maker=has_maker)
     loss(key, maker)
     is_refused = has_maker or loss not in (remove_group, deactivate_maker)
     page = reverse("admin:config_admin_cedraft_change", args=[draft.pk])
@@ -400,3 +405,49 @@ def test_a_key_that_would_be_refused_at_the_time_publishes_nothing(
     assert read_live() == ("Before" if is_refused else "Christmas")
     for address in (page, reverse("admin:index")):
         assert (why in root.get(address).content.decode()) == is_refused
+
+
+@pytest.mark.parametrize(("loss", "why"), LOSSES_OF_KEYS)
+def test_the_end_of_a_key_that_would_be_refused_happens_in_the_name_of_the_schedule(
+    draft: m.CeDraft, root: Client, loss: Callable[[CeApiKey, User], None], why: str
+) -> None:
+    maker, key = schedule_with_key(draft, has_maker=True, takeBackAt=in_hours(3).isoformat())
+    assert pass_time() == {"published": 1}
+    loss(key, maker)
+    check_end_in_the_name_of_the_schedule(draft, root, why)
+
+
+@pytest.mark.parametrize(("loss", "why"), LOSSES_OF_USERS)
+def test_the_end_of_who_is_gone_happens_in_the_name_of_the_schedule(
+    draft: m.CeDraft, ada: User, root: Client, loss: Callable[[User], None], why: str
+) -> None:
+    schedule(draft, ada, ends=True)
+    assert pass_time() == {"published": 1}
+    loss(ada)
+    check_end_in_the_name_of_the_schedule(draft, root, why)
+
+
+def check_end_in_the_name_of_the_schedule(draft: m.CeDraft, root: Client, why: str) -> None:
+    page = reverse("admin:config_admin_cedraft_change", args=[draft.pk])
+    expected = root.get(page).content.decode()
+    assert why in expected
+    assert "It is taken back all the same, in the name of “schedule”." in expected
+    assert pass_time(take_back_at=in_hours(-1)) == {"taken_back": 1}
+    assert read_live() == "Before"
+    release = m.CeRelease.objects.get(pk=head.newest())
+    assert (release.author, why in release.reason) == ("schedule", True)
+    url = reverse("admin:config_admin_cerelease_change", args=[release.pk])
+    for address in (page, url):
+        assert why in root.get(address).content.decode()
+    entry = draft.reviews.order_by("-id")[0]
+    assert (entry.kind, entry.author_name, why in entry.text) == ("TAKEN_BACK", "schedule", True)
+
+
+def test_a_gradual_release_of_who_is_gone_is_stopped_in_the_name_of_the_schedule(
+    draft: m.CeDraft, ada: User, root: Client
+) -> None:
+    schedule_draft(draft.pk, ada, in_hours(1), in_hours(3), "agreed", AudienceSpec(share=10))
+    assert pass_time() == {"published": 1}
+    lose_account(ada)
+    check_end_in_the_name_of_the_schedule(draft, root, "ada, who scheduled it, has no account any more.")
+    assert find_gradual_release() is None
