@@ -208,7 +208,7 @@ def _check_people(schedule: CeDraftSchedule, merged: MergedEdits) -> Iterator[st
 
 def find_loss(schedule: CeDraftSchedule) -> str:
     """Why its release is taken back in the name of the schedule; blank if whoever scheduled it could still do so."""
-    release = CeRelease.objects.filter(pk=schedule.draft.config_version).first()
+    release = CeRelease.objects.filter(pk=schedule.draft.config_version or 0).first()
     changes = differences(release.parent_id or 0, release.pk) if release else {}
     return next(_check_author(schedule, changes), "")
 

@@ -109,14 +109,14 @@ class Problem(NamedTuple):
 
 def start(request: HttpRequest) -> HttpResponse:
     """The form of a new flow, its preview, and its result."""
-    for right in _list_rights("add"):
+    for right in list_flow_rights("add"):
         require_right(request, right)
     return _FlowPage(request, None).respond()
 
 
 def edit(request: HttpRequest, intent: str) -> HttpResponse:
     """The same for a flow that exists."""
-    for right in _list_rights("change", "add", "delete"):
+    for right in list_flow_rights("change", "add", "delete"):
         require_right(request, right)
     reading = read_flow(get_editor_context(request).snapshot, intent)
     if reading is None:
@@ -127,14 +127,15 @@ def edit(request: HttpRequest, intent: str) -> HttpResponse:
 def flow_url(request: HttpRequest, intent: str) -> str:
     """The page that edits the flow of an intent, or the flow that its answer belongs to; else blank."""
     user: Any = request.user
-    if not user.has_perms(_list_rights("change", "add", "delete")):
+    if not user.has_perms(list_flow_rights("change", "add", "delete")):
         return ""
     snapshot = get_editor_context(request).snapshot
     flow_code = find_flow_of_question(snapshot, intent) or (code(intent) if read_flow(snapshot, intent) else "")
     return flow_page_url(flow_code) if flow_code else ""
 
 
-def _list_rights(*actions: str) -> list[str]:
+def list_flow_rights(*actions: str) -> list[str]:
+    """The rights to these actions on every table of a flow."""
     metas = [control_plane()[table]._meta for table in _TABLES]
     return [f"{meta.app_label}.{action}_{meta.model_name}" for action in actions for meta in metas]
 
@@ -313,7 +314,7 @@ class _FlowPage:
         """To the page of the stored flow, to talk to it; to its workspace for users who may not edit it."""
         user: Any = self.request.user
         url = workspace_url(flow_code)
-        if user.has_perms(_list_rights("change", "add", "delete")) and read_flow(snapshots.current(), flow_code):
+        if user.has_perms(list_flow_rights("change", "add", "delete")) and read_flow(snapshots.current(), flow_code):
             url = f"{flow_page_url(flow_code)}?saved=1"
         if self.request.headers.get("X-Requested-With") == "fetch":
             return HttpResponse(status=204, headers={"X-Redirect": url})

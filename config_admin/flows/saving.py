@@ -8,6 +8,7 @@ from typing import Any
 
 from config_admin.flows.flows import Document, FlowRefused, Values, check_flow, number_question, write_rows
 from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, normalise_flow, read_flow
+from config_admin.releases.changes import Author
 from config_admin.releases.queries import content_hash_of
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer import document as transfer
@@ -19,7 +20,7 @@ from convengine.engine.turn.snapshot import Snapshot
 _ABSENT = object()
 
 
-def create_flow(flow: Document, *, author: str, reason: str) -> ImportResult:
+def create_flow(flow: Document, *, author: Author, reason: str) -> ImportResult:
     """Store a new flow; one that is stored already changes nothing. Raises FlowRefused and ImportRefused."""
     rows_of_flow = write_rows(flow)
     snapshot = snapshots.current()
@@ -46,7 +47,7 @@ def write_flow_file(flow: Document, file: Path) -> None:
 
 
 def update_flow(
-    flow: Document, *, author: str, reason: str, switch_on: bool = True, overwrite: bool = False
+    flow: Document, *, author: Author, reason: str, switch_on: bool = True, overwrite: bool = False
 ) -> ImportResult:
     """Let an existing flow become this document. Raises FlowRefused and ImportRefused.
 

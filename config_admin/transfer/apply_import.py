@@ -68,12 +68,12 @@ def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: P
     return ImportResult(plan, change.release)
 
 
-def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: str, reason: str) -> ImportResult:
+def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: Author, reason: str) -> ImportResult:
     """Import rows that the product ships, as new rows. Raises ImportRefused when one exists already."""
     return add_document(Document(locate_rows(tables), Mode.ADD), author=author, reason=reason)
 
 
-def add_document(document: Document, *, author: str, reason: str) -> ImportResult:
+def add_document(document: Document, *, author: Author, reason: str) -> ImportResult:
     """Import the rows of a document as new rows. Raises ImportRefused when one exists already."""
     with change_set(Origin.IMPORT, author, reason) as change:
         result = import_document(document, author=author, reason=reason)

@@ -57,7 +57,7 @@ DIALOGUES = {
 
 @pytest.fixture(autouse=True)
 def workshop(db: None) -> None:
-    call_command("config_import", str(BUNDLE), "--apply", author="ada", verbosity=0)
+    call_command("config_import", str(BUNDLE), "--apply", verbosity=0)
 
 
 @pytest.mark.parametrize("name", DIALOGUES)

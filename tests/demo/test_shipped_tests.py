@@ -29,5 +29,5 @@ def test_those_of_the_help_desk(helpdesk: object) -> None:
 
 
 def test_those_of_the_bicycle_workshop() -> None:
-    call_command("config_import", str(BUNDLE), "--apply", author="ada", verbosity=0)
+    call_command("config_import", str(BUNDLE), "--apply", verbosity=0)
     check_tests(BUNDLE.parent / "bicycle_workshop_tests")

@@ -4,7 +4,6 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from getpass import getuser
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import open_draft
+from config_admin.drafts.review import read_name
+from config_admin.management.authors import add_author_argument, read_author, require_rights
+from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import BaseRelease, FileRefused, Mode
 from config_admin.transfer.files import read_file, update_base
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_plan
+from config_admin.transfer.page import RIGHT
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
 
@@ -70,7 +73,7 @@ class Command(BaseCommand):
             help="Import into the open draft of this title, which is made if needed.",
         )
         parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
-        parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
+        add_author_argument(parser)
         parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
 
     def handle(self, *args: Any, file: Path, apply: bool, rest: bool, json: bool, **options: Any) -> None:
@@ -83,7 +86,7 @@ class Command(BaseCommand):
         except FileRefused as error:
             raise CommandError(str(error)) from None
         release = None
-        author, reason = options["author"] or getuser(), options["reason"] or f"Import of {file.name}"
+        author, reason = read_author(options["author"], RIGHT), options["reason"] or f"Import of {file.name}"
         try:
             with self._open_draft(options["draft"], author, reason, writing=apply):
                 if apply:
@@ -107,10 +110,14 @@ class Command(BaseCommand):
             sys.exit(1)
 
     @contextmanager
-    def _open_draft(self, title: str, author: str, reason: str, *, writing: bool) -> Iterator[None]:
+    def _open_draft(self, title: str, author: Author, reason: str, *, writing: bool) -> Iterator[None]:
         """The configuration of the draft, if one is named. A preview makes none."""
         named = CeDraft.objects.filter(title=title, status=DraftStatus.OPEN)
-        draft = named.first() or (CeDraft.objects.create(title=title, created_by=author) if title and writing else None)
+        draft = named.first()
+        if title:
+            require_rights(author, f"config_admin.{'change' if draft else 'add'}_cedraft")
+        if title and writing and draft is None:
+            draft = CeDraft.objects.create(title=title, created_by=read_name(author))
         if draft is None:
             yield
             return

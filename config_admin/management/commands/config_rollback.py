@@ -1,12 +1,13 @@
 """`manage.py config_rollback N`: make every row what it was in release N, as a new release."""
 
 from argparse import ArgumentParser
-from getpass import getuser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config_admin.releases.queries import NoSuchRelease
+from config_admin.history.release_admin import ROLL_BACK, UNDONE_BY_EDITORS
+from config_admin.management.authors import add_author_argument, read_author, require_rights, require_rights_to_rows
+from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import RevertConflict
 from config_admin.transfer.import_report import describe_differences, serialize_differences, serialize_stranded
@@ -27,14 +28,18 @@ class Command(BaseCommand):
         )
         parser.add_argument("--preview", action="store_true", help="Show what would change. Changes nothing.")
         parser.add_argument("--reason", default="", help="The reason for the release.")
-        parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
+        add_author_argument(parser)
         parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
 
     def handle(self, *args: Any, release: int, undo: bool, preview: bool, json: bool, **options: Any) -> None:
         """Print, and roll back. Raises CommandError for an unknown release, and for rows that may not come back."""
         try:
             plan = plan_restore(release, only=undo)
-            author, reason = options["author"] or getuser(), options["reason"]
+            author, reason = read_author(options["author"]), options["reason"]
+            if undo and release_of(release).origin in UNDONE_BY_EDITORS:
+                require_rights_to_rows(author, plan.differences)
+            else:
+                require_rights(author, ROLL_BACK)
             made = None if preview else restore_release(release, only=undo, author=author, reason=reason)
         except (NoSuchRelease, RestoreRefused, RevertConflict, RowsBelongTogether) as error:
             raise CommandError(str(error)) from None

@@ -4,10 +4,8 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from datetime import datetime
-from getpass import getuser
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
@@ -17,9 +15,16 @@ from config_admin.drafts.describe import describe_draft, describe_review
 from config_admin.drafts.edits import DraftConflict, merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind
 from config_admin.drafts.publish_draft import DraftEmpty, DraftMoved, discard_draft, publish_draft
-from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, send_for_review
-from config_admin.drafts.schedule import ScheduleRefused, cancel_schedule, schedule_draft
+from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, read_name, send_for_review
+from config_admin.drafts.schedule import PUBLISH, ScheduleRefused, cancel_schedule, schedule_draft
 from config_admin.gradual.command_line import add_audience_arguments, read_audience
+from config_admin.management.authors import (
+    AuthorRefused,
+    add_author_argument,
+    read_author,
+    require_rights_to_rows,
+)
+from config_admin.releases.changes import Author
 from config_admin.releases.gradual import AudienceInvalid
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from convengine.engine.errors import DraftRequired
@@ -28,8 +33,15 @@ from convengine.engine.turn.codec import dumps
 #: What prevents something, in words of the exception.
 _REFUSALS = (
     *(DraftConflict, DraftEmpty, DraftMoved, PublicationRefused, RestoreRefused, RowsBelongTogether, DraftRequired),
-    *(ReviewRefused, ScheduleRefused, AudienceInvalid),
+    *(ReviewRefused, ScheduleRefused, AudienceInvalid, AuthorRefused),
 )
+#: What the pages need, by action.
+_RIGHTS = {
+    "create": "config_admin.add_cedraft",
+    **dict.fromkeys(["send", "discard"], "config_admin.change_cedraft"),
+    **dict.fromkeys(["comment", "approve", "return"], REVIEW),
+    **dict.fromkeys(["publish", "schedule", "cancel"], PUBLISH),
+}
 _ACTIONS = {
     "list": "List the open drafts.",
     "create": "Make an empty draft.",
@@ -58,8 +70,8 @@ class Command(BaseCommand):
             each.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
             if action != "list":
                 each.add_argument("title", help="The title of an open draft.")
-            if action not in ("list", "show", "discard"):
-                each.add_argument("--author", default="", help="Who does it. Default: the system user.")
+            if action not in ("list", "show"):
+                add_author_argument(each, "Who does it")
             if action in ("send", "comment", "approve", "return"):
                 each.add_argument("--text", default="", help="The comment.")
             if action in ("publish", "schedule"):
@@ -83,9 +95,9 @@ class Command(BaseCommand):
         if action == "list":
             self._list(json)
             return
-        author = options.get("author") or getuser()
         if action == "create":
-            self._create(options["title"], options["description"], author, json)
+            creator = read_author(options["author"], _RIGHTS[action])
+            self._create(options["title"], options["description"], read_name(creator), json)
             return
         draft = CeDraft.objects.filter(title=options["title"], status=DraftStatus.OPEN).first()
         if draft is None:
@@ -95,17 +107,19 @@ class Command(BaseCommand):
             problems = list_problems(Publication(draft, merged))
             self._tell(json, describe_draft(draft, merged) | describe_review(draft) | {"problems": problems})
             return
+        author: Author = ""
         do: dict[str, Callable[[], dict[str, Any]]] = {
             "send": lambda: self._send(draft, author, options),
             "comment": lambda: self._enter(add_comment(draft.pk, author, options["text"])),
-            "approve": lambda: self._judge(draft, ReviewKind.APPROVED, options),
-            "return": lambda: self._judge(draft, ReviewKind.RETURNED, options),
+            "approve": lambda: self._judge(draft, ReviewKind.APPROVED, author, options),
+            "return": lambda: self._judge(draft, ReviewKind.RETURNED, author, options),
             "publish": lambda: self._publish(draft, author, options),
             "schedule": lambda: self._schedule(draft, author, options),
             "cancel": lambda: self._cancel(draft, author),
             "discard": lambda: self._discard(draft),
         }
         try:
+            author = read_author(options["author"], _RIGHTS[action])
             self._tell(json, {"draft": draft.title, **do[action]()})
         except _REFUSALS as refused:
             answer = describe_draft(draft, merge_edits(draft)) if action == "publish" else {"draft": draft.title}
@@ -133,35 +147,31 @@ class Command(BaseCommand):
         CeDraft.objects.create(title=title[:150], description=description, created_by=author)
         self._tell(json, {"draft": title, "status": DraftStatus.OPEN.value})
 
-    def _send(self, draft: CeDraft, author: str, options: dict[str, Any]) -> dict[str, Any]:
+    def _send(self, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
         return self._enter(send_for_review(draft.pk, author, options["reviewer"], options["group"], options["text"]))
 
-    def _judge(self, draft: CeDraft, kind: ReviewKind, options: dict[str, Any]) -> dict[str, Any]:
-        user = (
-            get_user_model()
-            ._default_manager.filter(**{get_user_model().USERNAME_FIELD: options["author"]}, is_active=True)
-            .first()
-        )
-        if not options["author"] or user is None:
+    def _judge(self, draft: CeDraft, kind: ReviewKind, author: Author, options: dict[str, Any]) -> dict[str, Any]:
+        if not options["author"]:
             raise CommandError("Name the user who approves or returns the draft: --author NAME.", returncode=2)
-        if not user.has_perm(REVIEW):
-            raise ReviewRefused(f"{options['author']} may not review drafts.")
-        return self._enter(judge_draft(draft.pk, user, kind, options["text"]))
+        return self._enter(judge_draft(draft.pk, author, kind, options["text"]))
 
-    def _publish(self, draft: CeDraft, author: str, options: dict[str, Any]) -> dict[str, Any]:
+    def _publish(self, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
         audience = read_audience(options)
         override = options["override_gate"]
-        release = publish_draft(draft.pk, author, options["reason"], audience=audience, override=override)
+        merged = merge_edits(draft)
+        require_rights_to_rows(author, merged.differences)
+        release = publish_draft(draft.pk, author, options["reason"], merged, audience=audience, override=override)
         return {"published": True, "release": release.pk, **({"isGradual": True} if audience else {})}
 
-    def _schedule(self, draft: CeDraft, author: str, options: dict[str, Any]) -> dict[str, Any]:
+    def _schedule(self, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
         until = _read_time(options["until"]) if options["until"] else None
+        require_rights_to_rows(author, merge_edits(draft).differences)
         times, audience = (_read_time(options["at"]), until), read_audience(options)
         schedule = schedule_draft(draft.pk, author, *times, options["reason"], audience)
         gradual = {"isGradual": True} if audience else {}
         return {"publishAt": schedule.publish_at, "takeBackAt": schedule.take_back_at, **gradual}
 
-    def _cancel(self, draft: CeDraft, author: str) -> dict[str, Any]:
+    def _cancel(self, draft: CeDraft, author: Author) -> dict[str, Any]:
         cancel_schedule(draft.pk, author)
         return {"scheduled": False}
 

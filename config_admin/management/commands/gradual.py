@@ -2,17 +2,19 @@
 
 import sys
 from argparse import ArgumentParser
-from getpass import getuser
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from config_admin.drafts.review import read_name
+from config_admin.gradual.admin import PUBLISH
 from config_admin.gradual.command_line import (
     add_audience_arguments,
     describe_gradual_release,
     read_audience,
     write_gradual_release,
 )
+from config_admin.management.authors import add_author_argument, read_author
 from config_admin.releases.gradual import (
     AudienceInvalid,
     AudienceSpec,
@@ -45,7 +47,7 @@ class Command(BaseCommand):
             if action == "stop":
                 added.add_argument("--reason", default="", help="The reason, which the new release names.")
             if action in ("stop", "all"):
-                added.add_argument("--author", default="", help="Who does it. Default: the system user.")
+                add_author_argument(added, "Who does it")
             if action == "audience":
                 add_audience_arguments(added)
 
@@ -59,7 +61,7 @@ class Command(BaseCommand):
         self.stdout.write(dumps(describe_gradual_release(row)) if json else "\n".join(write_gradual_release(row)))
 
     def _do(self, action: str, options: dict[str, Any]) -> CeGradualRelease:
-        author = options.get("author") or getuser()
+        author = read_name(read_author(options.get("author", ""), PUBLISH))
         if action == "stop":
             return stop_gradual_release(author, options["reason"])
         if action == "all":

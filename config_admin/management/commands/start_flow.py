@@ -3,14 +3,15 @@
 import json
 from argparse import ArgumentParser
 from functools import partial
-from getpass import getuser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.flows.flows import FlowRefused
+from config_admin.flows.page import list_flow_rights
 from config_admin.flows.saving import create_flow, update_flow, write_flow_file
+from config_admin.management.authors import add_author_argument, read_author
 from config_admin.transfer.apply_import import ImportRefused
 from config_admin.transfer.document import BaseRelease
 from config_admin.transfer.import_report import describe_plan
@@ -32,11 +33,12 @@ class Command(BaseCommand):
             "--update-base", action="store_true", help="Write the new release into the file as its base."
         )
         parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
-        parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
+        add_author_argument(parser)
 
     def handle(self, *args: Any, file: Path, update: bool, **options: Any) -> None:
         """Raises CommandError when nothing was made."""
-        author, reason = options["author"] or getuser(), options["reason"] or f"Flow of {file.name}"
+        rights = list_flow_rights(*(("change", "add", "delete") if update else ("add",)))
+        author, reason = read_author(options["author"], *rights), options["reason"] or f"Flow of {file.name}"
         try:
             flow = json.loads(file.read_text("utf-8"))
             store_flow = partial(update_flow, overwrite=options["overwrite"]) if update else create_flow

@@ -10,6 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.drafts.models import CeDraft, DraftStatus
+from config_admin.drafts.review import read_name as read_user_name
+from config_admin.management.authors import add_author_argument, read_author
 from config_admin.test_cases.configurations import read_name
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.play import Verdict
@@ -47,7 +49,7 @@ class Command(BaseCommand):
         take = actions.add_parser("import", help="Store the tests of scenario files; one of the same name is changed.")
         take.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="A file, an archive, or a folder.")
         take.add_argument("--folder", default="", help="The folder of the tests.")
-        take.add_argument("--author", default="", help="Who owns new tests. Default: the system user.")
+        add_author_argument(take, "Who owns new tests")
         take.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
         give = actions.add_parser("export", help="Write every test as a scenario file.")
         give.add_argument("path", type=Path, metavar="DIR", help="The folder to write to.")
@@ -108,7 +110,8 @@ class Command(BaseCommand):
             base = path if path.is_dir() else path.parent
             chosen = [path] if path.suffix.lower() == ".zip" else files([path])
             sent += [(str(file.relative_to(base)), file.read_bytes()) for file in chosen]
-        report = import_files(sent, editor=options["author"] or getuser(), folder=options["folder"])
+        author = read_author(options["author"], "config_admin.add_cetestcase", "config_admin.change_cetestcase")
+        report = import_files(sent, editor=read_user_name(author), folder=options["folder"])
         refused = [{"file": name, "problem": problem} for name, problem in report.refused]
         if options["json"]:
             self._print([dumps({"added": report.added, "changed": report.changed, "refused": refused})])

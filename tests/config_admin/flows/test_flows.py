@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from config_admin import models as m
@@ -336,6 +337,7 @@ def test_the_command_makes_the_same_rows(tmp_path: Path, capsys: pytest.CaptureF
     file = tmp_path / "flow.json"
     file.write_text(json.dumps({**BASE, "kind": "collect", "fields": FIELDS}))
 
+    User.objects.create_superuser("ada")
     call_command("start_flow", str(file), author="ada")
 
     assert "9 rows made." in capsys.readouterr().out

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from config_admin import models as m
@@ -157,6 +158,7 @@ def test_the_command_updates_by_difference(tmp_path: Path, capsys: pytest.Captur
     file.write_text(json.dumps({**KINDS["collect"], "answer": "See you."}))
     with pytest.raises(CommandError, match="BOOKING already exists"):
         call_command("start_flow", str(file))
+    User.objects.create_superuser("ada")
     call_command("start_flow", str(file), "--update", author="ada")
 
     assert "1 rows changed." in capsys.readouterr().out

@@ -5,6 +5,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from config_admin.models import CePolicy, CeRelease
@@ -44,6 +45,7 @@ def run(*args: Any) -> str:
 def test_the_command_rolls_back_to_a_release(releases: list[int]) -> None:
     assert "Nothing was changed." in run(releases[0], "--preview")
     assert patterns() == ["cvc", "pin"]
+    User.objects.create_superuser("ada")
     made = json.loads(run(releases[0], "--json", "--author", "ada", "--reason", "wrong"))
     release = CeRelease.objects.get(pk=made["release"])
     assert (patterns(), release.origin, release.author, release.reason) == (["cvv"], "ROLLBACK", "ada", "wrong")

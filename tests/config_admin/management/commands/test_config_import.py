@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from config_admin import models as m
@@ -74,6 +75,7 @@ def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
 
 
 def test_with_apply_it_is_one_release_of_somebody_for_some_reason(tmp_path: Path) -> None:
+    User.objects.create_superuser("ada")
     output = run("config_import", file_of(tmp_path, POLICY), "--apply", "--author", "ada", "--reason", "moved")
     release = CeRelease.objects.get(pk=head.newest())
     assert output.splitlines()[-1] == f"Imported as release {release.pk}."

@@ -5,6 +5,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from config_admin import models as m
@@ -23,6 +24,7 @@ def run(*arguments: str) -> Any:
 
 @pytest.fixture
 def gradual() -> None:
+    User.objects.create_superuser("ada")
     create_help_desk()
     draft = m.CeDraft.objects.create(title="Late hours")
     with open_draft(draft.pk, None, writing=True), change_set():
