@@ -1,6 +1,6 @@
 """Admin pages of alerts and their rules."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -65,11 +65,60 @@ class SilenceForm(forms.Form):
         return database_time() + timedelta(hours=self.cleaned_data["hours"])
 
 
+class SilencePages(ModelAdmin):
+    """The addresses that silence a rule or an alert, and that end its silence."""
+
+    #: Raises SilenceRefused.
+    silence: Callable[[Any, datetime, str, str], CeAlertSilence]
+
+    def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
+        """The silences that the button ends."""
+        raise NotImplementedError
+
+    def get_urls(self) -> list[Any]:
+        """Add silences."""
+        wrap, name = self.admin_site.admin_view, f"audit_{self.opts.model_name}"
+        return [
+            path("<int:pk>/silence/", wrap(self.silence_view), name=f"{name}_silence"),
+            path("<int:pk>/unsilence/", wrap(self.unsilence_view), name=f"{name}_unsilence"),
+            *super().get_urls(),
+        ]
+
+    def silence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Send nothing about it for a while."""
+        if refusal := _refuse(request):
+            return refusal
+        row, form = get_object_or_404(self.model, pk=pk), SilenceForm(request.POST)
+        if not form.is_valid():
+            messages.error(request, f"The {self.opts.verbose_name} is not silenced: enter a reason.")
+            return self._open(pk)
+        reason, hours = form.cleaned_data["reason"], form.cleaned_data["hours"]
+        try:
+            made = self.silence(row, form.until, reason, request.user.get_username())
+        except SilenceRefused as refused:
+            messages.error(request, str(refused))
+        else:
+            messages.success(request, f"Silenced for {dict(_HOURS)[hours]}: no mail and no webhook. {made.reason}")
+        return self._open(pk)
+
+    def unsilence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Send messages about it again."""
+        if refusal := _refuse(request):
+            return refusal
+        if end_silences(self.select_silences(pk, database_time()), request.user.get_username()):
+            messages.success(request, "Messages are sent again.")
+        return self._open(pk)
+
+    def _open(self, pk: int) -> HttpResponse:
+        return HttpResponseRedirect(reverse(f"admin:audit_{self.opts.model_name}_change", args=[pk]))
+
+
 @admin.register(CeAlertRule)
-class AlertRuleAdmin(ModelAdmin):
+class AlertRuleAdmin(SilencePages, ModelAdmin):
     """Rules with what they do at the moment."""
 
     change_form_template = "audit/alert_rule.html"
+    silence = staticmethod(silence_rule)
     form = AlertRuleForm
     list_display = ("title", "status_label", "sentence", "repeat_hours", "changed_by", "changed_at")
     list_filter = ("is_enabled",)
@@ -88,6 +137,10 @@ class AlertRuleAdmin(ModelAdmin):
 
     class Media:
         js = ("convengine/alert.js",)
+
+    def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
+        """Those of the rule, without those of its alerts."""
+        return list_active_silences(now).filter(rule=pk, alert=None)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With whether they fire, and are silent."""
@@ -109,13 +162,10 @@ class AlertRuleAdmin(ModelAdmin):
         return describe_rule(rule)
 
     def get_urls(self) -> list[Any]:
-        """Add the preview, and silences."""
-        name = "audit_cealertrule"
+        """Add the preview."""
         wrap = self.admin_site.admin_view
         return [
-            path("preview/", wrap(self.preview_view), name=f"{name}_preview"),
-            path("<int:rule_id>/silence/", wrap(self.silence_view), name=f"{name}_silence"),
-            path("<int:rule_id>/unsilence/", wrap(self.unsilence_view), name=f"{name}_unsilence"),
+            path("preview/", wrap(self.preview_view), name="audit_cealertrule_preview"),
             *super().get_urls(),
         ]
 
@@ -182,36 +232,20 @@ class AlertRuleAdmin(ModelAdmin):
             {**self.admin_site.each_context(request), **context},
         )
 
-    def silence_view(self, request: HttpRequest, rule_id: int) -> HttpResponse:
-        """Send nothing about this rule for a while."""
-        if refusal := _refuse(request):
-            return refusal
-        rule = get_object_or_404(CeAlertRule, pk=rule_id)
-        form = SilenceForm(request.POST)
-        if form.is_valid():
-            _silence(request, lambda until, reason, by: silence_rule(rule, until, reason, by), form)
-        else:
-            messages.error(request, "The rule is not silenced: enter a reason.")
-        return HttpResponseRedirect(reverse("admin:audit_cealertrule_change", args=[rule_id]))
-
-    def unsilence_view(self, request: HttpRequest, rule_id: int) -> HttpResponse:
-        """Send messages about this rule again."""
-        if refusal := _refuse(request):
-            return refusal
-        silences = list_active_silences(database_time()).filter(rule=rule_id, alert=None)
-        if end_silences(silences, request.user.get_username()):
-            messages.success(request, "Messages are sent again.")
-        return HttpResponseRedirect(reverse("admin:audit_cealertrule_change", args=[rule_id]))
-
 
 @admin.register(CeAlert)
-class AlertAdmin(ReadOnlyAdmin):
+class AlertAdmin(SilencePages, ReadOnlyAdmin):
     """Alerts, newest first."""
 
     change_form_template = "audit/alert.html"
+    silence = staticmethod(silence_alert)
     list_display = ("title", "status_label", "value_label", "rule_label", "started_at", "ended_at")
     list_filter = ("status",)
     ordering = ("-alert_id",)
+
+    def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
+        """Those of the alert."""
+        return list_active_silences(now).filter(alert=pk)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With whether they are silent."""
@@ -231,41 +265,11 @@ class AlertAdmin(ReadOnlyAdmin):
     def value_label(self, alert: CeAlert) -> str:
         return show_value(alert, "worst_value")
 
-    def get_urls(self) -> list[Any]:
-        """Add silences."""
-        wrap, name = self.admin_site.admin_view, "audit_cealert"
-        return [
-            path("<int:alert_id>/silence/", wrap(self.silence_view), name=f"{name}_silence"),
-            path("<int:alert_id>/unsilence/", wrap(self.unsilence_view), name=f"{name}_unsilence"),
-            *super().get_urls(),
-        ]
-
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The alert with its messages and silences."""
         alert = self.get_object(request, object_id)
         context = _describe_alert_page(request, alert) if alert else {}
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
-
-    def silence_view(self, request: HttpRequest, alert_id: int) -> HttpResponse:
-        """Send nothing more about this alert for a while."""
-        if refusal := _refuse(request):
-            return refusal
-        alert = get_object_or_404(CeAlert, pk=alert_id)
-        form = SilenceForm(request.POST)
-        if form.is_valid():
-            _silence(request, lambda until, reason, by: silence_alert(alert, until, reason, by), form)
-        else:
-            messages.error(request, "The alert is not silenced: enter a reason.")
-        return HttpResponseRedirect(reverse("admin:audit_cealert_change", args=[alert_id]))
-
-    def unsilence_view(self, request: HttpRequest, alert_id: int) -> HttpResponse:
-        """Send messages about this alert again."""
-        if refusal := _refuse(request):
-            return refusal
-        silences = list_active_silences(database_time()).filter(alert=alert_id)
-        if end_silences(silences, request.user.get_username()):
-            messages.success(request, "Messages are sent again.")
-        return HttpResponseRedirect(reverse("admin:audit_cealert_change", args=[alert_id]))
 
 
 def preview_rule(rule: CeAlertRule) -> dict[str, Any]:
@@ -354,13 +358,3 @@ def _refuse(request: HttpRequest) -> HttpResponse | None:
         return HttpResponseNotAllowed(["POST"])
     require_right(request, SILENCE)
     return None
-
-
-def _silence(request: HttpRequest, silence: Any, form: SilenceForm) -> None:
-    try:
-        made: CeAlertSilence = silence(form.until, form.cleaned_data["reason"], request.user.get_username())
-    except SilenceRefused as refused:
-        messages.error(request, str(refused))
-    else:
-        label = dict(_HOURS)[form.cleaned_data["hours"]]
-        messages.success(request, f"Silenced for {label}: no mail and no webhook. {made.reason}")

@@ -143,7 +143,7 @@ def find_measure(name: str) -> Measure:
 
 def name_base(measure: Measure) -> str:
     """What a share or a mean is taken of: turns, conversations, or calls."""
-    return str(measure.unit) if measure.unit in (Unit.CONVERSATIONS, Unit.CALLS) else "turns"
+    return str(measure.unit) if measure.unit in (Unit.CONVERSATIONS, Unit.FORMS, Unit.CALLS) else "turns"
 
 
 def format_value(measure: Measure, value: Decimal) -> str:

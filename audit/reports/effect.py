@@ -1,7 +1,7 @@
 """The effect of a release: the rates of the turns on it, beside those on the releases before it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -12,19 +12,30 @@ from django.urls import reverse
 
 from audit.models import CeTurnCount
 from audit.reports.days import floor_hour
-from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, Measure
+from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, Measure, Unit
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
 from audit.reports.report import Selection, Totals, read_releases
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.rows import Intent
-from convengine.server.app_interfaces import RateChange, ReleaseEffect, ReleaseNote, Verdict, configuration
+from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.app_interfaces import (
+    IntentShift,
+    RateChange,
+    ReleaseEffect,
+    ReleaseNote,
+    Verdict,
+    configuration,
+)
 
 #: The shares that are watched.
-RATES = (NOT_UNDERSTOOD_TURNS, HANDED_OVER, FAILED)
+RATES = (NOT_UNDERSTOOD_TURNS, HANDED_OVER, FORMS_COMPLETED, FAILED)
 #: Turns that are so much older than the release are not compared, nor those that are so much later.
 WINDOW = timedelta(days=30)
 #: How many intents and states are listed, and from how many standard errors on.
 MOST_MOVED, _MOVED = 8, 2.0
+#: From so many standard errors on, Home names the release: many intents and releases are compared, and the turns of a
+#: conversation are not independent of each other.
+_SHIFTED = {Unit.TURNS: 5.0, Unit.CONVERSATIONS: 3.5}
 
 
 class ReleaseGroup(NamedTuple):
@@ -41,16 +52,23 @@ class ReleaseGroup(NamedTuple):
 
 
 class MovedShare(NamedTuple):
-    """An intent or a state with its share of the turns before and after."""
+    """An intent or a state with its share of the turns, or of the conversations begun, before and after."""
 
     name: str
     before: Proportion
     after: Proportion
+    unit: Unit = Unit.TURNS
 
     @property
     def errors(self) -> float:
         """How many standard errors the share rose."""
         return count_standard_errors(self.after, self.before)
+
+    @property
+    def clearness(self) -> float:
+        """From 1 on, Home says that it changed."""
+        has_enough = min(self.before.whole, self.after.whole) >= FEWEST_TURNS
+        return abs(self.errors) / _SHIFTED[self.unit] if has_enough else 0.0
 
     @property
     def is_clear(self) -> bool:
@@ -99,16 +117,22 @@ def group_releases(releases: Iterable[tuple[int, Totals]]) -> list[ReleaseGroup]
     return groups
 
 
-def describe_effect(after: ReleaseGroup, before: ReleaseGroup) -> ReleaseEffect:
+def describe_effect(
+    after: ReleaseGroup, before: ReleaseGroup, shifts: Mapping[int, Sequence[IntentShift]]
+) -> ReleaseEffect:
     """The effect for other pages."""
     rates = [
-        RateChange(measure.label.lower(), old.share, new.share, judge_change(new, old))
+        RateChange(measure.label.lower(), old.share, new.share, judge_rate(measure, new, old))
         for measure in RATES
         for old, new in [(_read_rate(before.totals, measure), _read_rate(after.totals, measure))]
     ]
-    return ReleaseEffect(
-        after.first, after.last, after.totals.turns, before.totals.turns, rates, effect_url(after.last)
-    )
+    turns, turns_before, url = after.totals.turns, before.totals.turns, effect_url(after.last)
+    return ReleaseEffect(after.first, after.last, turns, turns_before, rates, url, shifts.get(after.last, ()))
+
+
+def judge_rate(measure: Measure, after: Proportion, before: Proportion) -> Verdict:
+    """Whether a rate got worse or better."""
+    return judge_change(after, before, higher_is_worse=measure.higher_is_worse is not False)
 
 
 def effect_url(number: int) -> str:
@@ -166,16 +190,21 @@ def name_intent(intent: str) -> str:
 
 
 def list_moved_intents(comparison: Comparison) -> list[MovedShare]:
-    """The intents whose share of the turns changed most. One query."""
-    return _list_moved(comparison, CeTurnCount.TURN, "intent_code")
+    """The intents whose share of the turns changed most."""
+    if comparison.before is None:
+        return []
+    return _choose_moved(_list_moved_intents(comparison.before.totals, comparison.after.totals))
+
+
+def list_moved_openings(comparison: Comparison) -> list[MovedShare]:
+    """The intents whose share of the first messages of conversations changed most."""
+    if comparison.before is None:
+        return []
+    return _choose_moved(_list_moved_openings(comparison.before.totals, comparison.after.totals))
 
 
 def list_moved_states(comparison: Comparison) -> list[MovedShare]:
     """The states whose share of the turns changed most. One query."""
-    return _list_moved(comparison, CeTurnCount.STATE, "value")
-
-
-def _list_moved(comparison: Comparison, kind: str, column: str) -> list[MovedShare]:
     if comparison.before is None:
         return []
     after, before = comparison.after, comparison.before
@@ -183,45 +212,99 @@ def _list_moved(comparison: Comparison, kind: str, column: str) -> list[MovedSha
     either_side = Q(config_version__range=(before.first, before.last)) | Q(
         config_version__range=(after.first, after.last)
     )
-    sums = Selection(comparison.since, comparison.until).counts.filter(either_side, kind=kind)
+    sums = Selection(comparison.since, comparison.until).counts.filter(either_side, kind=CeTurnCount.STATE)
     when = When(config_version__gte=after.first, then=Value(True))
     is_after = Case(when, default=Value(False), output_field=BooleanField())
-    rows = sums.annotate(is_after=is_after).values_list(column, "is_after")
+    rows = sums.annotate(is_after=is_after).values_list("value", "is_after")
     counts: dict[str, dict[bool, int]] = defaultdict(lambda: {True: 0, False: 0})
     for name, side, turns in rows.annotate(sum=Sum("turns")).order_by():
         counts[name][bool(side)] += turns
-    moved = [
-        MovedShare(
-            name,
-            Proportion(sides[False], before.totals.turns),
-            Proportion(sides[True], after.totals.turns),
-        )
+    return _choose_moved(
+        MovedShare(name, Proportion(sides[False], before.totals.turns), Proportion(sides[True], after.totals.turns))
         for name, sides in counts.items()
-    ]
+    )
+
+
+def _list_moved_intents(before: Totals, after: Totals) -> Iterator[MovedShare]:
+    """Every intent with its share of the turns on both sides."""
+    for intent in before.intents | after.intents:
+        old, new = Proportion(before.intents[intent], before.turns), Proportion(after.intents[intent], after.turns)
+        yield MovedShare(intent, old, new)
+
+
+def _list_moved_openings(before: Totals, after: Totals) -> Iterator[MovedShare]:
+    """Every intent with its share of the conversations begun on both sides."""
+    for intent in before.openings | after.openings:
+        old = Proportion(before.openings[intent], before.conversations)
+        new = Proportion(after.openings[intent], after.conversations)
+        yield MovedShare(intent, old, new, Unit.CONVERSATIONS)
+
+
+def _choose_moved(moved: Iterable[MovedShare]) -> list[MovedShare]:
     clear = [share for share in moved if abs(share.errors) > _MOVED]
     return sorted(clear, key=lambda share: -abs(share.errors))[:MOST_MOVED]
 
 
-def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> ReleaseEffect | None:
-    """The release since which a rate is most clearly worse: all turns from it on beside all before; null if unclear."""
-    rises = []
+def find_shifts(groups: Sequence[ReleaseGroup]) -> dict[int, list[IntentShift]]:
+    """By the last release of a group: the intents that clearly have other shares from it on than before.
+
+    A release is left out if no intent lost messages with it: those that nobody understood before got better.
+    """
+    shares = {group.last: _list_clearest_shares(before, after) for group, before, after in _split_at_each(groups)}
+    clearest: dict[str, tuple[float, int]] = {}
+    for number, of_release in shares.items():
+        for share in of_release:
+            clearest[share.name] = max(clearest.get(share.name, (1.0, 0)), (share.clearness, number))
+    return {
+        number: [
+            IntentShift(name_intent(share.name), str(share.unit), share.before.share or 0, share.after.share or 0)
+            for share in shares[number]
+        ]
+        for number in sorted({number for _, number in clearest.values() if number})
+        if any(share.errors < 0 and share.name != UNKNOWN for share in shares[number])
+    }
+
+
+def _list_clearest_shares(before: Totals, after: Totals) -> list[MovedShare]:
+    """The intents whose shares changed most: of the turns, or of the conversations begun where that is clearer."""
+    shares: dict[str, MovedShare] = {}
+    for share in (*_list_moved_intents(before, after), *_list_moved_openings(before, after)):
+        known = shares.get(share.name)
+        if known is None or share.clearness > known.clearness:
+            shares[share.name] = share
+    return _choose_moved(shares.values())
+
+
+def _split_at_each(groups: Sequence[ReleaseGroup]) -> Iterator[tuple[ReleaseGroup, Totals, Totals]]:
+    """Each release but the first with the numbers before it, and with those from it on."""
     for index in range(1, len(groups)):
         before, after = (sum((group.totals for group in part), Totals()) for part in (groups[:index], groups[index:]))
+        yield groups[index], before, after
+
+
+def find_turning_point(
+    measure: Measure, groups: Sequence[ReleaseGroup], shifts: Mapping[int, Sequence[IntentShift]]
+) -> ReleaseEffect | None:
+    """The release since which a rate is most clearly worse: all turns from it on beside all before; null if unclear."""
+    rises = []
+    for index, (_, before, after) in enumerate(_split_at_each(groups), 1):
         share, old_share = _read_rate(after, measure), _read_rate(before, measure)
-        if judge_change(share, old_share, higher_is_worse=measure.higher_is_worse is not False) is Verdict.WORSE:
+        if judge_rate(measure, share, old_share) is Verdict.WORSE:
             rises.append((abs(count_standard_errors(share, old_share)), index, before, after))
     if not rises:
         return None
     _, index, before, after = max(rises, key=lambda rise: rise[:2])
     whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
-    return describe_effect(groups[index]._replace(totals=after), whole)
+    return describe_effect(groups[index]._replace(totals=after), whole, shifts)
 
 
-def list_effects(groups: Sequence[ReleaseGroup], since_release: int) -> Iterator[ReleaseEffect]:
+def list_effects(
+    groups: Sequence[ReleaseGroup], since_release: int, shifts: Mapping[int, Sequence[IntentShift]]
+) -> Iterator[ReleaseEffect]:
     """The effects of the releases from one on, the newest first."""
     for index in range(len(groups) - 1, 0, -1):
         if groups[index].last >= since_release:
-            yield describe_effect(groups[index], groups[index - 1])
+            yield describe_effect(groups[index], groups[index - 1], shifts)
 
 
 def _ceil_hour(moment: datetime) -> datetime:

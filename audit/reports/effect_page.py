@@ -14,14 +14,16 @@ from audit.reports.effect import (
     build_rate_search,
     compare_release,
     effect_url,
+    judge_rate,
     list_moved_intents,
+    list_moved_openings,
     list_moved_states,
     name_intent,
 )
 from audit.reports.measures import Measure
-from audit.reports.proportion import FEWEST_TURNS, Proportion, judge_change
+from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report_request import RIGHT
-from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.labels import code_label, format_percent
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import ReleaseNote, Verdict, release_history
 
@@ -100,11 +102,13 @@ def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
     lines = list(_build_lines(comparison))
     others = [number for number in range(comparison.after.first, comparison.after.last + 1) if number != release.number]
     intents = [(name_intent(share.name), share) for share in list_moved_intents(comparison)]
+    openings = [(name_intent(share.name), share) for share in list_moved_openings(comparison)]
     return {
         "lines": lines,
         "summary": _summarise(lines, comparison),
-        "moved": _describe_moved(intents),
+        "moved": _describe_moved(intents, "turns") or _describe_moved(openings, "conversations begun"),
         "intents": intents,
+        "openings": openings,
         "states": [(code_label(share.name), share) for share in list_moved_states(comparison)],
         "together": release_history().list_release_notes(others[-20:]) if others else [],
         "previous_url": effect_url(comparison.before.last) if comparison.before else "",
@@ -122,7 +126,7 @@ def _build_lines(comparison: Comparison) -> Iterable[RateLine]:
         ]
         top = max([5.0, *(point.high for point in points if point.whole)])
         later = _build_point(since_then, comparison, None, measure) if has_later else None
-        verdicts = judge_change(after, before), judge_change(since_then, before)
+        verdicts = judge_rate(measure, after, before), judge_rate(measure, since_then, before)
         yield RateLine(measure, points[0], points[1], verdicts[0], later, verdicts[1], top)
 
 
@@ -144,20 +148,24 @@ def _summarise(lines: Sequence[RateLine], comparison: Comparison) -> str:
     unclear = (Verdict.SAME, Verdict.TOO_FEW)
     texts = []
     for line in lines:
+        label, share = line.measure.label, format_percent(line.after.share)
         if line.verdict not in unclear:
-            texts.append(f"{line.measure.label}: {line.before.share} % → {line.after.share} %, {line.verdict.value}.")
+            texts.append(f"{label}: {format_percent(line.before.share)} → {share}, {line.verdict.value}.")
         if line.since_then and line.verdict_since_then not in (*unclear, line.verdict):
-            share, verdict = line.since_then.share, line.verdict_since_then.value
-            texts.append(f"{line.measure.label} with all later releases: {share} %, {verdict}.")
+            share = format_percent(line.since_then.share)
+            texts.append(f"{label} with all later releases: {share}, {line.verdict_since_then.value}.")
     return " ".join(texts) or "No rate differs by more than chance explains."
 
 
-def _describe_moved(intents: Sequence[tuple[str, MovedShare]]) -> str:
+def _describe_moved(intents: Sequence[tuple[str, MovedShare]], whole: str) -> str:
     """The intents whose share clearly changed, in one sentence; blank if there are none."""
-    clear = [f"{name} ({share.before.share} % → {share.after.share} %)" for name, share in intents if share.is_clear]
+    clear = [
+        f"{name} ({format_percent(share.before.share)} → {format_percent(share.after.share)})"
+        for name, share in intents
+        if share.is_clear
+    ]
     if not clear:
         return ""
     more = f" and {len(clear) - MOST_NAMED} more" if len(clear) > MOST_NAMED else ""
-    return (
-        f"Intents whose share of the turns changed by more than chance explains: {', '.join(clear[:MOST_NAMED])}{more}."
-    )
+    named = f"{', '.join(clear[:MOST_NAMED])}{more}"
+    return f"Intents whose share of the {whole} changed by more than chance explains: {named}."

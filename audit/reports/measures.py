@@ -22,6 +22,7 @@ class Unit(StrEnum):
 
     TURNS = "turns"
     CONVERSATIONS = "conversations"
+    FORMS = "forms"
     CALLS = "calls"
     MILLISECONDS = "ms"
     COST = "cost"
@@ -49,7 +50,7 @@ class Measure:
     @property
     def is_share(self) -> bool:
         """True for a count with its percentage of the base."""
-        return self.base is not None and self.unit in (Unit.TURNS, Unit.CONVERSATIONS, Unit.CALLS)
+        return self.base is not None and self.unit in (Unit.TURNS, Unit.CONVERSATIONS, Unit.FORMS, Unit.CALLS)
 
     @property
     def needs_durations(self) -> bool:
@@ -206,7 +207,7 @@ FORMS_STARTED = Measure(
     "forms_started",
     "Forms started",
     "Forms that began to collect fields.",
-    Unit.TURNS,
+    Unit.FORMS,
     lambda totals: totals.forms_started,
     search={"milestone": Milestone.FORM_STARTED},
 )
@@ -214,7 +215,7 @@ FORMS_COMPLETED = Measure(
     "forms_completed",
     "Forms completed",
     "Forms that were done, beside the forms started.",
-    Unit.TURNS,
+    Unit.FORMS,
     lambda totals: totals.forms_completed,
     lambda totals: totals.forms_started,
     higher_is_worse=False,

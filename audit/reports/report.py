@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, Self
 
-from django.db.models import Max, Min, Q, QuerySet, Sum
+from django.db.models import IntegerField, Max, Min, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
 from audit.models import CeMcpUserFeedback, CeTurnCount, CeTurnDayCount
@@ -84,6 +84,9 @@ class Totals:
     failed_calls: int = 0
     #: How many took how long, by the first millisecond of their range.
     durations: Counter[int] = field(default_factory=Counter)
+    #: In the numbers of a release: the turns of each intent, and the conversations that began with it.
+    intents: Counter[str] = field(default_factory=Counter)
+    openings: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: str, value: str, turns: int, amount: Decimal) -> None:
         """Add a count."""
@@ -211,11 +214,28 @@ def read_totals(selection: Selection, *, has_durations: bool = False) -> Totals:
 
 
 def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
-    """The numbers of each release, in the order of the releases."""
-    totals: dict[int, Totals] = defaultdict(Totals)
-    for (number, kind, value), (turns, amount) in _sum_by(selection, "config_version", "kind", "value"):
-        totals[number].add(kind, value, turns, amount)
-    return sorted(totals.items())
+    """The numbers of each release, in the order of the releases. One query."""
+    return read_releases_of(selection)[0]
+
+
+def read_releases_of(*selections: Selection) -> list[list[tuple[int, Totals]]]:
+    """The numbers of each release, for each selection. One query."""
+    zone = timezone.get_current_timezone()
+    parts = [
+        counts.annotate(index=Value(index, output_field=IntegerField()))
+        for index, selection in enumerate(selections)
+        for counts in selection.split(zone)
+    ]
+    totals: list[dict[int, Totals]] = [defaultdict(Totals) for _ in selections]
+    columns = ("index", "config_version", "intent_code", "kind", "value")
+    for (index, number, intent, kind, value), (turns, amount) in _sum_by(selections[0], *columns, parts=parts):
+        of_release = totals[index][number]
+        of_release.add(kind, value, turns, amount)
+        if kind == CeTurnCount.TURN:
+            of_release.intents[intent] += turns
+        elif kind == CeTurnCount.BEGUN:
+            of_release.openings[intent] += turns
+    return [sorted(each.items()) for each in totals]
 
 
 def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[datetime, Totals]:

@@ -23,7 +23,7 @@ from audit.reports.release_marks import mark_releases
 from audit.reports.report import Selection, build_report, choose_days
 from audit.reports.week import WEEK, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.server.app_interfaces import ReleaseNote, WeekRate, WeekSummary, release_history
+from convengine.server.app_interfaces import ReleaseEffect, ReleaseNote, WeekRate, WeekSummary, release_history
 
 MOST_FLOWS = 6
 _STYLE = "convengine/weekly.css"
@@ -39,6 +39,13 @@ class WorseRate(NamedTuple):
     """A rate that got worse or is high, and the release that stands out."""
 
     rate: WeekRate
+    note: ReleaseNote | None
+
+
+class MovingRelease(NamedTuple):
+    """A release since which messages have other intents, and no rate is worse."""
+
+    effect: ReleaseEffect
     note: ReleaseNote | None
 
 
@@ -72,7 +79,7 @@ def render_weekly_page(now: datetime | None = None, *, is_file: bool = False) ->
         "until": now,
         "summary": summary,
         "chart": draw_bars(days, [mark and (mark.short, "") for mark in mark_releases(report.periods)]),
-        "worse": list(_list_worse(summary)),
+        **_describe_changes(summary),
         "flows": _list_flows(until),
         "is_file": is_file,
         "style": _read_style() if is_file else "",
@@ -90,12 +97,20 @@ def _read_style() -> str:
     return Path(str(path)).read_text() if path else ""
 
 
-def _list_worse(summary: WeekSummary) -> Iterator[WorseRate]:
+def _describe_changes(summary: WeekSummary) -> dict[str, Any]:
+    """What got worse, and which releases moved messages."""
     causes = {rate.since.last for rate in summary.rates if rate.since}
-    notes = {note.number: note for note in release_history().list_release_notes(causes)} if causes else {}
-    for rate in summary.rates:
-        if rate.is_worse or rate.is_high:
-            yield WorseRate(rate, notes.get(rate.since.last) if rate.since else None)
+    moving = [effect for effect in summary.effects if effect.shifts and effect.last not in causes]
+    numbers = causes.union(effect.last for effect in moving)
+    notes = {note.number: note for note in release_history().list_release_notes(numbers)} if numbers else {}
+    return {
+        "worse": [
+            WorseRate(rate, notes.get(rate.since.last) if rate.since else None)
+            for rate in summary.rates
+            if rate.is_worse or rate.is_high
+        ],
+        "moving": [MovingRelease(effect, notes.get(effect.last)) for effect in moving],
+    }
 
 
 def _list_flows(until: datetime) -> list[FlowLine]:

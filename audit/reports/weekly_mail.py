@@ -12,6 +12,7 @@ from django.utils.timezone import localtime
 from audit.reports.week import summarise_week
 from audit.reports.weekly import render_weekly_page
 from convengine.engine.turn.job import Counts, Job, Weekly
+from convengine.engine.turn.labels import format_percent
 from convengine.server.app_interfaces import WeekSummary
 from convengine.server.deployment import conf
 
@@ -51,10 +52,9 @@ def _write_text(summary: WeekSummary) -> str:
     """The figures as plain text. Messages of users are in the attached page only."""
     lines = [f"Turns: {summary.turns}, {summary.previous_turns} in the week before."]
     for rate in summary.rates:
-        before = "" if rate.previous_share is None else f", {rate.previous_share} % in the week before"
-        share = "-" if rate.share is None else f"{rate.share} %"
+        before = "" if rate.previous_share is None else f", {format_percent(rate.previous_share)} in the week before"
         worse = " It got worse." if rate.is_worse else ""
-        lines.append(f"{rate.label.capitalize()}: {share}{before}.{worse}")
+        lines.append(f"{rate.label.capitalize()}: {format_percent(rate.share)}{before}.{worse}")
     lines.append("The attached page has the whole week on one sheet.")
     return "\n".join(lines)
 

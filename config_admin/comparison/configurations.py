@@ -1,6 +1,7 @@
 """The differences of two configurations on pages: counted by table, shown by row."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from django.http import HttpRequest, QueryDict
@@ -91,6 +92,12 @@ def first_rows(differences: Differences, count: int) -> list[ChangedRow]:
     """The first changed rows in detail."""
     rows = ((table, row) for table, rows in differences.items() for row in rows)
     return [changed_row(table, row) for (table, row), _ in zip(rows, range(count), strict=False)]
+
+
+def list_first_rows(request: HttpRequest, differences: Differences, count: int) -> list[ChangedRow]:
+    """The first changed rows, without the addresses of those that the user may not open."""
+    rows = islice(((table, row) for table, rows in differences.items() for row in rows), count)
+    return [_open_to(request, table, changed_row(table, row)) for table, row in rows]
 
 
 def changed_row(table: str, row: Difference) -> ChangedRow:

@@ -15,6 +15,7 @@ from config_admin.releases.gradual import NotGradual, change_audience, give_to_a
 from config_admin.releases.models import CeGradualRelease, GradualStatus
 from config_admin.restore.restore_rows import RowsBelongTogether
 from config_admin.restore.stop_gradual import stop_gradual_release
+from convengine.engine.turn.labels import format_percent
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import badge_column, effect_url
 
@@ -44,7 +45,7 @@ class GradualReleaseAdmin(ModelAdmin):
 
     @admin.display(description="share", ordering="share")
     def share_label(self, row: CeGradualRelease) -> str:
-        return f"{row.share} %"
+        return format_percent(row.share)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Drafts are published gradually."""
@@ -153,7 +154,7 @@ def describe_sides(sides: Sides) -> Iterator[tuple[str, list[str]]]:
 
 
 def _share(count: int, base: int) -> str:
-    return f"{count} ({100 * count / base:.1f} %)" if base else "0"
+    return f"{count} ({format_percent(100 * count / base)})" if base else "0"
 
 
 def _refuse(request: HttpRequest) -> HttpResponse | None:

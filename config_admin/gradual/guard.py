@@ -7,6 +7,7 @@ from config_admin.releases.gradual import NotGradual, find_gradual_release
 from config_admin.releases.models import CeGradualRelease, GuardMetric
 from config_admin.restore.stop_gradual import stop_gradual_release
 from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.labels import format_percent
 from convengine.server.app_interfaces import SideCounts, turn_reader
 
 GUARD = "guard"
@@ -40,8 +41,8 @@ def find_guard_reason(row: CeGradualRelease, sides: Sides) -> str:
     if newer - older <= row.guard_bound:
         return ""
     return (
-        f"{metric.label}: {newer:.1f} % of {sides.newer.turns} turns, against {older:.1f} % of {sides.older.turns} "
-        f"turns of the others. The bound is {row.guard_bound} points."
+        f"{metric.label}: {format_percent(newer)} of {sides.newer.turns} turns, against {format_percent(older)} of "
+        f"{sides.older.turns} turns of the others. The bound is {row.guard_bound} points."
     )
 
 

@@ -1,6 +1,6 @@
 """The first page of the admin: what is new and wrong, how the week was, what changed, and what to do next."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import Any, NamedTuple
@@ -11,8 +11,11 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from config_admin.comparison.configurations import list_first_rows
 from config_admin.drafts.models import (
     CeDraft,
     CeDraftReview,
@@ -31,19 +34,23 @@ from config_admin.health.impact import Impact
 from config_admin.health.page import health_url
 from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, summarise_findings
 from config_admin.releases.content import control_plane
+from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
 from convengine.engine.rules.explain import list_faults
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.labels import format_percent
 from convengine.engine.turn.release_settings import MODE
 from convengine.engine.turn.scope import UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import (
+    IntentShift,
     MessageGroup,
     ReleaseEffect,
     Verdict,
+    WeekRate,
     WeekSummary,
     access_log,
     turn_reader,
@@ -59,6 +66,10 @@ GUARD_DAYS = 7
 CONCERNS = 12
 NEWEST_FINDINGS = 5
 MOST_DRAFTS = 200
+#: How many of the intents that a release moved, and of the rows that it changed, a notice names.
+MOST_SHIFTS, MOST_CHANGED = 3, 3
+#: What a rate says of its turns; the others “were” what they are called.
+_VERBS = {"failed": "failed", "forms completed": "were completed"}
 FOR_YOU = "For you"
 
 
@@ -78,6 +89,9 @@ class Notice(NamedTuple):
     is_wrong: bool = True
     #: What it is about; its address may be blank.
     subject: HomeLink | None = None
+    #: The rows that the release changed, and how many more.
+    changed: Sequence[HomeLink] = ()
+    more_changed: int = 0
 
     @property
     def steps(self) -> Sequence[HomeLink]:
@@ -108,7 +122,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("audit.view_cealert"):
         notices += _list_alerts()
     if week:
-        notices += _list_rate_notices(week, releases or [], may_undo=may("config_admin.change_cerule"))
+        notices += _list_week_notices(request, week, releases or [])
         if week.largest_groups:
             access_log().log_row_access(request, None)
     if may("config_admin.view_cetestrun"):
@@ -174,33 +188,81 @@ def _list_alerts() -> Iterator[Notice]:
         )
 
 
-def _list_rate_notices(week: WeekSummary, releases: Sequence[CeRelease], *, may_undo: bool) -> Iterator[Notice]:
-    """The rates that are worse than a week ago, or too high, each with the release that stands out."""
-    reasons = {release.pk: release for release in releases}
+def _list_week_notices(request: HttpRequest, week: WeekSummary, releases: Sequence[CeRelease]) -> Iterator[Notice]:
+    """What is worse than a week ago, or too high, and the releases since which messages have other intents."""
+    named = {rate.since.last for rate in week.rates if rate.since}
+    shifting = [effect for effect in week.effects if effect.shifts and effect.last not in named]
+    known = {release.pk: release for release in releases}
+    missing = named.union(effect.last for effect in shifting) - known.keys()
+    if missing:
+        known |= CeRelease.objects.defer("manifest").in_bulk(list(missing))
     for rate in week.rates:
-        if not rate.is_worse and not rate.is_high:
-            if rate.label == "failed" and rate.number:
-                verb = "turn failed" if rate.number == 1 else "turns failed"
-                text = f"{rate.number} {verb} in the last seven days."
-                yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
-            continue
-        verb = "failed" if rate.label == "failed" else f"were {rate.label}"
-        text = f"{rate.share} % of the {rate.unit} of the last seven days {verb}"
-        text += f", after {rate.previous_share} % in the seven days before." if rate.previous_share is not None else "."
-        links = []
-        if rate.since:
-            effect = rate.since
-            change = next(each for each in effect.rates if each.label == rate.label)
-            name = _name_releases(effect, reasons.get(effect.last))
-            text += f" It got worse with {name}: {change.before} % before, {change.after} % since."
-            links.append(HomeLink(f"See the effect of release {effect.last}", effect.url))
-            if may_undo:
-                links.append(HomeLink("Take it back", _undo_url(effect.last)))
-        elif rate.label == "not understood":
-            links.append(HomeLink("See what to teach", week.inbox_url))
-        else:
-            links.append(HomeLink("See these turns", rate.url))
-        yield Notice("Worse" if rate.is_worse else "High", text, links)
+        if rate.is_worse or rate.is_high:
+            yield _describe_rate(request, week, rate, known)
+        elif rate.label == "failed" and rate.number:
+            verb = "turn failed" if rate.number == 1 else "turns failed"
+            text = f"{rate.number} {verb} in the last seven days."
+            yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
+    for effect in shifting:
+        text = f"Messages have other intents since {_name_releases(effect, known.get(effect.last))}."
+        text += f" {_describe_shifts(effect)}"
+        yield _add_release(request, Notice("Moved", text, is_wrong=False), effect)
+
+
+def _describe_rate(
+    request: HttpRequest, week: WeekSummary, rate: WeekRate, releases: Mapping[int, CeRelease]
+) -> Notice:
+    """A rate that is worse, or too high, with the release that stands out."""
+    verb = _VERBS.get(rate.label, f"were {rate.label}")
+    text = f"{format_percent(rate.share)} of the {rate.unit} of the last seven days {verb}"
+    if rate.previous_share is not None:
+        text += f", after {format_percent(rate.previous_share)} in the seven days before"
+    notice = Notice("Worse" if rate.is_worse else "High", f"{text}.")
+    if rate.since:
+        change = next(each for each in rate.since.rates if each.label == rate.label)
+        text = f"{notice.text} It got worse with {_name_releases(rate.since, releases.get(rate.since.last))}:"
+        text += f" {format_percent(change.before)} before, {format_percent(change.after)} since."
+        text += f" {_describe_shifts(rate.since)}" if rate.since.shifts else ""
+        return _add_release(request, notice._replace(text=text), rate.since)
+    if rate.label == "not understood":
+        return notice._replace(links=[HomeLink("See what to teach", week.inbox_url)])
+    return notice._replace(links=[HomeLink("See these turns", rate.url)] if rate.url else [])
+
+
+def _add_release(request: HttpRequest, notice: Notice, effect: ReleaseEffect) -> Notice:
+    """The notice with the links to a release's effect and to undo it, and with the rows that it changed."""
+    links = [HomeLink(f"See the effect of release {effect.last}", effect.url)]
+    if request.user.has_perm("config_admin.change_cerule"):
+        links.append(HomeLink("Take it back", _undo_url(effect.last)))
+    changed: list[HomeLink] = []
+    total = 0
+    if request.user.has_perm("config_admin.view_cerelease"):
+        first = CeRelease.objects.filter(pk=effect.first).values_list("parent_id", flat=True).first()
+        by_table = differences(first or 0, effect.last)
+        total = sum(map(len, by_table.values()))
+        for row in list_first_rows(request, by_table, MOST_CHANGED):
+            name = f"{row.name} · {row.about}" if row.about else row.name
+            changed.append(HomeLink(f"{name} ({row.how})", row.url))
+    return notice._replace(links=links, changed=changed, more_changed=total - len(changed))
+
+
+def _describe_shifts(effect: ReleaseEffect) -> str:
+    """The intents that have more messages since a release, and those that have fewer."""
+    parts = []
+    for word, shifts in (
+        ("More", [shift for shift in effect.shifts if shift.after > shift.before]),
+        ("Fewer", [shift for shift in effect.shifts if shift.after < shift.before]),
+    ):
+        if shifts:
+            named = ", ".join(map(_describe_shift, shifts[:MOST_SHIFTS]))
+            more = f" and {len(shifts) - MOST_SHIFTS} more intents" if len(shifts) > MOST_SHIFTS else ""
+            parts.append(f"{word} messages: {named}{more}.")
+    return " ".join(parts)
+
+
+def _describe_shift(shift: IntentShift) -> str:
+    before, after = format_percent(shift.before), format_percent(shift.after)
+    return f"{shift.intent} ({before} → {after} of the {shift.unit})"
 
 
 def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:
@@ -208,7 +270,8 @@ def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:
     if release is None:
         return name
     author = release.author or release.get_origin_display()
-    return f"{name} by {author}" + (f", “{shorten_line(release.reason)}”" if release.reason else "")
+    reason = f", “{shorten_line(release.reason)}”" if release.reason else ""
+    return f"{name} of {date_format(localtime(release.created_at), 'l j F, H:i')}, by {author}{reason}"
 
 
 def _undo_url(number: int) -> str:
@@ -322,8 +385,12 @@ def _describe_effect(effect: ReleaseEffect) -> str:
     unclear = (Verdict.SAME, Verdict.TOO_FEW)
     if clear := [rate for rate in effect.rates if rate.verdict not in unclear]:
         return ", ".join(
-            f"{rate.verdict.value.capitalize()}: {rate.label} {rate.before} % → {rate.after} %" for rate in clear
+            f"{rate.verdict.value.capitalize()}: {rate.label} "
+            f"{format_percent(rate.before)} → {format_percent(rate.after)}"
+            for rate in clear
         )
+    if effect.shifts:
+        return f"Messages moved between intents: {', '.join(shift.intent for shift in effect.shifts[:MOST_SHIFTS])}"
     if effect.rates[0].verdict is Verdict.TOO_FEW:
         return f"Too few turns to say ({effect.turns})"
     return "No clear difference"

@@ -250,6 +250,16 @@ class RateChange(NamedTuple):
     verdict: Verdict
 
 
+class IntentShift(NamedTuple):
+    """The share of an intent before and since something, in percent of the turns or of the conversations begun."""
+
+    intent: str
+    #: What it is a share of: turns or conversations.
+    unit: str
+    before: float
+    after: float
+
+
 class ReleaseEffect(NamedTuple):
     """The turns on a release, beside those on the releases before it."""
 
@@ -260,6 +270,8 @@ class ReleaseEffect(NamedTuple):
     turns_before: int
     rates: Sequence[RateChange]
     url: str
+    #: The intents that got other turns since then; at least one of them lost some.
+    shifts: Sequence[IntentShift] = ()
 
     @property
     def worse_rates(self) -> Sequence[RateChange]:
@@ -271,7 +283,7 @@ class WeekRate(NamedTuple):
     """How many turns or conversations of a week had something, beside the week before."""
 
     label: str
-    #: What is counted: turns or conversations.
+    #: What is counted: turns, conversations or forms.
     unit: str
     number: int
     #: In percent; null without turns.
@@ -316,6 +328,13 @@ class WeekSummary(NamedTuple):
     report_url: str
     inbox_url: str
     weekly_url: str
+
+    @property
+    def has_changed(self) -> bool:
+        """True if a rate got worse or is high, or messages have other intents since a release."""
+        return any(rate.is_worse or rate.is_high for rate in self.rates) or any(
+            effect.shifts for effect in self.effects
+        )
 
     @property
     def has_misses(self) -> bool:

@@ -104,6 +104,13 @@ def code_label(code: str | None) -> str:
     return _CODES.get(code or "UNKNOWN", code or "")
 
 
+def format_percent(share: float | None) -> str:
+    """A share as all pages write it, such as `26.7 %`; a dash for none. A whole number was chosen, not measured."""
+    if share is None:
+        return "–"
+    return f"{share} %" if isinstance(share, int) else f"{share:.1f} %"
+
+
 def describe_position(intent: str | None, state: str | None) -> str:
     """An intent and a state in words: "Intent FEES, state IDLE"."""
     known_intent, known_state = (code not in (None, "", "UNKNOWN") for code in (intent, state))

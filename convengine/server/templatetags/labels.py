@@ -10,6 +10,7 @@ from convengine.engine.turn.labels import (
     STEPS,
     code_label,
     describe_position,
+    format_percent,
     lifecycle_reason,
     purpose_label,
     step_label,
@@ -20,6 +21,7 @@ from convengine.server.admin_site.layout import find_entry_help
 register = template.Library()
 register.filter("code_label", code_label)
 register.filter("lifecycle_reason", lifecycle_reason)
+register.filter("percent", format_percent)
 register.filter("purpose_label", purpose_label)
 register.filter("stage_label", stage_label)
 register.filter("step_label", step_label)

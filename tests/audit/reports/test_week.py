@@ -46,6 +46,41 @@ def test_the_release_that_began_it_is_named_though_later_ones_are_as_bad_and_eac
     assert not any(effect.worse_rates for effect in week.effects[:2])
 
 
+def test_a_release_since_which_messages_have_other_intents_is_named_though_later_ones_have_more_turns() -> None:
+    for release, days, fees, rates in ((4, 9, 60, 40), (5, 3, 20, 60), (6, 1, 30, 90)):
+        count_openings(release, days, FEES=fees, RATES=rates, HOURS=50)
+    effects = {effect.last: effect for effect in summarise_week().effects}
+    assert [tuple(shift) for shift in effects[5].shifts] == [
+        ("FEES", "conversations", 40.0, 16.7), ("RATES", "conversations", 26.7, 50.0)
+    ]  # fmt: skip
+    assert not effects[6].shifts
+
+
+def test_a_release_since_which_more_messages_are_understood_moved_none() -> None:
+    count_openings(4, 9, UNKNOWN=90, FEES=60)
+    count_openings(5, 2, UNKNOWN=10, FEES=140)
+    (effect,) = summarise_week().effects
+    assert not effect.shifts
+
+
+def test_fewer_completed_forms_are_worse() -> None:
+    for release, days, completed in ((4, 9, 60), (5, 2, 30)):
+        count_turns(300, 0, days=days, release=release)
+        count("FORM_STARTED", "x", 100, days=days, release=release)
+        count("FORM_COMPLETED", "x", completed, days=days, release=release)
+    (rate,) = (rate for rate in summarise_week().rates if rate.label == "forms completed")
+    assert (rate.is_worse, rate.is_high, rate.unit, rate.share) == (True, False, "forms", 30.0)
+    assert rate.since
+    assert rate.since.last == 5
+
+
+def count_openings(release: int, days: int, **intents: int) -> None:
+    """Conversations of one message, by the intent of it."""
+    for intent, number in intents.items():
+        for kind, value in (("TURN", "OK"), ("BEGUN", "")):
+            count(kind, value, number, days=days, release=release, intent=intent)
+
+
 def test_a_rate_that_was_always_high_is_high() -> None:
     for days in (9, 3):
         count_turns(100, 27, days=days, release=4)
@@ -58,7 +93,9 @@ def test_a_release_with_few_turns_is_judged_with_the_next_one() -> None:
         count_turns(turns, missed, days=days, release=release)
     (effect,) = summarise_week().effects
     assert (effect.first, effect.last, effect.turns, effect.turns_before) == (5, 8, 105, 300)
-    assert [rate.verdict for rate in effect.rates] == [Verdict.WORSE, Verdict.TOO_FEW, Verdict.SAME]
+    assert [rate.verdict for rate in effect.rates] == [
+        Verdict.WORSE, Verdict.TOO_FEW, Verdict.TOO_FEW, Verdict.SAME
+    ]  # fmt: skip
 
 
 def test_few_turns_say_nothing() -> None:
@@ -67,7 +104,7 @@ def test_few_turns_say_nothing() -> None:
     week = summarise_week()
     assert not week.rates[0].is_worse
     assert not week.rates[0].is_high
-    assert [rate.verdict for rate in week.effects[0].rates] == [Verdict.TOO_FEW] * 3
+    assert [rate.verdict for rate in week.effects[0].rates] == [Verdict.TOO_FEW] * 4
 
 
 def test_what_to_teach_first_is_what_came_most_this_week() -> None:
