@@ -1,7 +1,7 @@
 """What the audit offers to the other apps, checked against the types of `server.app_interfaces`; settings name it."""
 
 from audit.access_log import write
-from audit.alerts.firing import count_alerts, list_alerts
+from audit.alerts.current_alerts import count_alerts, list_alerts
 from audit.api.trace import build_graphs, read_turn_trace
 from audit.feedback.store import rate_row
 from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from audit.alerts.firing import count_alerts, list_alerts
+from audit.alerts.current_alerts import count_alerts, list_alerts
 from audit.alerts.job import check_alerts
 from audit.alerts.silence import silence_alert, silence_rule
 from audit.models import CeAlert
