@@ -124,8 +124,8 @@ HANDED_OVER = Measure(
 )
 CONTAINED = Measure(
     "contained",
-    "Contained",
-    "Conversations begun, without as many as were handed over.",
+    "Not handed over",
+    "Conversations begun, without as many as were handed over: those that needed no person.",
     Unit.CONVERSATIONS,
     lambda totals: max(totals.conversations - totals.handed_over, 0),
     _count_conversations,
@@ -134,7 +134,7 @@ CONTAINED = Measure(
 FAILED = Measure(
     "failed",
     "Failed",
-    "Turns that ended with an error.",
+    "Turns that ended with an error: the user got no answer of the bot.",
     Unit.TURNS,
     lambda totals: totals.failed,
     _count_turns,
@@ -162,7 +162,7 @@ MEDIAN_TIME = Measure(
 )
 P95_TIME = Measure(
     "p95_ms",
-    "95% within",
+    "95 % within",
     "95 of 100 took at most so many milliseconds.",
     Unit.MILLISECONDS,
     lambda totals: totals.milliseconds,
@@ -185,8 +185,8 @@ MODEL_CALLS = Measure(
 )
 FAILED_CALLS = Measure(
     "failed_calls",
-    "Failed calls",
-    "Calls of models that gave no answer, also those that were repeated.",
+    "Failed model calls",
+    "Calls of models that gave no answer. A call that failed and was repeated counts twice.",
     Unit.CALLS,
     lambda totals: totals.failed_calls,
     lambda totals: totals.model_calls,
@@ -195,8 +195,8 @@ FAILED_CALLS = Measure(
 COST = Measure("cost", "Model cost", "The cost of model calls with a price.", Unit.COST, lambda totals: totals.cost)
 MODEL_FAILURES = Measure(
     "model_failures",
-    "Model failures",
-    "Turns in which a model gave no usable answer.",
+    "Turns with failed models",
+    "Turns in which a model gave no usable answer, so that they went on without it.",
     Unit.TURNS,
     lambda totals: totals.model_failures,
     _count_turns,

@@ -31,6 +31,8 @@ class ReportRow(NamedTuple):
     mark: ReleaseMark | None = None
     #: Its own page; blank without one.
     url: str = ""
+    #: What it is called in files and searches, where the name says something else.
+    code: str = ""
 
 
 class ReportTable(NamedTuple):
@@ -163,13 +165,14 @@ def _build_row(
     period: Period | None = None,
     mark: ReleaseMark | None = None,
     url: str = "",
+    code: str = "",
     has_lists: bool = True,
 ) -> ReportRow:
     numbers = {
         measure.name: _build_number(selection, measure, totals, period, (filters or {}) if has_lists else None)
         for measure in measures
     }
-    return ReportRow(name, numbers, mark, url)
+    return ReportRow(name, numbers, mark, url, code if code != name else "")
 
 
 def _build_number(
@@ -206,6 +209,7 @@ def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
             wording.name(group.name),
             table.measures,
             group.totals,
+            code=group.name,
             filters=wording.search(group.name) if wording.search else {},
             url=wording.url(group.name) if wording.url else "",
             has_lists=wording.search is not None,

@@ -7,10 +7,12 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 
+from audit.reports.effect import name_intent
 from audit.reports.report import Selection, read_values_of
 from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
+from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.record_columns import get_options, row_url
 from convengine.server.app_interfaces import configuration
@@ -27,6 +29,8 @@ class RowUse(NamedTuple):
     #: Blank for a row that live no longer has.
     name: str
     turns: int
+    #: The code of its intent; blank if it is for all.
+    intent: str = ""
 
 
 class RowLine(NamedTuple):
@@ -36,6 +40,8 @@ class RowLine(NamedTuple):
     #: Its form; blank for a row that live no longer has.
     url: str
     number: ReportNumber
+    #: The name of its intent: rows of flows are called alike.
+    intent: str = ""
 
 
 class TableUse(NamedTuple):
@@ -72,13 +78,18 @@ def _list_uses(table: str, turns: Mapping[tuple[Any, ...], int], snapshot: Snaps
     live = {str(row.pk): row for row in snapshot.enabled_rows(ROW_TYPE_OF[table])}
     used = [(pk, count) for (kind, pk), count in turns.items() if kind == table]
     for pk, count in sorted(used, key=lambda item: (-item[1], item[0])):
-        yield RowUse(pk, _name(table, live.get(pk)), count)
+        yield RowUse(pk, _name(table, live.get(pk)), count, _find_intent(live.get(pk)))
     for pk in live.keys() - dict(used).keys():
-        yield RowUse(pk, _name(table, live[pk]), 0)
+        yield RowUse(pk, _name(table, live[pk]), 0, _find_intent(live[pk]))
 
 
 def _name(table: str, row: Any) -> str:
     return (name_row(table, row) or f"{_label(table)[0]} {row.pk}") if row else ""
+
+
+def _find_intent(row: Any) -> str:
+    intent = getattr(row, "intent_code", None) or ANY
+    return "" if intent == ANY else str(intent)
 
 
 def _label(table: str) -> tuple[str, str]:
@@ -102,6 +113,5 @@ def _build_table(selection: Selection, table: str, rows: Sequence[RowUse]) -> Ta
 def _build_lines(selection: Selection, table: str, rows: Iterable[RowUse]) -> Iterator[RowLine]:
     for row in list(rows)[:MOST]:
         name = row.name or f"{_label(table)[0]} {row.pk} (not live any more)"
-        yield RowLine(
-            name, row_url(table, row.pk) if row.name else "", link_turns(selection, row.turns, table=table, row=row.pk)
-        )
+        url, number = row_url(table, row.pk), link_turns(selection, row.turns, table=table, row=row.pk)
+        yield RowLine(name, url if row.name else "", number, name_intent(row.intent) if row.intent else "")

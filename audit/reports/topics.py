@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from audit.models import CeMcpUserFeedback, CeTurnCount
+from audit.reports.effect import name_intent
 from audit.reports.measures import (
     CONTAINED,
     CONVERSATIONS,
@@ -126,7 +127,7 @@ def _link_answer(value: str) -> str:
 
 
 WORDINGS: Mapping[Dimension, Wording] = {
-    INTENT: Wording(code_label, _filter_by("intent")),
+    INTENT: Wording(name_intent, _filter_by("intent")),
     RELEASE: Wording(search=_filter_by("release")),
     CHANNEL: Wording(search=_filter_by("channel")),
     STATE: Wording(code_label, _filter_by("state")),

@@ -88,7 +88,8 @@ def _list_rates(
         number = int(measure.count(totals))
         url = build_rate_search(measure, until - WEEK, until) if number else ""
         label, unit = measure.label.lower(), str(measure.unit)
-        yield WeekRate(label, unit, number, rate.share, before.share, is_worse, is_high, since, url)
+        is_bad = measure.higher_is_worse is not False
+        yield WeekRate(label, unit, number, rate.share, before.share, is_worse, is_high, since, url, is_bad)
 
 
 def _list_largest_groups() -> list[Any]:

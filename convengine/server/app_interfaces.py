@@ -297,6 +297,8 @@ class WeekRate(NamedTuple):
     since: ReleaseEffect | None
     #: The search that lists these turns.
     url: str
+    #: False for a rate of what went well.
+    is_bad: bool = True
 
 
 class MessageGroup(NamedTuple):
@@ -332,14 +334,13 @@ class WeekSummary(NamedTuple):
     @property
     def has_changed(self) -> bool:
         """True if a rate got worse or is high, or messages have other intents since a release."""
-        return any(rate.is_worse or rate.is_high for rate in self.rates) or any(
-            effect.shifts for effect in self.effects
-        )
+        is_worse = any(rate.is_worse or rate.is_high for rate in self.rates)
+        return is_worse or any(effect.shifts for effect in self.effects)
 
     @property
     def has_misses(self) -> bool:
         """True if anything was not understood, handed over or failed, however seldom."""
-        return any(rate.number for rate in self.rates)
+        return any(rate.number for rate in self.rates if rate.is_bad)
 
 
 class StateMove(NamedTuple):
