@@ -24,13 +24,15 @@ from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import Selection, Totals, read_releases_of
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.app_interfaces import IntentShift, MessageGroup, Verdict, WeekRate, WeekSummary
 from convengine.server.sessions.models import CeConversationHistory
 
 WEEK = timedelta(days=7)
 #: From this share on, in percent, somebody should look, whatever it was before.
 _HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, HANDED_OVER: 30.0, FAILED: 3.0}
-MOST_GROUPS = 3
+#: How many groups the week shows, of how many of the largest.
+MOST_GROUPS, _CANDIDATES = 3, 50
 _LONGEST_TEXT = 120
 
 
@@ -93,13 +95,19 @@ def _list_rates(
 
 
 def _list_largest_groups() -> list[Any]:
-    """The open groups with the most messages of the week; each knows how many are open. One query."""
-    text = CeConversationHistory._base_manager.filter(pk=OuterRef("leader")).values("user_input")[:1]
+    """The open groups with the most messages of the week; each knows how many are open. One query.
+
+    Messages that were said within a flow come last: most of them are answers to its questions, not something to teach.
+    """
+    leader = CeConversationHistory._base_manager.filter(pk=OuterRef("leader"))
+    text, intent = (Subquery(leader.values(name)[:1]) for name in ("user_input", "intent_code"))
     groups = CeInboxGroup.objects.filter(
         status=CeInboxGroup.Status.OPEN, kind=CeInboxGroup.Kind.NOT_UNDERSTOOD
     ).annotate(
-        text=Subquery(text),
+        text=text,
+        intent=intent,
         count_of_groups=Window(Count("pk")),
         count_of_messages=Window(Sum("messages")),
     )
-    return list(groups.order_by(F("this_week").desc(), F("messages").desc(), "id")[:MOST_GROUPS])
+    largest = groups.order_by(F("this_week").desc(), F("messages").desc(), "id")[:_CANDIDATES]
+    return sorted(largest, key=lambda group: group.intent not in (None, "", UNKNOWN))[:MOST_GROUPS]

@@ -132,6 +132,25 @@ def test_what_to_teach_first_is_what_came_most_this_week() -> None:
     assert (week.inbox_groups, week.inbox_messages) == (4, 125)
 
 
+def test_answers_to_the_questions_of_a_flow_are_taught_last() -> None:
+    now = timezone.now()
+    for number, (intent, this_week) in enumerate((("LOAN", 9), ("UNKNOWN", 2)), 1):
+        conversation = CeConversation.objects.create(intent_code=intent, state_code="S", remote_jid=str(number))
+        turn = CeConversationHistory.objects.create(
+            conversation=conversation, turn_no=1, config_version=1, user_input=f"said in {intent}", intent_code=intent
+        )
+        CeInboxGroup.objects.create(
+            fingerprint=str(number),
+            leader=turn.pk,
+            messages=this_week,
+            wordings=1,
+            this_week=this_week,
+            first_at=now,
+            last_at=now,
+        )
+    assert [group.text for group in summarise_week().largest_groups] == ["said in UNKNOWN", "said in LOAN"]
+
+
 def test_without_turns_the_week_is_empty() -> None:
     week = summarise_week()
     assert (week.turns, week.inbox_groups, week.rates[0].share, week.effects) == (0, 0, None, [])
