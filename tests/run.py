@@ -87,6 +87,8 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
         return [servers, browser, examples]
     tests = _shares("tests", SHARES, "not browser and not transactional and not long", ["tests"], "postgres")
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
+    # All of its files; whoever has a share has a database of the same server, which is started and migrated once.
+    transactional.environment["CE_TEST_SHARE"] = "1/1"
     dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
     browser = _tests("browser", "browser and not long", list_files("browser"))
     return [browser, transactional, *tests, dialects, CHECKS]
