@@ -2,8 +2,12 @@
 
 from datetime import UTC, timedelta
 from decimal import Decimal
+from typing import Any
+from unittest.mock import patch
 
 from django.db import transaction
+from django.template.response import SimpleTemplateResponse
+from django.test import Client
 from django.utils import timezone
 
 from audit.reports.counting import CountKey, add_counts
@@ -22,3 +26,10 @@ def count_turns(turns: int, not_understood: int, *, days: float, release: int) -
     count("TURN", "OK", turns, days=days, release=release)
     if not_understood:
         count("STAGE", "NOT_UNDERSTOOD", not_understood, days=days, release=release)
+
+
+def count_listed_turns(reader: Client, address: str) -> int:
+    """The lines of a list as its template gets them: writing the page of each number would take most of the time."""
+    with patch.object(SimpleTemplateResponse, "rendered_content", ""):
+        page: Any = reader.get(address, follow=True)
+    return len(page.context_data["lines"])

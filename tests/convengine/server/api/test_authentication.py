@@ -17,7 +17,7 @@ from tests.api import Caller, make_key
 from tests.threads import Participant, travel_desk
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
