@@ -19,7 +19,7 @@ from tests.api import Caller
 from tests.record import events
 from tests.worlds import set_audit_setting
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 def test_events_are_numbered_without_a_gap(caller: Caller) -> None:
@@ -56,6 +56,7 @@ def test_large_parts_are_shown_on_the_anchor_events_only(caller: Caller) -> None
     assert "session" not in by_stage["RESOLVE_RESPONSE"]
 
 
+@pytest.mark.dialects
 def test_pages_follow_one_another_without_gap_or_double(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.api.views._PAGE", 7)
     for _ in range(3):
@@ -74,6 +75,7 @@ def test_pages_follow_one_another_without_gap_or_double(caller: Caller, monkeypa
     assert [(e["turnNo"], e["seq"]) for e in back["results"]] == seen[-len(page["results"]) - 7 : -len(page["results"])]
 
 
+@pytest.mark.dialects
 def test_stages_are_filtered_with_their_sources_and_by_stars(caller: Caller) -> None:
     caller.say("hours", inputParams={"vip": True})
 
@@ -127,6 +129,7 @@ def test_the_original_shape_is_an_array_with_payloads_as_text(caller: Caller) ->
     assert caller.get(compat="1").json() == []
 
 
+@pytest.mark.dialects
 def test_the_original_has_every_row_by_time_also_those_outside_of_turns(caller: Caller) -> None:
     caller.say("hours")
     caller.say("fees")
@@ -186,6 +189,7 @@ def test_query_parameters_that_are_wrong_are_named(caller: Caller, query: dict[s
     assert (response.status_code, list(response.json()["fields"])) == (400, [field])
 
 
+@pytest.mark.dialects
 @pytest.mark.parametrize("persist_meta", ["true", "false"])
 def test_steps_are_filtered_with_all_that_happened_in_them(caller: Caller, persist_meta: str) -> None:
     set_audit_setting("PERSIST_META", persist_meta)
@@ -207,6 +211,7 @@ def test_steps_are_filtered_with_all_that_happened_in_them(caller: Caller, persi
     assert caller.get(step="NoStep").json()["results"] == []
 
 
+@pytest.mark.dialects
 def test_steps_are_filtered_over_pages_and_where_their_frames_were_left_out(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +258,7 @@ def test_the_large_parts_are_shown_at_every_event_on_demand(caller: Caller, monk
     assert set_state["payload"]["_meta"]["session"]["state"] == set_state["payload"]["toState"]
 
 
+@pytest.mark.dialects
 @pytest.mark.parametrize("name", ["q", "stage"])
 def test_what_no_database_takes_is_looked_for_in_vain(caller: Caller, name: str) -> None:
     caller.say("hours")
@@ -328,6 +334,7 @@ def test_the_standard_level_leaves_steps_out_and_the_trace_derives_them(caller: 
     assert timing["auditFiltered"] > 10
 
 
+@pytest.mark.dialects
 def test_stages_and_intents_can_be_excluded(caller: Caller) -> None:
     set_audit_setting("EXCLUDE_STAGES", "STEP_*, DECISION")
 
@@ -358,6 +365,7 @@ def test_AUI_V6_the_rate_limit_never_drops_what_the_user_said(caller: Caller, se
     assert caller.stages(1) == ["USER_INPUT"]
 
 
+@pytest.mark.dialects
 def test_what_was_left_out_is_counted_for_the_whole_turn_also_when_it_is_stored_step_by_step(caller: Caller) -> None:
     set_audit_setting("LEVEL", "STANDARD")
     caller.say("hours")
@@ -398,6 +406,7 @@ def test_the_rate_limiter_counts_in_windows(settings: object) -> None:
     assert limiter.admits("c", "SET_STATE")
 
 
+@pytest.mark.dialects
 def test_an_event_that_cannot_be_encoded_leaves_a_marker(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     endless: dict[str, Any] = {}
     endless["itself"] = endless
@@ -416,6 +425,7 @@ def test_an_event_that_cannot_be_encoded_leaves_a_marker(caller: Caller, monkeyp
     assert CeConversationHistory.objects.get().audit_incomplete is True
 
 
+@pytest.mark.dialects
 def test_the_audit_is_append_only(caller: Caller) -> None:
     caller.say("hours")
     event = CeAudit.objects.first()
@@ -427,6 +437,7 @@ def test_the_audit_is_append_only(caller: Caller) -> None:
         event.delete()
 
 
+@pytest.mark.dialects
 @pytest.mark.parametrize("model", [CeAudit, CeTurnIndex, CeLlmCallLog])
 def test_queries_and_sql_do_not_change_the_audit_either(caller: Caller, model: type[Any]) -> None:
     caller.say("hours")
@@ -442,6 +453,7 @@ def test_queries_and_sql_do_not_change_the_audit_either(caller: Caller, model: t
         cursor.execute(f"UPDATE {model._meta.db_table} SET turn_id = NULL")
 
 
+@pytest.mark.dialects
 def test_stored_payloads_are_json_objects(caller: Caller) -> None:
     caller.say("hours")
 

@@ -17,7 +17,7 @@ from audit.alerts.job import check_alerts
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence
 from tests.audit.alerts.counts import NOW, count, count_until, make_rule
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 FORM = {
     "title": "Nobody understands",
     "is_enabled": "on",

@@ -11,7 +11,7 @@ from audit.models import CeAlert, CeAlertSilence
 from convengine.server.api.models import CeApiKey
 from tests.audit.alerts.counts import NOW, count, count_until, make_rule
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 def call(path: str, *scopes: str, workspace: str = "default", **sent: Any) -> Any:

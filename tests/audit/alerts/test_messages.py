@@ -18,7 +18,7 @@ from tests.audit.alerts.counts import NOW, count, count_until, make_rule
 from tests.fakes.http_server import Reply, Server, serving
 from tests.fakes.smtp_server import Mailbox, serve_mail
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
 
 

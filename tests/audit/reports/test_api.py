@@ -14,7 +14,7 @@ from tests.api import make_key
 from tests.audit.reports.counts import count
 from tests.audit.reports.test_page import talk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 def call(query: dict[str, Any] | None = None, scopes: str = "audit", workspace: str = "default") -> Any:

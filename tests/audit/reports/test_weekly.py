@@ -16,7 +16,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from tests.audit.reports.counts import count, count_turns
 from tests.config_admin.builders import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

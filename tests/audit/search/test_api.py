@@ -9,7 +9,7 @@ from tests.api import Caller, make_key
 from tests.audit.search.records import conversation, turn
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from convengine.server.turns.take_turn import take_turn
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 def member(name: str, *groups: str) -> Client:

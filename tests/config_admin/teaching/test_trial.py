@@ -10,7 +10,7 @@ from config_admin.test_cases.documents import store_test
 from convengine.server.app_interfaces import configuration
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
