@@ -30,7 +30,7 @@ from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import list_open_returns
 from config_admin.drafts.review_pages import draft_url
-from config_admin.drafts.sections import build_sections
+from config_admin.drafts.sections import build_sections, link_gate_tests
 from config_admin.editing.links import column_label, release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import (
@@ -299,8 +299,12 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
     by_table = merged.differences
     findings = check_restored_rows(merged.wanted)
     conflicts = [(row_url(table, pk), row_name(table, pk)) for table, pk in list(merged.conflicts)[:SHOWN]]
-    gate = list(describe_problems(judge_draft_gate(draft)))
+    state = judge_draft_gate(draft)
+    gate = list(describe_problems(state))
+    # The last of the sentences has the links, so that they stand once.
+    links = {gate[-1]: link_gate_tests(request, draft, state)} if gate else {}
     closed = gate if may_override(request.user) else []
+    problems = list_problems(Publication(draft, merged, request.user, "asked below" if closed else ""))
     refusals = [
         *(
             [Refusal("These rows were changed live and in the draft. Decide on the page of the draft:", conflicts)]
@@ -309,7 +313,7 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         ),
         *list_missing_rights(request, by_table),
         *refusals_of(findings),
-        *map(Refusal, list_problems(Publication(draft, merged, request.user, "asked below" if closed else ""))),
+        *(Refusal(problem, links.get(problem, ())) for problem in problems),
         *([] if by_table else [Refusal("The draft changes nothing that is not live already.")]),
     ]
     question = Question(
@@ -326,7 +330,7 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
         inputs=[("live", _sum_up(merged))],
         reason=reasons.read_reason(request) or draft.offered_reason,
-        override=closed,
+        override=[Refusal(problem, links.get(problem, ())) for problem in closed],
         override_reason=_read_override(request),
     )
     question.more = sum(map(len, by_table.values())) - len(question.rows)

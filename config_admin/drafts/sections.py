@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.urls import reverse
 
 from config_admin.drafts.edits import MergedEdits
 from config_admin.drafts.models import CeDraft
@@ -15,7 +17,7 @@ from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.releases.content import control_plane
 from config_admin.snapshot.active import snapshots
-from config_admin.test_cases.gate import describe_problems, judge_gate
+from config_admin.test_cases.gate import GateState, describe_problems, judge_gate
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.validation.installation import describe_installation
 from convengine.server.app_interfaces import ConfigurationName
@@ -81,6 +83,20 @@ def build_tests(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> di
         "runs": [(run, run.content_hash == snapshot_hash) for run in newest_runs],
         "may_run": request.user.has_perm("config_admin.run_test_case"),
     }
+
+
+def link_gate_tests(request: HttpRequest, draft: CeDraft, gate: GateState) -> list[tuple[str, str]]:
+    """Where this user reads why tests of the gate fail on a draft, and runs them again, as (address, text)."""
+    user: Any = request.user
+    name = str(ConfigurationName("draft", draft.pk))
+    links = []
+    run = gate.failed and CeTestRun.objects.filter(configuration=name, failed__gt=0).order_by("-run_id").first()
+    if run and user.has_perm("config_admin.view_cetestrun"):
+        links.append((reverse("admin:config_admin_cetestrun_change", args=[run.pk]), "See the failing tests"))
+    if user.has_perm("config_admin.run_test_case"):
+        query = urlencode({"configuration": name, "tag": gate.tags}, doseq=True)
+        links.append((f"{reverse('admin:config_admin_cetestcase_run')}?{query}", "Run the tests"))
+    return links
 
 
 #: In the order of the page. Packages that know more append their own.

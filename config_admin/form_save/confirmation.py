@@ -64,7 +64,7 @@ class Question:
     choice: str = ""
     form: Any = None
     #: What the user may do although it is refused to others, and the reason that they gave.
-    override: Sequence[str] = ()
+    override: Sequence[Refusal] = ()
     override_reason: str = ""
 
 

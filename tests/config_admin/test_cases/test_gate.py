@@ -93,13 +93,18 @@ def test_while_a_gate_is_set_a_change_needs_a_draft(draft: m.CeDraft) -> None:
 def test_the_pages_of_the_draft_show_the_gate_and_ask_for_the_reason(
     draft: m.CeDraft, ada: Client, ben: Client
 ) -> None:
-    run_tests(f"draft:{draft.pk}")
     page = f"/admin/config_admin/cedraft/{draft.pk}"
+    not_run = ben.get(f"{page}/publish/").content
+    assert (b"See the failing tests" in not_run, b"Run the tests</a>" in not_run) == (False, True)
+    run = run_tests(f"draft:{draft.pk}")
     assert b"The gate is closed" in ada.get(f"{page}/change/").content
     refused = ben.get(f"{page}/publish/").content
     assert b"1 test fails on this draft" in refused
     assert b'name="override"' not in refused
     form = ada.get(f"{page}/publish/")
+    for content in (refused, form.content):
+        assert f'href="/admin/config_admin/cetestrun/{run.pk}/change/">See the failing tests'.encode() in content
+        assert f"?configuration=draft%3A{draft.pk}&amp;tag=smoke".encode() in content
     assert b"Publish anyway" in form.content
     live = dict(form.context["question"].inputs)["live"]
     ada.post(f"{page}/publish/", {"live": live, "reason": "x"})
