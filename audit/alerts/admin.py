@@ -18,6 +18,7 @@ from audit.alerts.evaluate import (
     describe_rule,
     does_fire,
     find_measure,
+    format_limit,
     format_value,
     name_base,
     read_counted_until,
@@ -324,7 +325,8 @@ def _describe_alert_page(request: HttpRequest, alert: Any) -> Mapping[str, Any]:
     return {
         "alert": alert,
         "status": _name_alert_status(alert, bool(alert.is_silent)),
-        "values": {name: show_value(alert, name) for name in ("first_value", "worst_value", "value", "bound")},
+        "values": {name: show_value(alert, name) for name in ("first_value", "worst_value", "value")}
+        | {"bound": format_limit(find_measure(alert.measure), alert.bound)},
         "measure_label": find_measure(alert.measure).label,
         "turns_url": turns_url(user, **alert.search) if alert.search is not None else "",
         "rule_url": reverse("admin:audit_cealertrule_change", args=[alert.rule_id])

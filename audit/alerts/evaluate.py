@@ -127,7 +127,7 @@ def _select(rule: CeAlertRule, since: datetime, until: datetime) -> Selection:
 def describe_rule(rule: CeAlertRule) -> str:
     """The rule as a sentence: `Not understood over 15 % for an hour, with at least 30 turns`."""
     measure = find_measure(rule.measure)
-    limit, window = format_value(measure, rule.bound), CeAlertRule.Window(rule.hours).label
+    limit, window = format_limit(measure, rule.bound), CeAlertRule.Window(rule.hours).label
     parts = [f"{measure.label} {rule.direction.lower()} {limit} for {window}"]
     if measure.base is not None and rule.fewest:
         parts.append(f"with at least {rule.fewest} {name_base(measure)}")
@@ -147,8 +147,13 @@ def name_base(measure: Measure) -> str:
 
 
 def format_value(measure: Measure, value: Decimal) -> str:
-    """Such as `15 %` or `1,200 ms`."""
-    text = f"{value:,.3f}".rstrip("0").rstrip(".")
+    """Such as `14.3 %` or `1,200 ms`."""
+    return format_limit(measure, round(value, 1) if measure.is_share else value)
+
+
+def format_limit(measure: Measure, limit: Decimal) -> str:
+    """A limit with all its digits, such as `12.25 %`."""
+    text = f"{limit:,.3f}".rstrip("0").rstrip(".")
     unit = "%" if measure.is_share else "ms" if measure.unit == Unit.MILLISECONDS else ""
     return f"{text} {unit}".strip()
 
