@@ -15,6 +15,7 @@ from convengine.engine.values.corrections import (
     find_retraction,
     find_shift,
     find_total,
+    has_number,
     has_only_fillers,
     is_correction,
     is_indifferent,
@@ -22,6 +23,7 @@ from convengine.engine.values.corrections import (
     is_shift,
     is_slip,
     strip_correction,
+    takes_back,
 )
 from convengine.engine.values.field_spec import FieldSpec, Kind, Option, field_spec
 from convengine.engine.values.find import ValueSpan, find_values, is_passing_moment
@@ -54,6 +56,7 @@ __all__ = [
     "find_shift",
     "find_total",
     "find_values",
+    "has_number",
     "has_only_fillers",
     "is_correction",
     "is_indifferent",
@@ -66,4 +69,5 @@ __all__ = [
     "say_value",
     "says_yes_or_no",
     "strip_correction",
+    "takes_back",
 ]  # fmt: skip

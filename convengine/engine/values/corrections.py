@@ -77,6 +77,24 @@ def denies(text: str, situation: ReadingSituation) -> bool:
     )
 
 
+def has_number(text: str, situation: ReadingSituation) -> bool:
+    """True when a word of the text is a number."""
+    return any(
+        any(map(str.isdigit, token.text)) or token.text in language.number_words
+        for language in _list_languages(situation)
+        for token in language.read_tokens(text).tokens
+    )
+
+
+def takes_back(text: str, situation: ReadingSituation) -> bool:
+    """True for a clause that denies what stands beside it and says nothing else: "9, no, not that"."""
+    return any(
+        language.is_in("denials", token.text)
+        for language in _list_languages(situation)
+        for token in language.read_tokens(text).tokens[:3]
+    )
+
+
 def blank_leading_no(text: str, situation: ReadingSituation) -> str:
     """The text with blanks for a "no" at its beginning: "no, the 5th" does not deny the 5th."""
     for language in _list_languages(situation):

@@ -26,6 +26,7 @@ _SMALLER = {
 _SECONDS = {
     "year": 365 * 86400, "month": 30 * 86400, "week": 7 * 86400, "day": 86400, "hour": 3600, "minute": 60, "second": 1,
 }  # fmt: skip
+_UNIT_LETTERS = {"hour": ("h",), "minute": ("m",)}
 _ISO = re.compile(
     r"P(?:(?P<year>\d+)Y)?(?:(?P<month>\d+)M)?(?:(?P<week>\d+)W)?(?:(?P<day>\d+)D)?"
     r"(?:T(?:(?P<hour>\d+)H)?(?:(?P<minute>\d+)M)?(?:(?P<second>\d+)S)?)?"
@@ -71,6 +72,21 @@ def _read_bare_number(
     return refuse(Reason.UNIT_MISSING, number=float(amount.values[0]))
 
 
+def read_length(spec: FieldSpec, text: str, start: int, language: Language) -> tuple[int, float] | None:
+    """The end and the number of "an hour and a half" for a field that counts hours; null unless its unit is named."""
+    tables = get_tables(language)
+    own = list_field_units(spec, tables)
+    matches = max(match_durations(text, start, language), key=lambda match: match[0], default=None)
+    if matches is None or len(own) != 1 or not own <= _SECONDS.keys():
+        return None
+    end, parts = matches
+    unit = next(iter(own))
+    is_named = any(
+        tables.units.get(word) == unit or word in _UNIT_LETTERS.get(unit, ()) for word in text[start:end].split()
+    )
+    return (end, count_seconds(parts) / _SECONDS[unit]) if is_named else None
+
+
 def take_duration(spec: FieldSpec, parts: Parts) -> Reading:
     """What a field takes of a duration."""
     value = format_iso(parts)
@@ -92,8 +108,8 @@ def _read_amounts(slots: Mapping[str, Json]) -> Parts:
     named = [(slots.get("amount", slots.get("number", 0)), slots.get("any_unit", slots.get("unit", "")))]
     if slots.get("minute", 0) > 59:
         return {}
-    if "minute" in slots:
-        named.append((slots["minute"], "minute"))
+    if "minute" in slots or "minute_word" in slots:
+        named.append((slots.get("minute", slots.get("minute_word")), "minute"))
     if "any_unit_2" in slots:
         named.append((slots["number"], slots["any_unit_2"]))
     if "any_unit_3" in slots:

@@ -34,13 +34,15 @@ from convengine.engine.values.date_times import (
     narrow_days,
     read_match,
 )
-from convengine.engine.values.durations import match_durations, take_duration
+from convengine.engine.values.durations import match_durations, read_length, take_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.headcounts import CHILD, PERSON, counts_people, find_headcounts
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.numbers import (
+    PIECE,
     Amount,
     asks_for_limit,
+    counts_anything,
     find_amount_starts,
     get_tables,
     list_counted_words,
@@ -574,14 +576,22 @@ def _find_amounts(
     position = 0
     amounts: list[_Found] = []
     starts = list(find_amount_starts(tokens, tables))
-    for start in starts:
+    lengths = [start for start in tokens.offsets if read_length(spec, tokens.text, start, language)]
+    for start in sorted({*starts, *lengths}):
         if start < position or _is_glued(text, tokens, start):
             continue
         amount = match_amount(tokens.text, start, tables, situation.locale, spec)
+        if (length := read_length(spec, tokens.text, start, language)) and (not amount or length[0] > amount.end):
+            amount = Amount((Decimal(str(length[1])),), length[0], unit=next(iter(own)))  # "An hour and a half"
         if amount is None:
             continue
         position = amount.end
-        is_own = bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
+        is_piece = amount.unit == PIECE and spec.kind is Kind.NUMBER and counts_anything(spec, tables)
+        if is_piece:
+            amount = replace(amount, unit="")  # "3 Stück davon"
+        is_own = (
+            is_piece or bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
+        )
         counts = not amount.unit and (
             (PERSON in own and _counts_persons(tokens, start, amount, language))
             or (_YEAR in own and _says_age(tokens, start, amount, language))

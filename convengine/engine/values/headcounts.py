@@ -59,7 +59,7 @@ def find_headcounts(tokens: TokenText, language: Language) -> Iterator[tuple[int
 
 
 def _match_sum(tokens: TokenText, start: int, tables: HeadcountTables) -> tuple[int, int] | None:
-    """The end and the number of "me, my wife and 2 kids"; null for fewer than two parts."""
+    """The end and the number of "me, my wife and 2 kids", "2 adults 1 child"; null for fewer than two parts."""
     text, end, total, parts, position = tokens.text, start, 0, 0, start
     has_self = False
     while part := _match_part(text, position, tables, is_behind_self=has_self):
@@ -69,7 +69,9 @@ def _match_sum(tokens: TokenText, start: int, tables: HeadcountTables) -> tuple[
         if end >= len(text):
             break
         joint = tables.joints.match_start(text, end)
-        if not joint and not _has_comma(tokens, end):
+        word = text[end:].split(" ", 1)[0]
+        is_listed = _has_comma(tokens, end) or word.isdigit() or word in tables.language.number_words
+        if not joint and not is_listed:
             break
         position = end + joint
     if tables.subgroups.match_start(text, end) or (parts and _continues(tokens, end, tables)):

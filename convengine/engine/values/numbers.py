@@ -39,7 +39,7 @@ _MIN_JOINED = 3
 #: The unit of ages.
 _YEAR = "year"
 #: The counter of things of any sort.
-_PIECE = "piece"
+PIECE = "piece"
 _DIGITS = re.compile(
     r"(?:\d{1,3}(?: (?P<group>[.,]) \d{3}(?!\d))+|\d{1,3}(?: \d{3}(?!\d))+|\d+) (?:(?P<point>[.,]) (?P<fraction>\d+) )?"
 )
@@ -47,6 +47,8 @@ _DIGITS = re.compile(
 _CODE = re.compile(r"0\d|\d{7}")
 #: How tokens write ä, ö and ü; the words of fields have a, o and u.
 _DIGRAPH = re.compile(r"(?<![aeqou])([aou])e")
+#: "1/2", alone and behind a whole number.
+_PART = re.compile(r"([1-9]) / ([2-9]) (?![/.\d])")
 _ONE_SEPARATOR = re.compile(r"([1-9]\d{0,2}) ([.,]) (\d{3}) ")
 
 
@@ -127,8 +129,8 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
             text = tokens.text[:end]
             amount = match_amount(text, first, tables, situation.locale, spec)
             if amount and (text[amount.end :] in ("", ". ") or amount.noun_end == len(text)):
-                counts = list_field_units(spec, tables) <= set(tables.counters.values())
-                if situation.is_asked and amount.unit == _PIECE and spec.kind is Kind.NUMBER and counts:
+                is_piece = amount.unit == PIECE and spec.kind is Kind.NUMBER
+                if situation.is_asked and is_piece and list_field_units(spec, tables) <= {*tables.counters.values()}:
                     amount = replace(amount, unit="")  # "30 Stück" counts whatever the question counts.
                 return NOTHING if _is_no_sum(spec, amount, text[:first], tables) else take_amount(spec, amount, tables)
     return NOTHING
@@ -355,7 +357,11 @@ def _is_clock(text: str, start: int, end: int, language: Language) -> bool:
 
 
 def _match_digits(text: str, start: int, language: Language, locale: str) -> tuple[tuple[Decimal, ...], int] | None:
+    if part := _PART.match(text, start):
+        return ((Decimal(part[1]) / Decimal(part[2]),), part.end()) if part[1] < part[2] else None
     match = _DIGITS.match(text, start)
+    if match and match.group().strip().isdigit() and (part := _PART.match(text, match.end())) and part[1] < part[2]:
+        return (Decimal(match.group().strip()) + Decimal(part[1]) / Decimal(part[2]),), part.end()  # "2 1/2"
     if match is None or sum(char.isdigit() for char in match.group()) > _MAX_DIGITS:
         return None
     whole = match.group()
@@ -554,6 +560,11 @@ def list_field_units(spec: FieldSpec, tables: NumberTables) -> frozenset[str]:
     if _YEAR in by_name:
         counters = set()  # The age of the youngest player counts no players.
     return frozenset((units | counters | by_name) - {ALL_COUNTERS})
+
+
+def counts_anything(spec: FieldSpec, tables: NumberTables) -> bool:
+    """True for a field that asks how many there are of something that is no unit and no person."""
+    return bool(list_counted_words(spec, tables.language)) and not list_field_units(spec, tables)
 
 
 @lru_cache(maxsize=1024)

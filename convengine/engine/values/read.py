@@ -3,15 +3,16 @@
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from convengine.engine.values.choices import read_choice
 from convengine.engine.values.contacts import check_iban, read_email, read_iban, read_phone, read_postcode
 from convengine.engine.values.date_times import make_moment_context, narrow_days, read_moment
-from convengine.engine.values.durations import parse_duration, read_duration
+from convengine.engine.values.durations import parse_duration, read_duration, read_length
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import Language, get_language
-from convengine.engine.values.numbers import read_amount
+from convengine.engine.values.numbers import Amount, get_tables, read_amount, take_amount
 from convengine.engine.values.offered import OFFERED_KINDS, choose_offered, read_alternatives
 from convengine.engine.values.plain import read_pattern, read_text
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation
@@ -85,7 +86,14 @@ def _read_moment(
 def _read_amount(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Reading:
-    return read_amount(spec, tokens, situation, language)
+    reading = read_amount(spec, tokens, situation, language)
+    if reading is NOTHING and spec.kind is Kind.NUMBER:
+        start, end = language.strip_fillers(tokens)
+        start += language.before_time.match_start(tokens.text, start)
+        length = read_length(spec, tokens.text[:end], start, language)
+        if length and length[0] == end:
+            return take_amount(spec, Amount((Decimal(str(length[1])),), end), get_tables(language))
+    return reading
 
 
 #: For each format of JSON Schema that is stored in a way of ours: is a text in it?

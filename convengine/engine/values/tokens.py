@@ -45,7 +45,13 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     for index, match in enumerate(matches):
         word = match.group()
-        if word.isalnum() or len(word) > 1:
+        if len(word) == 1 and unicodedata.decomposition(word).startswith("<fraction>"):
+            # "2½" is "2 1/2".
+            tokens += [
+                Token(part, *match.span()) for part in re.split(r"(\u2044)", unicodedata.normalize("NFKC", word))
+            ]
+            tokens[-2] = Token("/", *match.span())
+        elif word.isalnum() or len(word) > 1:
             tokens.append(Token(fold_word(word), *match.span()))
         elif sign := _read_sign(word.translate(_DASHES), matches, index):
             tokens.append(Token(sign, *match.span()))

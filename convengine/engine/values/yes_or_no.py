@@ -19,6 +19,8 @@ _MAX_WORDS = 12
 _DENIAL_REACH = 3
 #: Longest answer behind "just", in words.
 _MAX_LIMITED = 5
+#: Shortest end of a joined word that stands for it.
+_MIN_END = 4
 _CLAUSE = re.compile(r"\s*[,.;!–]\s*(?=\S)|\s-\s")
 _SIGN = re.compile(r"[,.;:!–-]")
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
@@ -40,6 +42,10 @@ def read_yes_or_no(
         value = _read_opposite(spec, tokens, language)
     if value is None and situation.is_asked and _denies_thing(spec, text, tokens, language):
         value = False
+    if value is None and situation.is_asked and _begins_with_plain_no(text, tokens, language):
+        value = False
+    if value is None and situation.is_asked and _has_thing(spec, text, tokens, language):
+        value = True
     if value is None and situation.is_asked:
         value = _read_inclusion(spec, text, tokens, language)
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
@@ -58,7 +64,40 @@ def _doubts(tokens: TokenText, language: Language) -> bool:
 def _ends_with_no(text: str, language: Language) -> bool:
     """True for "ok, we don't need it": the last clause is a no."""
     last = _CLAUSE.split(text)[-1]
-    return last != text and _read(last, language.read_tokens(last), language, is_field=True) is False
+    if last != text and _read(last, language.read_tokens(last), language, is_field=True) is False:
+        return True
+    # "Passt schon ohne"
+    ending = language.read_tokens(text).text.split(" ")[-2:-1]
+    return any(language.is_in("exclusions", word) for word in ending)
+
+
+def _begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "no just you is fine": a plain no with a reason, which says yes to something else."""
+    words = [token.text for token in tokens.tokens]
+    plain, answers = _get_phrases(language, "plain_answers"), _get_phrases(language, "no_answers")
+    noes, yeses = (plain.phrases & _get_phrases(language, name).phrases for name in ("first_no", "first_yes"))
+    if "?" in text or not 1 < len(words) <= _MAX_WORDS or words[0] not in noes:
+        return False
+    if answers.match_start(tokens.text, 0) or not yeses.isdisjoint(words):
+        return False
+    return not any(
+        word[0].isdigit()
+        or _names_day(word, language)
+        or (language.is_in("changes", word) and not language.is_in("soft_changes", word))
+        for word in words
+    )
+
+
+def _has_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "die Karte hab ich dabei" where the question is whether somebody has it."""
+    have = {fold_text(word) for word in language.words["yes_no"]["have_words"]}
+    own = {fold_text(word) for word in (*spec.words, *spec.question)}
+    words = {token.text for token in tokens.tokens}
+    if "?" in text or have.isdisjoint(own) or have.isdisjoint(words) or len(tokens.tokens) > _MAX_WORDS:
+        return False
+    small = {fold_text(word) for word in language.words["yes_no"]["thing_words"]}
+    denial = {fold_text(word) for word in language.words["yes_no"]["thing_denials"]}
+    return denial.isdisjoint(words) and have | small | own >= _drop_ends(words, own, language)
 
 
 def _read_around(text: str, tokens: TokenText, language: Language) -> bool | None:
@@ -127,7 +166,19 @@ def _denies_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Langu
     denial = {fold_text(word) for word in language.words["yes_no"]["thing_denials"]}
     small = {fold_text(word) for word in language.words["yes_no"]["thing_words"]}
     own = {fold_text(word) for word in (*spec.words, *spec.question)} - denial
-    return sum(word in denial for word in words) == 1 and denial | small | own >= {*words}
+    is_denied = sum(word in denial for word in words) == 1
+    return is_denied and denial | small | own >= _drop_ends({*words}, own, language)
+
+
+def _drop_ends(words: set[str], own: set[str], language: Language) -> set[str]:
+    """The words without ends of joined words of the field: "Karte" where a "Sicherungskarte" is meant."""
+    if not language.words.get("joins_words"):
+        return words
+    return {
+        word
+        for word in words
+        if len(word) < _MIN_END or not any(whole != word and whole.endswith(word) for whole in own)
+    }
 
 
 def _read_inclusion(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool | None:

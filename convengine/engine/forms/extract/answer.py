@@ -40,12 +40,15 @@ from convengine.engine.values import (
     denies,
     find_core,
     find_retraction,
+    has_number,
     has_only_fillers,
     is_correction,
     read_opening,
     read_value,
     says_yes_or_no,
+    takes_back,
 )
+from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import is_name_field, is_wording_field
 from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal
@@ -66,6 +69,11 @@ _QUOTED = re.compile(r"\"(.+?)\"|“(.+?)”|„(.+?)[“”]|«(.+?)»|»(.+?)�
 _LONG_NOTE = 5
 #: Characters that may end a message.
 _CLOSING = " \n.,;:!)…–-"
+#: Between the clauses of an answer, and how many an answer may have.
+_CLAUSE = re.compile(r"[,;!–]+(?!\d)|\.(?=\s)|\s-\s|\n+|\s[:;]-?[)(D]")
+_MOST_CLAUSES = 4
+#: Kinds of values that are whole clauses: "first thing, 9".
+_SAID_IN_CLAUSES = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.NUMBER, Kind.MONEY)
 #: Maximum number of words in a name, an id or an address.
 _LONGEST = 8
 
@@ -90,6 +98,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     for _, value in readings:
         if value.outcome is Outcome.VALUE:
             return Candidate(field, 0, len(reading.text), value.value, ANSWER)
+    if (value := _read_clause(reading.original, field, situation)).has_value:
+        return Candidate(field, 0, len(reading.text), value.value, ANSWER)
     text, value = next(((text, value) for text, value in readings if value.reason), ("", NOTHING))
     is_attempt = value.reason and len(text) <= _ATTEMPT
     if field.spec.kind is Kind.PATTERN and not _NUMBER.fullmatch(core):
@@ -98,6 +108,19 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
         return None
     data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
     return Candidate(field, 0, len(reading.text), text, ANSWER, str(value.reason), data=data)
+
+
+def _read_clause(text: str, field: Field, situation: ReadingSituation) -> ValueReading:
+    """The value of the only clause that is one, "9 then, if it has to be", if no other clause has a number."""
+    clauses = [clause for clause in _CLAUSE.split(text) if any(map(str.isalnum, clause))]
+    if field.spec.kind not in _SAID_IN_CLAUSES or "?" in text or not 1 < len(clauses) <= _MOST_CLAUSES:
+        return NOTHING
+    values = [read_value(field.spec, clause, situation) for clause in clauses]
+    read = [index for index, value in enumerate(values) if value.reason or value.has_value]
+    others = [clause for index, clause in enumerate(clauses) if index not in read]
+    if len(read) != 1 or any(has_number(clause, situation) or takes_back(clause, situation) for clause in others):
+        return NOTHING
+    return values[read[0]]
 
 
 def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> object:
