@@ -1,5 +1,6 @@
 """Choices as people say them: labels, synonyms, word forms, near-misses, "the second one" (R114)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -33,7 +34,7 @@ _MIN_NAMED = 3
 #: Shortest word of a sentence that may name an option with a typing error, and how alike they must be.
 _MIN_LONG, _MIN_RATIO_IN_SENTENCE = 7, 88.0
 #: Shortest word that may name an option with two letters exchanged: "tyers".
-_MIN_SWAPPED = 5
+_MIN_SWAPPED = 4
 
 
 @dataclass(frozen=True)
@@ -434,7 +435,17 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
             and word not in title
             and (index := _find_nearly_named(word, spec, language)) is not None
         ]
-    return options
+    return options or list(_find_swapped_pairs(spec, tokens, language))
+
+
+def _find_swapped_pairs(spec: FieldSpec, tokens: TokenText, language: Language) -> Iterator[tuple[int, int, Reading]]:
+    """The option of two words with two letters exchanged: "raod bike"."""
+    spellings = [item for item in list_spellings(spec.options, language) if " " in item.text]
+    for first, second, offset in zip(tokens.tokens, tokens.tokens[1:], tokens.offsets, strict=False):
+        joined = first.text + second.text
+        swapped = {item.index for item in spellings if _swaps_letters(joined, item.joined)}
+        if len(swapped) == 1:
+            yield offset, offset + len(first.text) + len(second.text) + 2, accept(spec.options[swapped.pop()].value)
 
 
 def _find_companions(spec: FieldSpec, tokens: TokenText, language: Language) -> list[tuple[int, int, Reading]]:

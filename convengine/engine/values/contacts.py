@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from convengine.engine.values.field_spec import FieldSpec
-from convengine.engine.values.language import Language, get_countries, get_country
+from convengine.engine.values.language import Language, get_countries, get_country, get_language
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, refuse
 from convengine.engine.values.tokens import TokenText, fold_word
 
@@ -16,6 +16,12 @@ MAX_LENGTH = 120
 #: Checking an address takes a tenth of a millisecond.
 _MAX_EMAILS = 10
 _PHONE = re.compile(r"\+?[\d\s().\-/–]+")
+#: Letters that are typed for digits: "O7700 9OO123".
+_MISTYPED = re.compile(r"(?<=[\d\s(+])[oO](?=[\d\s])|^[oO](?=\d)|(?<=\d)[oOlI](?=[\d\s]|$)|(?<=\s)[lI](?=\d)")
+_MISTYPED_PHONE = re.compile(r"(?=(?:\D*\d){6})[\d\soOlI().+/-]+")
+_FEWEST_SPOKEN = 7
+#: With so many digits, a number that begins with the calling code of its country has it.
+_LONG_PHONE = 11
 _PHONE_INSIDE = re.compile(r"(?<![\w@.,:/-])(?:\+|\(|\d)[\d\s().\-/–]{3,22}\d(?![\w@]|[.,:/-]\d)")
 _IBAN_INSIDE = re.compile(r"(?<![\w@])[A-Za-z]{2}\d{2}(?:[\s.-]?[A-Za-z0-9]){6,36}(?![\w@])")
 _EMAIL = re.compile(r"[^\s@,;<>()\[\]]+@[^\s@,;<>()\[\]]+")
@@ -52,12 +58,35 @@ def read_phone(
     if len(text) > MAX_LENGTH:
         return NOTHING
     country = find_country(spec, situation)
+    text = _MISTYPED.sub(_write_digit, text) if _MISTYPED_PHONE.fullmatch(text.strip()) else text
     if _PHONE.fullmatch(text.strip()):
         return check_phone(text.strip(), country)
+    if spoken := _write_spoken_digits(tokens, language):
+        return check_phone(spoken, country)
     matches = _PHONE_INSIDE.finditer(text)
     return _choose_only(
         [check_phone(match.group(), country) for match in matches if not is_denied(text, match.start(), language)]
     )
+
+
+def _write_digit(match: re.Match[str]) -> str:
+    return "0" if match.group() in "oO" else "1"
+
+
+def _write_spoken_digits(tokens: TokenText, language: Language) -> str:
+    """The digits of "oh seven seven double oh …"; blank for any other answer."""
+    start, end = language.strip_fillers(tokens)
+    table, repeats = language.words["spoken"]["digits"], language.words["spoken"]["repeats"]
+    digits = {fold_word(word): digit for word, digit in table.items()}
+    written, times = "", 1
+    for word in tokens.text[start:end].split():
+        if word in repeats:
+            times = repeats[word]
+        elif word in digits or word.isdigit():
+            written, times = written + digits.get(word, word) * times, 1
+        else:
+            return ""
+    return written if len(written) >= _FEWEST_SPOKEN else ""
 
 
 def check_phone(text: str, country: str) -> Reading:
@@ -71,7 +100,18 @@ def check_phone(text: str, country: str) -> Reading:
         return refuse(Reason.TOO_LONG) if len(digits) > 15 else accept(digits)
     plain = text.strip().replace("(0)", "")
     plain = f"+{plain[2:]}" if plain.startswith("00") else plain
+    if len(digits) >= _LONG_PHONE and not plain.startswith("+") and digits.startswith(_find_calling_code(country)):
+        whole = _check_with_library(f"+{digits}", country)
+        if whole.has_value:
+            return whole  # "49 171 2345678"
     return _check_with_library(plain, country)
+
+
+@lru_cache(maxsize=64)
+def _find_calling_code(country: str) -> str:
+    import phonenumbers
+
+    return str(phonenumbers.country_code_for_region(country))
 
 
 @lru_cache(maxsize=1024)
@@ -112,7 +152,10 @@ def read_email(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Reading:
     """Read an answer for an e-mail address: the only address in it."""
-    if "@" not in text or len(text) > 4 * MAX_LENGTH:
+    if len(text) > 4 * MAX_LENGTH:
+        return NOTHING
+    text = _write_spoken_email(text, tokens, language) or text
+    if "@" not in text:
         return NOTHING
     matches = list(dict.fromkeys(text[start:end] for start, end in find_emails(text)))
     if not matches:
@@ -122,6 +165,48 @@ def read_email(
     if len(values) > 1:
         return NOTHING
     return accept(next(iter(values))) if values else readings[0]
+
+
+def _write_spoken_email(text: str, tokens: TokenText, language: Language) -> str:
+    """The address of "ann dot bell at example dot org", "ann(at)example.org"; blank for any other answer."""
+    answer = _strip_original(text, tokens, language).removeprefix("mailto:")
+    before = _compile_spoken(language.name, "before_email")
+    while lead := before.match(answer):
+        answer = answer[lead.end() :]
+    pattern = _compile_spoken(language.name, "email")
+    match = pattern.fullmatch(answer.strip(_EMAIL_SIGNS + " "))
+    if match is None or fold_word(match["local"]) in language.words["spoken"]["no_local"]:
+        return ""
+    signs = {"dot": ".", "underscore": "_", "hyphen": "-"}
+    local, domain = match["local"], match["domain"]
+    for name, sign in signs.items():
+        spoken = _join_words(language.words["spoken"][name])
+        local, domain = (
+            re.sub(rf"\s*[(\[]\s*{spoken}\s*[)\]]\s*|\s+{spoken}\s+", sign, part, flags=re.IGNORECASE)
+            for part in (local, domain)
+        )
+    return f"{local}@{domain}"
+
+
+def _join_words(words: list[str]) -> str:
+    return f"(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})"
+
+
+@lru_cache(maxsize=16)
+def _compile_spoken(code: str, name: str) -> re.Pattern[str]:
+    """The pattern of a spoken address, or of the words before one."""
+    language = get_language(code)
+    if name == "before_email":
+        words = [*language.words["before"], *language.words["before_text"], *language.words[name]]
+        return re.compile(rf"\s*{_join_words(words)}[\s:,]+(?=\S)", re.IGNORECASE)
+    spoken = {key: _join_words(language.words["spoken"][key]) for key in ("at", "dot", "underscore", "hyphen")}
+    between = {key: rf"(?:\s+{words}\s+|\s*[(\[]\s*{words}\s*[)\]]\s*)" for key, words in spoken.items()}
+    joint = rf"(?:{between['dot']}|{between['underscore']}|{between['hyphen']})"
+    domain_joint = rf"(?:{between['dot']}|{between['hyphen']}|\.)"
+    at = rf"(?:{between['at']}|\s*@\s*)"
+    return re.compile(
+        rf"(?P<local>[\w.+-]+(?:{joint}[\w.+-]+)*){at}(?P<domain>[\w-]+(?:{domain_joint}[\w-]+)+)", re.IGNORECASE
+    )
 
 
 def find_emails(text: str) -> list[tuple[int, int]]:

@@ -80,9 +80,14 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         order,
         takes_bare,
         earlier=earlier if earlier and earlier >= now.date() else None,
-        held=read_day(situation.held_days.get(spec.name)),
+        held=read_day(situation.held_days.get(spec.name)) or (_read_refused_day(spec, situation)),
     )
     return MomentContext(now, zone, days, situation.is_asked)
+
+
+def _read_refused_day(spec: FieldSpec, situation: ReadingSituation) -> date | None:
+    """The day that was refused, which the answer changes: "sorry, 2022"."""
+    return read_day(situation.known_part) if spec.kind is Kind.DATE else None
 
 
 def read_day(text: str | None) -> date | None:

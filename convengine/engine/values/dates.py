@@ -27,6 +27,8 @@ Slots = Mapping[str, Json]
 _WEEKS = 3
 #: A day and month behind the day of the field before is this near.
 _NEAR = timedelta(days=180)
+#: Where so long ago is allowed, a day of birth is asked for.
+_LONG_PAST = timedelta(days=15 * 365)
 #: The days that a phrase may mean, the most likely first; or why it means none.
 Days = tuple[date, ...] | Reading
 #: Of 2026 and 1926, a birthday in "3.1.26" is hardly longer ago than so many years.
@@ -416,7 +418,10 @@ def _read_month(slots: Slots, context: DateContext) -> Days:
 
 
 def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days:
-    """A day and month in the year that is named, or in the one that is meant."""
+    """A day and month in the year that is named, or in the one that is meant. A day of birth needs its year."""
+    first = context.bounds.first
+    if context.past and first and context.today - first > _LONG_PAST and not {"year", "short_year"} & slots.keys():
+        return refuse(Reason.AMBIGUOUS) if context.held is None else _move_year(context, day, month)
     weekday = slots.get("weekday")
     years = _list_years(slots, context)
     days = [candidate for year in years if (candidate := make_date(year, month, day))]
@@ -431,6 +436,21 @@ def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days
         return chosen
     fitting = tuple(candidate for candidate in chosen if candidate.weekday() == weekday)
     return fitting or _refuse_weekday(weekday, chosen[0])
+
+
+def _move_year(context: DateContext, day: int, month: int) -> Days:
+    """Another day and month of the year of the day that is changed."""
+    moved = make_date(context.held.year, month, day) if context.held else None
+    return (moved,) if moved and context.bounds.allows(moved) else refuse(Reason.AMBIGUOUS)
+
+
+def _read_year(slots: Slots, context: DateContext) -> Days:
+    """ "2022, of course": another year of the day that is changed; without one, a year is no day."""
+    if context.held is None:
+        return NOTHING
+    year = slots["year"] if "year" in slots else context.today.year + slots["years"]
+    moved = make_date(year, context.held.month, context.held.day)
+    return (moved,) if moved else refuse(Reason.INVALID_DATE, day=context.held.day, month=context.held.month)
 
 
 def _list_years(slots: Slots, context: DateContext) -> list[int]:
@@ -487,6 +507,7 @@ _MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
     "weekend_by_holiday": _read_weekend_by_holiday,
     "week_by_holiday": _read_week_by_holiday,
     "month_end": _read_month_end,
+    "year": _read_year,
     "unknown": _read_unknown,
     "week": _read_week,
     "weekend": _read_weekend,

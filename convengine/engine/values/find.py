@@ -217,6 +217,7 @@ def _find_moments(
                 is_paired=spec.is_paired,
                 is_start=_is_start(spec, language),
                 own_words=frozenset(spec.words),
+                is_deadline=_is_deadline(spec, language),
             )
             or _is_other_subject(tokens, start, language)
         ):
@@ -438,6 +439,14 @@ def _is_start(spec: FieldSpec, language: Language) -> bool:
     return any(language.is_in("start_fields", word) for word in spec.words)
 
 
+def _is_deadline(spec: FieldSpec, language: Language) -> bool:
+    """True for the only day of a thing that is ready or handed over by then: "brauche ich bis Dienstag"."""
+    own = (*spec.words, *spec.question)
+    return (
+        spec.kind is Kind.DATE and not spec.is_paired and any(language.is_in("deadline_fields", word) for word in own)
+    )
+
+
 def _is_limited(
     tokens: TokenText,
     start: int,
@@ -447,6 +456,7 @@ def _is_limited(
     is_paired: bool = False,
     is_start: bool = False,
     own_words: frozenset[str] = frozenset(),
+    is_deadline: bool = False,
 ) -> bool:
     """True when the words beside a value make it a limit, a denial or a range. A pair of fields may share a range."""
     text = tokens.text
@@ -458,6 +468,8 @@ def _is_limited(
         return True
     for position in (start, start - language.articles.match_end(text, start)):
         limit = language.limits_before.match_end(text, position)
+        if is_deadline and limit and language.is_in("deadline_leads", text[position - limit : position]):
+            continue
         if limit and not own_words.isdisjoint(text[position - limit : position].split()):
             continue  # "By 20 May" where "Ready by" is asked for.
         if is_start and limit and language.is_in("start_leads", text[position - limit : position]):

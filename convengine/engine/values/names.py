@@ -44,6 +44,14 @@ def find_introduction(text: str, language: Language) -> int | None:
 
 
 @lru_cache(maxsize=16)
+def get_relatives(language: Language) -> PhraseSet:
+    """What people call those whom they speak for: "my daughter", "my daughter's called", "meinen Sohn"."""
+    words = language.numbers["headcounts"]
+    plain = [f"{owner} {relative}" for owner in words["owners"] for relative in words["relatives"]]
+    return PhraseSet([*plain, *(f"{phrase}{called}" for phrase in plain for called in language.words["called"])])
+
+
+@lru_cache(maxsize=16)
 def _get_introductions(language: Language) -> PhraseSet:
     return PhraseSet(language.words["introductions"])
 

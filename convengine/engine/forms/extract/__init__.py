@@ -12,8 +12,8 @@ from typing import Any
 from convengine.engine.forms.convert import VALUE_VIOLATES_SCHEMA
 from convengine.engine.forms.extract import unlabelled
 from convengine.engine.forms.extract.answer import has_whole_pattern, read_answer, read_count
-from convengine.engine.forms.extract.candidate import LABEL, Candidate
-from convengine.engine.forms.extract.day_order import drop_other_events, order_days
+from convengine.engine.forms.extract.candidate import FORMAT, LABEL, Candidate
+from convengine.engine.forms.extract.day_order import drop_other_events, order_days, read_other_year
 from convengine.engine.forms.extract.directions import read_by_direction
 from convengine.engine.forms.extract.labels import find_mentions, read_by_label
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
@@ -102,11 +102,17 @@ def extract(
     candidates = drop_places(
         reading, list(_list_candidates(reading, form, fields, missing)), is_place_asked=is_place_asked
     )
-    candidates = drop_other_events(reading, candidates, asked_paths)
+    places = (field for field in form.leaves if asks_for_place(field, situation.locale))
+    place_words = {word for field in places for word in field.spec.question}
+    candidates = drop_other_events(reading, candidates, asked_paths, place_words)
+    if year := read_other_year(reading, fields, asked_field, situation):
+        return _validate_candidates(reading, form, [year], [])
+    candidates = _drop_outside_bounds(reading, candidates, situation)
     resolution = resolve_candidates(reading, candidates, asked_paths)
     open_fields = [field for field in fields if field.path in missing]
     values = read_sentence_values(reading, form, open_fields, situation, preferred_paths or [asked_paths])
-    values = drop_places(reading, drop_other_events(reading, values, asked_paths), is_place_asked=is_place_asked)
+    values = drop_other_events(reading, values, asked_paths, place_words)
+    values = drop_places(reading, values, is_place_asked=is_place_asked)
     filled = keep_filled_fields(
         reading, resolution, open_fields, situation, is_text_asked=asks_for_text(asked_field, situation.locale)
     )
@@ -188,6 +194,25 @@ def _check_bounds(reading: Reading, claim: Candidate, situation: ReadingSituatio
         return claim
     words = reading.quote(claim.start, claim.end)
     return replace(claim, value=words, problem=value.reason.value, data=value.data)
+
+
+def _drop_outside_bounds(
+    reading: Reading, candidates: Sequence[Candidate], situation: ReadingSituation
+) -> list[Candidate]:
+    """The candidates without days that only another field allows: "24.12.2021" is a birthday and no appointment."""
+    checked = [(claim, _check_bounds(reading, claim, situation).problem) for claim in candidates]
+    fits = {(claim.start, claim.end) for claim, problem in checked if claim.field.spec.kind in _DAYS and not problem}
+    return [
+        claim
+        for claim, problem in checked
+        if not (
+            claim.field.spec.kind in _DAYS
+            and claim.by == FORMAT
+            and problem
+            and not claim.problem
+            and (claim.start, claim.end) in fits
+        )
+    ]
 
 
 def _list_candidates(

@@ -264,10 +264,10 @@ def _compile_phrases(table: str, code: str) -> re.Pattern[str]:
 
 
 def _drop_repeated_name(words: str) -> str:
-    """The full name of "Tom, Tom Baker" and of "Koch mein Name, Inge Koch"."""
-    first, comma, last = words.rpartition(",")
-    first_words = fold(first).split()
-    return last.strip() if comma and first_words and first_words[0] in fold(last).split() else words
+    """The full name of "Tom, Tom Baker", "Tom. Tom Baker" and of "Koch mein Name, Inge Koch"."""
+    parts = re.split(r"[,.]\s+", words)
+    first_words, last = fold(" ".join(parts[:-1])).split(), parts[-1]
+    return last.strip() if first_words and first_words[0] in fold(last).split() else words
 
 
 def _leads_to_other_subject(reading: Reading, field: Field, start: int, end: int) -> bool:

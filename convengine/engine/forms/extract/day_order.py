@@ -6,14 +6,20 @@ from dataclasses import replace
 from functools import lru_cache
 
 from convengine.engine.forms.asking import sort_fields
-from convengine.engine.forms.extract.candidate import LABEL, Candidate
+from convengine.engine.forms.extract.candidate import LABEL, VALUE, Candidate
 from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.typed_values import identifies
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.words import split_words
-from convengine.engine.values import Kind, ReadingSituation, Reason, read_value
+from convengine.engine.values import Kind, ReadingSituation, Reason, has_only_fillers, read_value
 from convengine.engine.values.language import get_language, list_languages
 
 _DAYS = (Kind.DATE, Kind.DATE_TIME)
+#: Kinds of fields that take no year.
+_NO_YEARS = (Kind.TEXT, Kind.CHOICE, Kind.TIME, Kind.YES_NO, Kind.EMAIL, Kind.PHONE)
+_CLAUSE = re.compile(r"[,;.!–]+|\s-\s")
+_MOST_CLAUSES = 3
+_YEAR = re.compile(r"20\d\d")
 #: Shorter words say nothing about an event.
 _SHORT = 4
 
@@ -32,6 +38,31 @@ def find_earlier_days(form: Form, held: Mapping[str, str]) -> dict[str, str]:
             earlier[field.path] = last
         last = held.get(field.path, last)
     return earlier
+
+
+def read_other_year(
+    reading: Reading, fields: Sequence[Field], asked_field: Field | None, situation: ReadingSituation
+) -> Candidate | None:
+    """The only day that the form holds, in the year that is all that the message says: "next year that is, 2028"."""
+    held = [field for field in fields if field.path in situation.held_days and field.spec.kind is Kind.DATE]
+    if len(held) != 1 or asked_field is None or asked_field.spec.kind not in _NO_YEARS or identifies(asked_field):
+        return None
+    clauses = [clause for clause in _CLAUSE.split(reading.original) if any(map(str.isalnum, clause))]
+    if not 0 < len(clauses) <= _MOST_CLAUSES or "?" in reading.original:
+        return None
+    spec, asked = held[0].spec, replace(situation, is_asked=True)
+    values = [read_value(spec, clause, asked) for clause in clauses if not has_only_fillers([clause], situation)]
+    days = {value.value for value in values}
+    kept = situation.held_days[held[0].path][4:]
+    is_year = all(value.has_value and str(value.value).endswith(kept) for value in values) and _names_year(reading)
+    if len(days) != 1 or not is_year:
+        return None
+    return Candidate(held[0], 0, len(reading.text), days.pop(), VALUE)
+
+
+def _names_year(reading: Reading) -> bool:
+    """True when the only number of a message is a year, or it has none."""
+    return all(_YEAR.fullmatch(number) for number in re.findall(r"\d+", reading.original))
 
 
 def order_days(
@@ -103,23 +134,29 @@ def _has_day(claim: Candidate) -> bool:
 
 
 def drop_other_events(
-    reading: Reading, candidates: Sequence[Candidate], asked_paths: Collection[str]
+    reading: Reading,
+    candidates: Sequence[Candidate],
+    asked_paths: Collection[str],
+    place_words: Collection[str] = (),
 ) -> list[Candidate]:
-    """The candidates without days of other events that nobody asked for: "the wedding is in three weeks"."""
+    """The candidates without days of other events that nobody asked for: "the wedding is in three weeks".
+
+    `place_words`: the words of a question for a place. "Where are you getting married?" says what the form is for.
+    """
     return [
         candidate
         for candidate in candidates
         if not is_day_field(candidate.field)
         or candidate.field.path in asked_paths
         or candidate.by == LABEL
-        or not is_of_other_event(reading, candidate.field, candidate.start)
+        or not is_of_other_event(reading, candidate.field, candidate.start, place_words)
     ]
 
 
-def is_of_other_event(reading: Reading, field: Field, start: int) -> bool:
+def is_of_other_event(reading: Reading, field: Field, start: int, place_words: Collection[str] = ()) -> bool:
     """True when the words before a day say that another event is then, which the field does not ask for."""
     match = _compile_events().search(reading.before(start))
-    own = (*field.spec.words, *field.spec.question)
+    own = (*field.spec.words, *field.spec.question, *place_words)
     return match is not None and not any(
         word.startswith(event) for event in match["event"].split() if len(event) > _SHORT for word in own
     )

@@ -137,11 +137,17 @@ def _note_removed_fields(session: Session, turn: Turn) -> Session:
 
 
 def _find_refused_field(session: Session, turn: Turn, form: Form | None, fields: Sequence[Field]) -> Field | None:
-    """The open field whose value this message gave and that was refused, where the form asks for all at once."""
-    if form is None or session.fields_read is None or _read_ask_mode(session, turn, form) != "ALL":
+    """The open field whose value this message gave and that was refused: the next message will replace it.
+
+    Where the form asks for one field at a time, only a value that was surely meant for its field.
+    """
+    if form is None or session.fields_read is None:
         return None
-    refusals = session.fields_read
-    return next((field for field in fields if refusals.find_refusal(field.path)), None)
+    asks_all = _read_ask_mode(session, turn, form) == "ALL"
+    refusals = [(field, session.fields_read.find_refusal(field.path)) for field in fields]
+    return next(
+        (field for field, refusal in refusals if refusal and (asks_all or refusal.reason in _SURE_REFUSALS)), None
+    )
 
 
 def _read_ask_mode(session: Session, turn: Turn, form: Form) -> str:
@@ -159,6 +165,8 @@ def _find_known_part(session: Session, field: Field) -> str:
         if len(days) == 1:
             return candidates[0][:_MOMENT]  # "Friday 03:00 or 15:00?"
         return times.pop() if len(times) == 1 else ""
+    if refusal and field.spec.kind is Kind.DATE and refusal.reason == Reason.OUT_OF_BOUNDS:
+        return str(refusal.data.get("value") or "")  # "7.8.2062", then "sorry, 2022"
     if refusal is None or refusal.reason not in (Reason.TIME_MISSING, Reason.DATE_MISSING):
         return ""
     if "date" in refusal.data and "hours" in refusal.data:
