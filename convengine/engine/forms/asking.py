@@ -17,6 +17,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, say_value
 from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.yes_or_no import begins_with_plain_no
 
 Json = Any
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
@@ -42,10 +43,13 @@ _CLAUSE_GAP = re.compile(
 _SHORTEST_QUESTION = 3
 #: A message that adds something to an order has more words.
 _FEWEST_ADDED = 3
+#: A refusal and its reason.
+_FEWEST_CLAUSES = 2
 #: Longest text that is searched for questions.
 _LONGEST_MESSAGE = 2000
 #: Kinds of values that people may keep to themselves.
 _OWNED = (Kind.TEXT, Kind.EMAIL, Kind.PHONE)
+_CONTACTS = (Kind.EMAIL, Kind.PHONE)
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 
 
@@ -141,7 +145,26 @@ def skips_field(text: str | None, field: Field) -> bool:
     sizes = [size for size in range(1, len(words)) if " ".join(words[:size]) in list_phrases("without")]
     if any(frozenset(words[size:]) <= {*field.spec.words, *field.spec.question} for size in sizes):
         return True
+    if field.spec.kind in _CONTACTS and (_begins_with_no(text) or _refuses_with_reason(text, field)):
+        return True
     return field.spec.kind in _OWNED and "?" not in (text or "") and _refuses_field(text, field)
+
+
+def _refuses_with_reason(text: str | None, field: Field) -> bool:
+    """True for "no need for a number, we'll just turn up"."""
+    clauses = [clause for clause in _CLAUSE_SIGN.split(text or "") if any(map(str.isalnum, clause))]
+    if len(clauses) < _FEWEST_CLAUSES or "?" in (text or "") or any(map(str.isdigit, text or "")):
+        return False
+    return says_nothing(clauses[0]) or _refuses_field(clauses[0], field)
+
+
+def _begins_with_no(text: str | None) -> bool:
+    """True for "nah we'll be there anyway", "no thanks, you've got my e-mail": a plain no with its reason."""
+    plain = text or ""
+    if "@" in plain or any(map(str.isdigit, plain)):
+        return False
+    languages = map(get_language, list_languages())
+    return any(begins_with_plain_no(plain, language.read_tokens(plain), language) for language in languages)
 
 
 def _refuses_field(text: str | None, field: Field) -> bool:

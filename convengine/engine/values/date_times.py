@@ -26,6 +26,8 @@ MAX_LENGTH = 64
 _KNOWN_HOURS = re.compile(r"\[(\d{1,2})-(\d{1,2})\]$")
 _DAY = 24 * 60
 _HALF_DAY = 12 * 60
+#: Of an hour behind "in the afternoon", only these are meant.
+_WAKING_HOURS = range(5, 22)
 #: The rank of a day without a time.
 _DAY_ONLY = 2
 
@@ -80,14 +82,27 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         order,
         takes_bare,
         earlier=earlier if earlier and earlier >= now.date() else None,
-        held=read_day(situation.held_days.get(spec.name)) or (_read_refused_day(spec, situation)),
+        held=read_day(situation.held_days.get(spec.name)) or _read_refused_day(spec, situation),
+        period=_read_period(situation.known_part) if spec.kind is Kind.DATE else None,
     )
     return MomentContext(now, zone, days, situation.is_asked)
 
 
 def _read_refused_day(spec: FieldSpec, situation: ReadingSituation) -> date | None:
     """The day that was refused, which the answer changes: "sorry, 2022"."""
-    return read_day(situation.known_part) if spec.kind is Kind.DATE else None
+    is_day = spec.kind is Kind.DATE and ".." not in situation.known_part
+    return read_day(situation.known_part) if is_day else None
+
+
+def write_period(first: str, last: str) -> str:
+    """The known part of a week or a month of which a day is asked for."""
+    return f"{first}..{last}"
+
+
+def _read_period(text: str) -> tuple[date, date] | None:
+    first, dots, last = text.partition("..")
+    days = (read_day(first), read_day(last)) if dots else (None, None)
+    return (days[0], days[1]) if days[0] and days[1] else None
 
 
 def read_day(text: str | None) -> date | None:
@@ -234,7 +249,7 @@ def read_match(spec: FieldSpec, moment: Moment, situation: ReadingSituation, con
     if spec.kind is Kind.DATE:
         return _read_date(spec, moment, context)
     if spec.kind is Kind.TIME:
-        return _read_time(spec, moment, context, _read_known_part(situation.known_part)[1])
+        return _read_time(spec, moment, context, situation.known_part)
     return _read_date_time(spec, moment, situation, context)
 
 
@@ -256,8 +271,12 @@ def narrow_days(days: Days, bounds: DateBounds) -> Reading:
     return accept(allowed[0].isoformat()) if len(allowed) == 1 else offer([day.isoformat() for day in allowed])
 
 
-def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known: int | None) -> Reading:
-    times = moment.times
+def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known_part: str) -> Reading:
+    times, known = moment.times, _read_known_part(known_part)[1]
+    hours = _read_known_hours(known_part)
+    if hours and moment.part is None and len(times.minutes) > 1:
+        likely = tuple(minute for minute in narrow_times(times, hours).minutes if minute // 60 in _WAKING_HOURS)
+        times = replace(times, minutes=likely or times.minutes)  # "Afternoon", then "3", but not "11"
     if times.refusal:
         return times.refusal
     if times.moment and times.moment.date() != context.now.date():
@@ -270,7 +289,9 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known: i
         both = Times((known, (known + _HALF_DAY) % _DAY))  # "Evening" after "07:00 or 19:00?"
         minutes = narrow_times(both, moment.part.hours).minutes
     else:
-        return refuse(Reason.TIME_MISSING) if moment.part and not moment.date else NOTHING
+        return (
+            refuse(Reason.TIME_MISSING, hours=list(moment.part.hours)) if moment.part and not moment.date else NOTHING
+        )
     if not minutes:
         return refuse(Reason.TIME_MISSING)
     first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)

@@ -25,6 +25,8 @@ Json = Any
 Slots = Mapping[str, Json]
 #: In so many weeks, a weekday is looked for within the bounds.
 _WEEKS = 3
+#: The weeks of the longest period that an answer names.
+_MOST_WEEKS = 6
 #: A day and month behind the day of the field before is this near.
 _NEAR = timedelta(days=180)
 #: Where so long ago is allowed, a day of birth is asked for.
@@ -49,6 +51,8 @@ class DateContext:
     earlier: date | None = None
     #: The day that the field holds already, and that the user changes.
     held: date | None = None
+    #: The first and the last day of the week or month that the last answer named: "next week", then "Wednesday".
+    period: tuple[date, date] | None = None
 
     @property
     def past(self) -> bool:
@@ -59,6 +63,8 @@ class DateContext:
         past.
         """
         days = sorted(days)
+        if inside := self.list_inside(days):
+            return inside
         first = self.today if self.earlier is None or self.past else self.earlier + timedelta(days=1)
         coming = [day for day in days if day >= first] or days[-1:]
         gone = [day for day in days if day <= self.today] or days[:1]
@@ -68,6 +74,13 @@ class DateContext:
         allowed = [day for day in days if self.bounds.allows(day)]
         coming = [day for day in coming if self.bounds.allows(day)]
         return (coming[0],) if coming and not self.past else (allowed[0],) if len(allowed) == 1 else (likely,)
+
+    def list_inside(self, days: list[date]) -> tuple[date, ...]:
+        """Those of the days that the period has and the field allows."""
+        if self.period is None:
+            return ()
+        first, last = self.period
+        return tuple(day for day in days if first <= day <= last and self.bounds.allows(day))
 
     def find_base(self) -> date:
         """The day from which the next ones are counted: that of the field before, else today."""
@@ -144,12 +157,22 @@ def _read_relative_day(slots: Slots, context: DateContext) -> Days:
 
 def _read_weekday(slots: Slots, context: DateContext) -> Days:
     today, weekday = context.today, slots["weekday"]
+    if inside := _list_weekdays_inside(weekday, context):
+        return inside
     before, after = find_weekday_before(today, weekday), find_weekday_after(today, weekday)
     if context.earlier and not context.past:
         return context.choose([find_weekday_after(context.earlier, weekday)])
     if today.weekday() == weekday:
         return (today, before) if context.past else (today, after)
     return context.choose([before, after, *(after + timedelta(days=7 * week) for week in range(1, _WEEKS))])
+
+
+def _list_weekdays_inside(weekday: int, context: DateContext) -> tuple[date, ...]:
+    """The days of the period that the last answer named, with this weekday."""
+    if context.period is None:
+        return ()
+    first = find_weekday_after(context.period[0] - timedelta(days=1), weekday)
+    return context.list_inside([first + timedelta(days=7 * week) for week in range(_MOST_WEEKS)])
 
 
 def _read_weekday_coming(slots: Slots, context: DateContext) -> Days:
@@ -421,7 +444,7 @@ def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days
     """A day and month in the year that is named, or in the one that is meant. A day of birth needs its year."""
     first = context.bounds.first
     if context.past and first and context.today - first > _LONG_PAST and not {"year", "short_year"} & slots.keys():
-        return refuse(Reason.AMBIGUOUS) if context.held is None else _move_year(context, day, month)
+        return refuse(Reason.AMBIGUOUS)
     weekday = slots.get("weekday")
     years = _list_years(slots, context)
     days = [candidate for year in years if (candidate := make_date(year, month, day))]
@@ -436,12 +459,6 @@ def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days
         return chosen
     fitting = tuple(candidate for candidate in chosen if candidate.weekday() == weekday)
     return fitting or _refuse_weekday(weekday, chosen[0])
-
-
-def _move_year(context: DateContext, day: int, month: int) -> Days:
-    """Another day and month of the year of the day that is changed."""
-    moved = make_date(context.held.year, month, day) if context.held else None
-    return (moved,) if moved and context.bounds.allows(moved) else refuse(Reason.AMBIGUOUS)
 
 
 def _read_year(slots: Slots, context: DateContext) -> Days:

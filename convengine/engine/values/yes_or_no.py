@@ -42,7 +42,9 @@ def read_yes_or_no(
         value = _read_opposite(spec, tokens, language)
     if value is None and situation.is_asked and _denies_thing(spec, text, tokens, language):
         value = False
-    if value is None and situation.is_asked and _begins_with_plain_no(text, tokens, language):
+    if value is None and situation.is_asked and begins_with_plain_no(text, tokens, language):
+        value = False
+    if value is None and situation.is_asked and _has_none(spec, text, tokens, language):
         value = False
     if value is None and situation.is_asked and _has_thing(spec, text, tokens, language):
         value = True
@@ -71,7 +73,7 @@ def _ends_with_no(text: str, language: Language) -> bool:
     return any(language.is_in("exclusions", word) for word in ending)
 
 
-def _begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bool:
+def begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bool:
     """True for "no just you is fine": a plain no with a reason, which says yes to something else."""
     words = [token.text for token in tokens.tokens]
     plain, answers = _get_phrases(language, "plain_answers"), _get_phrases(language, "no_answers")
@@ -86,6 +88,17 @@ def _begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> b
         or (language.is_in("changes", word) and not language.is_in("soft_changes", word))
         for word in words
     )
+
+
+def _has_none(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "gibts bei Briefkästen keine" where the question is whether somebody has it."""
+    have = {fold_text(word) for word in language.words["yes_no"]["have_words"]}
+    if "?" in text or len(tokens.tokens) > _MAX_WORDS or have.isdisjoint(map(fold_text, (*spec.words, *spec.question))):
+        return False
+    ends = _get_phrases(language, "have_no_ends")
+    if not _get_phrases(language, "have_no").match_start(tokens.text, 0):
+        return False
+    return not ends.phrases or ends.match_end(tokens.text, len(tokens.text)) > 0
 
 
 def _has_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:

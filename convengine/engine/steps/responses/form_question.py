@@ -34,7 +34,7 @@ from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, Reason, say_value
-from convengine.engine.values.date_times import add_known_hours
+from convengine.engine.values.date_times import add_known_hours, write_period
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
@@ -167,10 +167,12 @@ def _find_known_part(session: Session, field: Field) -> str:
         return times.pop() if len(times) == 1 else ""
     if refusal and field.spec.kind is Kind.DATE and refusal.reason == Reason.OUT_OF_BOUNDS:
         return str(refusal.data.get("value") or "")  # "7.8.2062", then "sorry, 2022"
+    if refusal and field.spec.kind is Kind.DATE and refusal.reason == Reason.DAY_MISSING and "from" in refusal.data:
+        return write_period(refusal.data["from"], refusal.data["to"])  # "Next week", then "Wednesday"
     if refusal is None or refusal.reason not in (Reason.TIME_MISSING, Reason.DATE_MISSING):
         return ""
-    if "date" in refusal.data and "hours" in refusal.data:
-        return add_known_hours(str(refusal.data["date"]), refusal.data["hours"])  # "Tuesday morning"
+    if "hours" in refusal.data:
+        return add_known_hours(str(refusal.data.get("date", "")), refusal.data["hours"])  # "Tuesday morning"
     return str(refusal.data.get("date") or refusal.data.get("time") or "")
 
 

@@ -207,3 +207,51 @@ def test_the_hour_of_a_time_counts_nobody(text: str, guests: int | None) -> None
     spans = find_values([spec], text, BERLIN)
 
     assert [span.readings["guests"].value for span in spans] == ([] if guests is None else [guests])
+
+
+COPIES = field_spec("copies", {"type": "integer", "title": "Copies", "x-ask": "How many do you need?"})
+HOURS = field_spec("hours", {"type": "number", "title": "Hours", "x-ask": "For how many hours?"})
+PICK_UP = field_spec("pickup", {"format": "date", "title": "Pick-up", "x-ask": "When will you collect it?"})
+VISIT = field_spec("visit", {"format": "date", "title": "Visit", "x-ask": "When will you come?"})
+BIKES = [{"value": "road", "label": "Road bike"}, {"value": "kids", "label": "Kids bike"}]
+BIKE = field_spec("bike", {"x-options": BIKES})
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "value"),
+    [
+        (COPIES, "I'd like 4 pieces of that one", 4),
+        (COPIES, "4 metres of that one", None),
+        (HOURS, "we need it for an hour and a half", 1.5),
+        (HOURS, "the hall for 2½ hours please", 2.5),
+        (HOURS, "just half an hour", 0.5),
+        (PICK_UP, "I need it by Saturday", "2026-11-28"),
+        (VISIT, "I need it by Saturday", None),
+        (BIKE, "my raod bike squeaks", "road"),
+        (BIKE, "my bike squeaks", None),
+    ],
+)
+def test_a_field_says_what_a_number_a_day_or_a_typing_error_means(spec: Any, text: str, value: Any) -> None:
+    spans = find_values([spec], text, BERLIN)
+
+    assert [reading.value for span in spans for reading in span.readings.values()] == ([] if value is None else [value])
+
+
+@pytest.mark.parametrize(
+    ("declared", "known", "text", "value"),
+    [
+        ({"format": "date"}, "2026-12-07..2026-12-13", "Wednesday", "2026-12-09"),
+        ({"format": "date"}, "2027-01-01..2027-01-31", "the 4th", "2027-01-04"),
+        ({"format": "date"}, "2026-12-07..2026-12-13", "20 December", "2026-12-20"),
+        ({"format": "date", "x-min": "1920-01-01", "x-max": "today"}, "2091-03-05", "oops, 1991", "1991-03-05"),
+        ({"format": "date", "x-min": "1920-01-01", "x-max": "today"}, "", "5 March", None),
+        ({"format": "date"}, "", "2028", None),
+        ({"format": "time"}, "[12-24]", "3", "15:00"),
+        ({"format": "time"}, "[12-24]", "11", None),
+        ({"format": "time"}, "[0-12]", "half 9", "09:30"),
+    ],
+)
+def test_an_answer_fills_in_what_the_one_before_left_open(
+    declared: dict[str, Any], known: str, text: str, value: str | None
+) -> None:
+    assert read_value(field_spec("when", declared), text, replace(BERLIN, known_part=known)).value == value

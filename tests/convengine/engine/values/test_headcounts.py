@@ -37,6 +37,8 @@ def read(form: Form, text: str, locale: str, asked: str | None = "guests") -> di
         ("it's my parents and me", "en-GB", 3),
         ("2 grown-ups and a 4 year old please", "en-GB", 3),
         ("myself plus two", "en-GB", 3),
+        ("2 grown-ups 3 kids", "en-GB", 5),
+        ("zwei Erwachsene 1 Baby", "de-DE", 3),
         ("one adult with three little ones", "en-GB", 4),
         ("4 people, 2 adults and 2 kids", "en-GB", 4),
         ("3 Erwachsene und ein Baby", "de-DE", 4),

@@ -58,3 +58,30 @@ def test_a_name_is_read_without_the_words_around_it(text: str, name: str | None)
     situation = ReadingSituation(datetime(2026, 11, 24, tzinfo=UTC), locale="en-GB")
 
     assert read_value(field_spec("name", {"title": "Your name"}), text, situation).value == name
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("on behalf of Ann Lee", "en-GB", "Ann Lee"),
+        ("for my nephew Sam", "en-GB", "Sam"),
+        ("our son's called Max", "en-GB", "Max"),
+        ("Sam, my nephew", "en-GB", "Sam"),
+        ("me, Ann Lee", "en-GB", "Ann Lee"),
+        ("me", "en-GB", None),
+        ("same as before", "en-GB", None),
+        ("my nephew", "en-GB", None),
+        ("für meinen Neffen Sam", "de-DE", None),
+        ("für meinen Bruder Sam", "de-DE", "Sam"),
+        ("im Auftrag von Anna Lau", "de-DE", "Anna Lau"),
+        ("meine Oma heißt Inge Lau", "de-DE", "Inge Lau"),
+        ("für mich selbst. Anna Lau", "de-DE", "Anna Lau"),
+        ("Frau Lau", "de-DE", "Frau Lau"),
+        ("wie vorhin", "de-DE", None),
+    ],
+)
+def test_a_name_is_said_with_whom_it_is_for(text: str, locale: str, name: str | None) -> None:
+    spec = field_spec("name", {"title": "Name", "type": "string"})
+    situation = ReadingSituation(datetime(2026, 11, 24, tzinfo=UTC), locale=locale)
+
+    assert read_value(spec, text, situation).value == name

@@ -220,3 +220,25 @@ def test_with_the_thing_of_the_question_is_a_yes(question: str, text: str, local
     spec = field_spec("extra", {"type": "boolean", "title": "Extra", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale, is_asked=True)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "question", "value"),
+    [
+        ("no just the small one is fine", "en-GB", "Would you like a large frame?", False),
+        ("no, my sister's great at that", "en-GB", "Would you like a speaker?", False),
+        ("nein, der kleine ist super", "de-DE", "Möchten Sie einen großen Rahmen?", False),
+        ("nein, lieber Freitag", "de-DE", "Möchten Sie einen großen Rahmen?", None),
+        ("no wait, yes", "en-GB", "Would you like a large frame?", True),
+        ("passt schon ohne", "de-DE", "Möchten Sie einen Rahmen?", None),
+        ("den Ausweis hab ich dabei", "de-DE", "Haben Sie einen Mitgliedsausweis?", True),
+        ("we've got the form here", "en-GB", "Do you have a referral form?", True),
+        ("gibts für den Garten keinen", "de-DE", "Haben Sie einen Wasseranschluss?", False),
+        ("there isn't one in the shed", "en-GB", "Do you have a power socket?", False),
+        ("I don't have one", "en-GB", "Do you need a towel?", None),
+    ],
+)
+def test_an_answer_says_yes_or_no_with_its_reason(text: str, locale: str, question: str, value: bool | None) -> None:
+    spec = field_spec("extra", {"type": "boolean", "title": "Extra", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value

@@ -158,3 +158,19 @@ def test_words_that_are_copied_stay_as_they_are_typed(message: str, locale: str,
 @pytest.mark.parametrize("message", ["yes now it's right", "yes, that's right now", "ok it's good"])
 def test_a_yes_with_small_words_is_no_text(message: str) -> None:
     assert answer(message, "address", title="Delivery address") is None
+
+
+@pytest.mark.parametrize(
+    ("message", "declared", "value"),
+    [
+        ("12 then, the others can stand", {"type": "integer"}, 12),
+        ("well ok, 12 if need be", {"type": "integer"}, 12),
+        ("12, maybe 14", {"type": "integer"}, None),
+        ("I can't, 12 others can", {"type": "integer"}, None),
+        ("as early as you like! 9", {"format": "time", "x-min": "09:00", "x-max": "18:00"}, "09:00"),
+        ("4, after my shift", {"format": "time", "x-min": "09:00", "x-max": "18:00"}, "16:00"),
+        ("4, or 5", {"format": "time", "x-min": "09:00", "x-max": "18:00"}, "AMBIGUOUS"),
+    ],
+)
+def test_a_clause_is_the_answer_if_no_other_one_has_a_number(message: str, declared: Any, value: Any) -> None:
+    assert answer(message, "a", **declared) == value
