@@ -17,7 +17,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, say_value
 from convengine.engine.values.language import get_language, list_languages
-from convengine.engine.values.yes_or_no import begins_with_plain_no
+from convengine.engine.values.yes_or_no import gives_reason_for_no
 
 Json = Any
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
@@ -153,9 +153,17 @@ def skips_field(text: str | None, field: Field) -> bool:
 def _refuses_with_reason(text: str | None, field: Field) -> bool:
     """True for "no need for a number, we'll just turn up"."""
     clauses = [clause for clause in _CLAUSE_SIGN.split(text or "") if any(map(str.isalnum, clause))]
-    if len(clauses) < _FEWEST_CLAUSES or "?" in (text or "") or any(map(str.isdigit, text or "")):
+    if len(clauses) < _FEWEST_CLAUSES or any(char in "?@" or char.isdigit() for char in text or ""):
         return False
-    return says_nothing(clauses[0]) or _refuses_field(clauses[0], field)
+    if not (says_nothing(clauses[0]) or _refuses_field(clauses[0], field)):
+        return False
+    languages = [get_language(code) for code in list_languages()]
+    reasons = [language.read_tokens(" ".join(clauses[1:])).tokens for language in languages]
+    return not any(
+        language.is_in("denials", token.text)
+        for language, tokens in zip(languages, reasons, strict=True)
+        for token in tokens
+    )
 
 
 def _begins_with_no(text: str | None) -> bool:
@@ -163,8 +171,7 @@ def _begins_with_no(text: str | None) -> bool:
     plain = text or ""
     if "@" in plain or any(map(str.isdigit, plain)):
         return False
-    languages = map(get_language, list_languages())
-    return any(begins_with_plain_no(plain, language.read_tokens(plain), language) for language in languages)
+    return any(gives_reason_for_no(plain, get_language(code)) for code in list_languages())
 
 
 def _refuses_field(text: str | None, field: Field) -> bool:

@@ -276,11 +276,11 @@ def _find_around_holiday(slots: Slots, context: DateContext) -> list[date]:
 
 def _read_holiday_shift(slots: Slots, context: DateContext) -> Days:
     """ "The day after Boxing Day", "two weeks before Easter"."""
-    one = timedelta(days=slots["sign"])
+    step = timedelta(days=slots["sign"])
     if slots["unit"] != "day" and ".." in slots["holiday"] and len(set(slots["holiday"].split(".."))) > 1:
         return refuse(Reason.DAY_MISSING)  # "A week before Easter"
     around = _find_around_holiday(slots, context)
-    days = [add_units(day - one, slots["count"] * slots["sign"], slots["unit"]) for day in around]
+    days = [add_units(day - step, slots["count"] * slots["sign"], slots["unit"]) for day in around]
     return _choose_named(slots, days, context)
 
 

@@ -90,6 +90,16 @@ def begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bo
     )
 
 
+def gives_reason_for_no(text: str, language: Language) -> bool:
+    """True for "nah we'll be there anyway": a plain no, and a clause of its own that denies nothing else."""
+    tokens = language.read_tokens(text)
+    if not begins_with_plain_no(text, tokens, language):
+        return False
+    rest = [token.text for token in tokens.tokens[1:]]
+    denies = any(language.is_in("denials", word) for word in rest)
+    return not denies and _begins_a_clause(text, tokens, tokens.offsets[1], language)
+
+
 def _has_none(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
     """True for "gibts bei Briefkästen keine" where the question is whether somebody has it."""
     have = {fold_text(word) for word in language.words["yes_no"]["have_words"]}

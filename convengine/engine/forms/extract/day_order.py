@@ -50,11 +50,13 @@ def read_other_year(
     clauses = [clause for clause in _CLAUSE.split(reading.original) if any(map(str.isalnum, clause))]
     if not 0 < len(clauses) <= _MOST_CLAUSES or "?" in reading.original:
         return None
-    spec, asked = held[0].spec, replace(situation, is_asked=True)
-    values = [read_value(spec, clause, asked) for clause in clauses if not has_only_fillers([clause], situation)]
+    spec, local = held[0].spec, replace(situation, is_asked=True)
+    values = [read_value(spec, clause, local) for clause in clauses if not has_only_fillers([clause], situation)]
     days = {value.value for value in values}
-    kept = situation.held_days[held[0].path][4:]
-    is_year = all(value.has_value and str(value.value).endswith(kept) for value in values) and _names_year(reading)
+    day_of_year = situation.held_days[held[0].path][4:]
+    is_year = all(value.has_value and str(value.value).endswith(day_of_year) for value in values) and _names_year(
+        reading
+    )
     if len(days) != 1 or not is_year:
         return None
     return Candidate(held[0], 0, len(reading.text), days.pop(), VALUE)

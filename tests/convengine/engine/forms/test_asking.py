@@ -239,6 +239,10 @@ def test_a_long_refusal_leaves_an_optional_text_empty(text: str, skips: bool) ->
         ("no email?", False),
         ("nein", True),
         ("no receipt please", False),
+        ("no need for an e-mail, I'll drop by", True),
+        ("nein danke, Telefon reicht", True),
+        ("nö, ich komm einfach rein", True),
+        ("no, it's ann@example.org", False),
     ],
 )
 def test_somebody_may_keep_an_optional_address_to_themselves(text: str, skips: bool) -> None:

@@ -107,3 +107,34 @@ def test_the_day_of_another_event_is_no_day_of_the_form(text: str, question: str
     extraction = extract(Form({"type": "object", "properties": properties}), text, situation=situation)
 
     assert [item.value for item in extraction.extracted] == ([day] if day else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "day"),
+    [
+        ("next year I mean, 2027", "venue", "2027-06-05"),
+        ("2027", "venue", "2027-06-05"),
+        ("nächstes Jahr natürlich", "venue", "2027-06-05"),
+        ("Halle 2028", "venue", None),
+        ("2028", "guests", None),
+    ],
+)
+def test_a_year_alone_moves_the_day_that_the_form_holds(text: str, asked: str, day: str | None) -> None:
+    venue, guests = {"type": "string", "title": "Venue"}, {"type": "integer", "title": "Guests"}
+    form = Form({"type": "object", "properties": {"day": DAY, "venue": venue, "guests": guests}})
+    situation = ReadingSituation(NOW, "Europe/Berlin", "en-GB", "de-DE", held_days={"day": "2026-06-05"})
+    extraction = extract(form, text, asked_paths=[asked], missing=["venue", "guests"], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted}.get("day") == day
+
+
+def test_a_day_belongs_to_the_field_that_allows_it() -> None:
+    birth = {"type": "string", "format": "date", "title": "Geburtsdatum", "x-min": "1920-01-01", "x-max": "today"}
+    form = Form({"type": "object", "properties": {"birth": birth, "visit": DAY}})
+    situation = ReadingSituation(NOW, "Europe/Berlin", "de-DE")
+
+    born = extract(form, "Mia, geb. 3.4.2019", missing=["birth", "visit"], situation=situation)
+    visit = extract(form, "am 12.6. bitte", asked_paths=["birth"], missing=["birth", "visit"], situation=situation)
+
+    assert [(item.field, item.value) for item in born.extracted] == [("birth", "2019-04-03")]
+    assert "birth" not in {item.field for item in visit.extracted}
