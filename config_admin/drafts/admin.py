@@ -46,6 +46,7 @@ from config_admin.gradual.form import AudienceForm
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import control_plane
 from config_admin.releases.gradual import find_gradual_release
+from config_admin.releases.models import CeRelease
 from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.tree import Content, Difference
 from config_admin.restore.checks import check_restored_rows
@@ -371,7 +372,23 @@ def _describe_conflict(name: tuple[str, Any], merge: RowMerge) -> dict[str, Any]
     if merge.has_deleted_side():
         sides = ("deleted", "changed") if merge.now is None else ("changed", "deleted")
         fields = [{"label": "The whole row", "live": sides[0], "draft": sides[1]}]
-    return {"name": row_name(table, pk), "url": row_url(table, pk), "table": table, "pk": pk, "fields": fields}
+    return {
+        "name": row_name(table, pk),
+        "url": row_url(table, pk),
+        "table": table,
+        "pk": pk,
+        "fields": fields,
+        "how": "Deleted" if merge.now is None else "Changed",
+        **_find_live_change(table, pk),
+    }
+
+
+def _find_live_change(table: str, pk: Any) -> dict[str, Any]:
+    """The newest release that changed a row live, with its author."""
+    model: Any = control_plane()[table]
+    entry = model.history.filter(**{model._meta.pk.attname: pk}).order_by("-config_version").first()
+    release = CeRelease.objects.filter(pk=entry.config_version).first() if entry else None
+    return {"release": release, "release_url": release_url(release.pk) if release else ""}
 
 
 def _list_edits(merged: MergedEdits) -> list[dict[str, Any]]:

@@ -110,6 +110,23 @@ def test_a_conflict_is_decided_on_the_page_of_the_draft(
     assert "Changed live and in the draft" not in ada.get(url("change", draft)).content.decode()
 
 
+@pytest.mark.parametrize(("how", "exists"), [("draft", True), ("live", False)])
+def test_a_row_that_was_deleted_live_is_decided_on_the_page_of_the_draft(
+    ada: Client, draft: m.CeDraft, row: m.CeResponse, how: str, exists: bool
+) -> None:
+    save(ada, row, priority=7)
+    pk = row.pk
+    with change_set(author="cem") as change:
+        m.CeResponse.objects.get(pk=pk).delete()
+    assert change.release is not None
+    page = ada.get(url("change", draft)).content.decode()
+    release = reverse("admin:config_admin_cerelease_change", args=[change.release.pk])
+    assert f'Deleted live by cem in <a href="{release}">release {change.release.pk}</a>.' in page
+    ada.post(url("settle", draft), {"table": "ce_response", "row": pk, "side": how})
+    ada.post(url("publish", draft), {"live": read_live(ada, draft), "reason": "x"})
+    assert m.CeResponse.objects.filter(pk=pk, priority=7).exists() == exists
+
+
 def test_a_row_is_taken_out(ada: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
     save(ada, row, priority=7)
     assert "Take out" in ada.get(url("change", draft)).content.decode()

@@ -381,7 +381,7 @@ LOSSES_OF_KEYS = [
 ]
 
 
-def schedule_with_key(draft: m.CeDraft, *, has_maker: bool, **times: str) -> tuple[User, CeApiKey]:
+def schedule_with_key(draft: m.CeDraft, *, has_maker: bool, **times: str) -> tuple[User, Any]:
     maker = User.objects.create_user("may", is_staff=True)
     maker.groups.set(Group.objects.filter(name__in=["config_admin", "integrator"]))
     key, secret = CeApiKey.objects.create_key(name="of may", scopes=["config"], made_by=maker if has_maker else None)
