@@ -10,6 +10,7 @@ from operator import add
 from audit.models import CeAlertRule, CeCountProgress
 from audit.reports.days import floor_hour
 from audit.reports.measures import MEASURES, Measure, Unit
+from audit.reports.progress import is_recounting
 from audit.reports.report import Selection, Totals, read_hours, read_totals
 
 _HOUR = timedelta(hours=1)
@@ -50,7 +51,7 @@ class Simulation:
 
 def read_counted_until() -> datetime | None:
     """When turns were counted last; null before the first count, and while turns are counted again."""
-    if CeCountProgress.objects.exclude(recount_until=None).exists():
+    if is_recounting():
         return None
     return CeCountProgress.objects.order_by("pk").values_list("seen_at", flat=True).first()
 

@@ -16,7 +16,7 @@ class _Count(models.Model):
     A job fills it from the records, never a turn. It stays when turns are erased or removed.
     """
 
-    #: The `kind` of counts that are no table of a deciding row.
+    #: The `kind` of counts that are no table of a deciding row. Of the stages, only NOT_UNDERSTOOD is counted.
     TURN, STATE, ERROR, STAGE, BEGUN, MODEL_CALLS = "TURN", "STATE", "ERROR", "STAGE", "BEGUN", "MODEL_CALLS"
     HANDED_OVER, MODEL_FAILED, FEEDBACK = "HANDED_OVER", "MODEL_FAILED", "FEEDBACK"
     #: Turns that brought a conversation into a state, and out of the one before.
@@ -29,8 +29,8 @@ class _Count(models.Model):
     #: Calls by model (`connection/model`) with their cost, failed ones, the turns that made them, and those of them in
     #: which a model gave no usable answer.
     MODEL, MODEL_ERROR, MODEL_TURN, MODEL_TURN_FAILED = "MODEL", "MODEL_ERROR", "MODEL_TURN", "MODEL_TURN_FAILED"
-    #: By day only: calls by model and duration (`connection/model:duration`), and turns by step and duration
-    #: (`step:duration`) where the step took a millisecond or longer; blank for all turns with known steps.
+    #: Calls by model and duration (`connection/model:duration`), and turns by step and duration (`step:duration`)
+    #: where the step took a millisecond or longer; blank for all turns with known steps.
     MODEL_TIME, STEP = "MODEL_TIME", "STEP"
     #: Rated turns by the row that answered (`table:key`).
     ANSWER_UP, ANSWER_DOWN = "ANSWER_UP", "ANSWER_DOWN"
@@ -58,7 +58,7 @@ class _Count(models.Model):
 
 
 class CeTurnCount(_Count):
-    """The counts of hours."""
+    """The counts of hours, of the kinds that anything reads by hour."""
 
     class Meta:
         db_table = "ce_turn_count"
@@ -69,7 +69,7 @@ class CeTurnCount(_Count):
 
 
 class CeTurnDayCount(_Count):
-    """The counts of days, in the time zone of the deployment; `hour` is the first hour of the day."""
+    """The counts of all kinds by day, in the time zone of the deployment; `hour` is the first hour of the day."""
 
     class Meta:
         db_table = "ce_turn_day_count"
@@ -77,6 +77,17 @@ class CeTurnDayCount(_Count):
         verbose_name_plural = "counts of turns by day"
         default_permissions = ()
         constraints: ClassVar = _once("ce_turn_day_count_once")
+
+
+class CeTurnMonthCount(_Count):
+    """The sums of the days of each month, for reports of long periods; `hour` is the first hour of the month."""
+
+    class Meta:
+        db_table = "ce_turn_month_count"
+        verbose_name = "count of turns by month"
+        verbose_name_plural = "counts of turns by month"
+        default_permissions = ()
+        constraints: ClassVar = _once("ce_turn_month_count_once")
 
 
 class CeKeptCount(_Count):
@@ -91,10 +102,10 @@ class CeKeptCount(_Count):
 
 
 class CeCountProgress(models.Model):
-    """Up to which record turns are counted, and up to which rating: one row for each pass."""
+    """Up to which record turns are counted, and up to which rating: a row for each."""
 
-    #: The rows: turns and ratings; what is read from the documents of turns; and ratings by the row that answered.
-    TURNS, FEEDBACK, DOCUMENTS, ANSWERS = 1, 2, 3, 4
+    #: The rows: turns, and ratings.
+    TURNS, FEEDBACK = 1, 2
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     counted = models.BigIntegerField(default=0, help_text="The last record that is counted.")

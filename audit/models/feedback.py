@@ -64,6 +64,11 @@ class CeMcpUserFeedback(ChainedRow):
         indexes = [
             models.Index("conversation", models.F("created_at").desc(), name="ce_feedback_conversation"),
             models.Index(fields=["created_at"], name="ce_feedback_created", condition=Q(replaced_at=None)),
+            models.Index(
+                fields=["created_at"],
+                name="ce_feedback_comment",
+                condition=Q(replaced_at=None) & ~Q(comment="", correction=""),
+            ),
             models.Index(fields=["table_name", "row_pk"], name="ce_feedback_of_a_row", condition=Q(replaced_at=None)),
         ]
         constraints = [

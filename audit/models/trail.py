@@ -1,6 +1,7 @@
 """Tables and views of what turns leave beside their rows (tables 6.3, 6.4; R58, R122)."""
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from audit.models.sealed import AppendOnly, ReadOnlyView
@@ -29,6 +30,13 @@ class CeTurnIndex(AppendOnly):
         indexes = [
             models.Index("kind", "value", models.F("at").desc(), name="ce_turn_index_value"),
             models.Index(fields=["turn_id"], name="ce_turn_index_turn"),
+            models.Index(
+                models.F("at").desc(),
+                models.F("id").desc(),
+                name="ce_turn_index_form_step",
+                condition=Q(kind="STAGE")
+                & (Q(role__contains="/LEFT:") | Q(role__contains="/REFUSED:") | Q(role__contains="/MISSED:")),
+            ),
         ]
 
     def __str__(self) -> str:

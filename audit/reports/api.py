@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from audit.record.form_steps import FormStep
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
+from audit.reports.progress import describe_recount
 from audit.reports.report import Dimension, Report, Selection, Totals, build_report
 from audit.reports.selection_form import ReportForm
 from audit.reports.topics import ANSWER, CHANNEL, DIMENSIONS, ERROR, INTENT, MODEL, RELEASE, STATE, STEP, UNKNOWN_STATE
@@ -52,7 +53,7 @@ class ReportNumbersSerializer(serializers.Serializer[Any]):
 
 
 class ReportPeriodSerializer(serializers.Serializer[Any]):
-    """An hour or a day."""
+    """An hour, a day or a month."""
 
     since = IsoDateTimeField()
     until = IsoDateTimeField(help_text="Not included.")
@@ -96,6 +97,9 @@ class ReportSerializer(serializers.Serializer[Any]):
 
     since = IsoDateTimeField()
     until = IsoDateTimeField(help_text="Not included.")
+    recount = serializers.CharField(
+        allow_null=True, help_text="While turns are counted again: up to when the numbers are complete."
+    )
     total = ReportNumbersSerializer()
     periods = ReportPeriodSerializer(many=True)
     intents = ReportGroupSerializer(many=True, help_text="The most frequent ones.")
@@ -126,7 +130,7 @@ class ReportsView(ApiView):
         responses={200: ReportSerializer},
     )
     def get(self, request: Request) -> Response:
-        """The numbers of a period: in total and by hour or day; by intent, release, channel, state, step, model, answer
+        """The numbers of a period: in total and by hour, day or month; by intent, release, channel, state, step, model, answer
         and error; and how far forms came.
 
         Without `days`, `first` and `last` it is the last seven days.
@@ -154,6 +158,7 @@ def _build_document(selection: Selection) -> dict[str, Any]:
     return {
         "since": selection.since,
         "until": selection.until,
+        "recount": describe_recount() or None,
         "total": read_values(report.totals),
         "periods": [_describe_period(period.since, period.until, period.totals) for period in report.periods],
         **{key: _describe_groups(report, dimension) for key, dimension in _GROUPS.items()},

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 from django.urls import reverse
 
 from audit.access_log.write import log_access
@@ -14,6 +16,8 @@ from convengine.engine.text.compare import shorten
 
 MOST = 20
 _LONGEST = 300
+#: In the spelling of the partial index, which databases do not recognise with parameters.
+_HAS_COMMENT = RawSQL("NOT (comment = '' AND correction = '')", [], output_field=BooleanField())
 
 
 class CommentLine(NamedTuple):
@@ -51,7 +55,7 @@ def read_comments(selection: Selection) -> list[CeMcpUserFeedback]:
     )
     if selection.release is not None:
         given = given.filter(config_version=selection.release)
-    return list(given.exclude(comment="", correction="").order_by("-created_at")[:MOST])
+    return list(given.filter(_HAS_COMMENT).order_by("-created_at")[:MOST])
 
 
 def _build_line(feedback: CeMcpUserFeedback) -> CommentLine:

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from audit.reports.counting import SETTLED_AFTER, count_new_turns
-from audit.reports.document_counting import count_new_documents
 from audit.reports.recount import begin_recount, end_recount
 from convengine.engine.turn.job import Counts, Every, Job
 
 
 def count_everything(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts]:
-    """Count new turns and ratings; then what only their documents tell, which takes longer."""
+    """Count new turns and ratings; at the end of a recount, merge its counts with the old ones, and go on."""
     yield from count_new_turns(settled_after)
-    yield from count_new_documents(settled_after)
     if end_recount():
         yield from count_everything(settled_after)
 

@@ -1,7 +1,8 @@
 """Count turns by hour and day, incrementally and exactly once: counts and progress change in one transaction."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -10,33 +11,104 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnDayCount, CeTurnIndex
-from audit.record.form_steps import FORM_STAGES, Step, split_steps
+from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnDayCount, CeTurnIndex, CeTurnMonthCount
+from audit.record.events import read_document
+from audit.record.form_steps import FORM_STAGES, FormStep, Step, split_steps
 from audit.record.milestones import MODEL_ERROR_STAGES
-from audit.reports.days import find_day
+from audit.record.model_calls import list_calls, name_model
+from audit.reports.days import find_day, find_month
+from audit.reports.durations import find_bound
+from convengine.engine.pipeline.stages import PIPELINE_TIMING
+from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.turn.codec import loads
+from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.job import Counts
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversationHistory
 
-#: Records per transaction.
-BATCH = 50_000
-#: Hours per transaction: statements of SQLite may have 32,766 values, two for each.
-MOST_HOURS = 10_000
+Json = Any
+#: Records per transaction, and per statement that reads their documents.
+BATCH, SLICE = 20_000, 1_000
 #: A record may be stored after one with a higher number, until the slowest commit has ended.
 SETTLED_AFTER = timedelta(seconds=60)
+#: The kinds that are counted by hour, too; all others, which have very many values, by day only.
+BY_HOUR = frozenset(
+    {
+        *(CeTurnCount.TURN, CeTurnCount.STATE, CeTurnCount.ERROR, CeTurnCount.STAGE, CeTurnCount.TIME),
+        *(CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.FEEDBACK),
+        *(CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED, CeTurnCount.MODEL_ERROR),
+        *(
+            f"{CeTurnCount.FORM}{step}"
+            for step in (FormStep.STARTED, FormStep.COMPLETED, FormStep.GAVE_UP, FormStep.LEFT)
+        ),
+    }
+)
+#: Tables of the rows that answer.
+ANSWERING = ("ce_response", "ce_policy", "ce_pending_action")
 COLUMNS = ("hour", "workspace_id", "channel", "config_version", "intent_code", "kind", "value")
 KEY = ", ".join(COLUMNS)
-HOUR = {
+_HOUR = {
     "postgresql": "date_trunc('hour', h.created_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'",
     "sqlite": "substr(h.created_at, 1, 13) || ':00:00'",
 }
 #: Failed and interrupted turns change no conversation.
-_IS_COMMITTED = "status IN ('OK', 'BLOCKED')"
-_EARLIER = f"""SELECT 1 FROM ce_conversation_history e WHERE e.conversation_id = b.conversation_id
-    AND e.turn_no < b.turn_no AND e.state_code = '{HAND_OVER}' AND e.{_IS_COMMITTED}"""
-#: Of a step of a form, the kind of its counts before they are split by step.
-_STEPS = "STEPS"
+_COMMITTED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
+_IS_COMMITTED = f"status IN {_COMMITTED}"
+#: Before the times of the steps in the text of a document.
+_TIMING = f'"stage":"{PIPELINE_TIMING}"'
+_STEP_LIST = '"stepList":'
+#: The text behind the mark; of a turn with model calls the whole document, which is long.
+_AFTER = {
+    "postgresql": "split_part(h.events, %(mark)s, 2)",
+    "sqlite": "CASE instr(h.events, %(mark)s) WHEN 0 THEN '' ELSE substr(h.events, instr(h.events, %(mark)s)) END",
+}
+_ENTRIES = {
+    "postgresql": "json_agg(json_build_array(i.kind, i.value, i.role))::text",
+    "sqlite": "json_group_array(json_array(i.kind, i.value, i.role))",
+}
+_STAGES = ", ".join(f"'{stage}'" for stage in (NOT_UNDERSTOOD, *MODEL_ERROR_STAGES, *FORM_STAGES))
+_TURNS = """SELECT {hour}, c.workspace_id, c.channel, h.config_version, h.intent_code, h.state_code, h.intent_before,
+       h.state_before, h.status, h.error_code, h.duration_ms, h.turn_no, h.model_calls, h.cost,
+       h.state_code = '{hand_over}' AND h.{is_committed} AND NOT EXISTS (
+           SELECT 1 FROM ce_conversation_history e WHERE e.conversation_id = h.conversation_id
+              AND e.turn_no < h.turn_no AND e.state_code = '{hand_over}' AND e.{is_committed}),
+       (SELECT {entries} FROM ce_turn_index i
+         WHERE i.turn_id = h.turn_id AND (i.kind <> '{stage}' OR i.value IN ({stages}))),
+       CASE WHEN h.model_calls > 0 THEN h.events ELSE {after} END
+  FROM ce_conversation_history h JOIN ce_conversation c ON c.conversation_id = h.conversation_id
+ WHERE h.history_id > %(first)s AND h.history_id <= %(last)s AND h.source <> 'ADDITION'"""
+#: Ratings that count before the new ones, and with them: a later one of the same person replaces an earlier one.
+_CHANGED_RATINGS = """WITH rated AS (
+        SELECT f.turn_id, f.feedback_type, f.feedback_id AS id,
+               lead(f.feedback_id) OVER (PARTITION BY f.turn_id, f.author ORDER BY f.feedback_id) AS next
+          FROM ce_mcp_user_feedback f
+         WHERE f.feedback_id <= %(last)s AND f.turn_id IN (
+               SELECT turn_id FROM ce_mcp_user_feedback WHERE feedback_id > %(first)s AND feedback_id <= %(last)s)),
+    changed AS (
+        SELECT turn_id, feedback_type,
+               max(CASE WHEN next IS NULL THEN 1 ELSE 0 END)
+             - max(CASE WHEN id <= %(first)s AND (next IS NULL OR next > %(first)s) THEN 1 ELSE 0 END) AS turns
+          FROM rated GROUP BY turn_id, feedback_type)"""
+#: The changed ratings; with each row that answered the turn, and without.
+_RATINGS = """{changed} SELECT {hour}, c.workspace_id, c.channel, h.config_version, h.intent_code, f.feedback_type,
+       coalesce(i.kind, ''), coalesce(i.value, ''), sum(f.turns)
+  FROM changed f JOIN ce_conversation_history h ON h.turn_id = f.turn_id AND h.source <> 'ADDITION'
+  JOIN ce_conversation c ON c.conversation_id = h.conversation_id
+  JOIN (SELECT turn_id, kind, value FROM ce_turn_index WHERE kind IN ({tables})
+           AND turn_id IN (SELECT turn_id FROM changed)
+         UNION SELECT turn_id, NULL, NULL FROM changed) i ON i.turn_id = f.turn_id
+ WHERE f.turns <> 0 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8"""
+_KIND_OF_RATING = {
+    CeMcpUserFeedback.Type.THUMBS_UP: CeTurnCount.ANSWER_UP,
+    CeMcpUserFeedback.Type.THUMBS_DOWN: CeTurnCount.ANSWER_DOWN,
+}
+#: What a damaged document raises. It counts as far as it can be read, and *Integrity* names it.
+_DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+#: Turns and amounts by key.
+_Table = defaultdict[tuple[Any, ...], list[Any]]
 
 
 class CountKey(NamedTuple):
@@ -51,81 +123,51 @@ class CountKey(NamedTuple):
     value: str
 
 
-class _Counter(NamedTuple):
-    """What is counted of each turn `b` of a batch, or of each entry `i` of its index."""
+class _Turn(NamedTuple):
+    """What is read of a turn."""
 
-    kind: str
-    value: str = "''"
-    turns: str = "count(*)"
-    amount: str = "0"
-    condition: str = "TRUE"
-    intent: str = "b.intent_code"
-    rows: str = "batch b"
+    hour: datetime
+    workspace: str
+    channel: str
+    release: int
+    intent: str
+    state: str
+    intent_before: str | None
+    state_before: str | None
+    status: str
+    error: str | None
+    duration: int | None
+    number: int | None
+    model_calls: int
+    cost: Decimal | None
+    is_handed_over: bool
+    #: Rows and stages of the index, as JSON.
+    entries: str | None
+    text: str | None
 
 
-_INDEX = "batch b JOIN ce_turn_index i ON i.turn_id = b.turn_id"
-_FAILED_CALLS = ", ".join(f"'{stage}'" for stage in MODEL_ERROR_STAGES)
-_FORM_STAGES = ", ".join(f"'{stage}'" for stage in FORM_STAGES)
-_IS_STAGE = f"i.kind = '{CeTurnIndex.STAGE}'"
-_ENTERS = (
-    f"b.{_IS_COMMITTED}"
-    " AND (coalesce(b.state_before, '') <> b.state_code OR coalesce(b.intent_before, '') <> b.intent_code)"
-)
-_COUNTERS = (
-    _Counter(f"'{CeTurnCount.TURN}'", "b.status", amount="sum(coalesce(b.duration_ms, 0))"),
-    _Counter(f"'{CeTurnCount.STATE}'", "b.state_code"),
-    _Counter(f"'{CeTurnCount.ENTERED}'", "b.state_code", condition=_ENTERS),
-    _Counter(
-        f"'{CeTurnCount.MOVED}'",
-        f" || '{CeTurnCount.SEPARATOR}' || ".join(("b.intent_before", "b.state_before", "b.state_code")),
-        condition=f"b.intent_before IS NOT NULL AND b.state_before IS NOT NULL AND {_ENTERS}",
-    ),
-    _Counter(
-        f"'{CeTurnCount.EXITED}'",
-        "b.state_before",
-        intent="b.intent_before",
-        condition=f"b.{_IS_COMMITTED} AND b.intent_before IS NOT NULL AND b.state_before IS NOT NULL"
-        " AND (b.state_before <> b.state_code OR b.intent_before <> b.intent_code)",
-    ),
-    _Counter(f"'{CeTurnCount.ERROR}'", "b.error_code", condition="b.error_code IS NOT NULL"),
-    _Counter(f"'{CeTurnCount.BEGUN}'", condition="b.turn_no = 1"),
-    _Counter(
-        f"'{CeTurnCount.HANDED_OVER}'",
-        condition=f"b.state_code = '{HAND_OVER}' AND b.{_IS_COMMITTED} AND NOT EXISTS ({_EARLIER})",
-    ),
-    _Counter(
-        f"'{CeTurnCount.MODEL_CALLS}'",
-        turns="sum(b.model_calls)",
-        amount="sum(coalesce(b.cost, 0))",
-        condition="b.model_calls > 0",
-    ),
-    _Counter(
-        f"'{CeTurnCount.MODEL_FAILED}'",
-        condition="b.model_calls > 0 AND EXISTS (SELECT 1 FROM ce_turn_index i WHERE i.turn_id = b.turn_id"
-        f" AND {_IS_STAGE} AND i.value IN ({_FAILED_CALLS}))",
-    ),
-    _Counter("i.kind", "i.value", turns="count(DISTINCT b.turn_id)", rows=_INDEX),
-)
-_STEP_COUNTER = _Counter(
-    f"'{_STEPS}'",
-    "i.role",
-    rows=_INDEX,
-    condition=f"{_IS_STAGE} AND i.value IN ({_FORM_STAGES}) AND i.role <> '' AND b.{_IS_COMMITTED}",
-)
-#: Kinds with very many values, which reports show by day at most.
-ONLY_BY_DAY = frozenset({CeTurnCount.STEP, CeTurnCount.MODEL_TIME})
-#: Ratings that count before the new ones, and with them: a later one of the same person replaces an earlier one.
-CHANGED_RATINGS = """WITH rated AS (
-        SELECT f.turn_id, f.feedback_type, f.feedback_id AS id,
-               lead(f.feedback_id) OVER (PARTITION BY f.turn_id, f.author ORDER BY f.feedback_id) AS next
-          FROM ce_mcp_user_feedback f
-         WHERE f.feedback_id <= %(last)s AND f.turn_id IN (
-               SELECT turn_id FROM ce_mcp_user_feedback WHERE feedback_id > %(first)s AND feedback_id <= %(last)s)),
-    changed AS (
-        SELECT turn_id, feedback_type,
-               max(CASE WHEN next IS NULL THEN 1 ELSE 0 END)
-             - max(CASE WHEN id <= %(first)s AND (next IS NULL OR next > %(first)s) THEN 1 ELSE 0 END) AS turns
-          FROM rated GROUP BY turn_id, feedback_type)"""
+class _Sums:
+    """Turns or calls, and their amount, of each key."""
+
+    def __init__(self) -> None:
+        self.sums: dict[tuple[Any, ...], list[Any]] = defaultdict(lambda: [0, 0])
+        self._where: tuple[Any, ...] = ()
+        self._intent = ""
+
+    def begin_turn(self, turn: _Turn) -> None:
+        """Add to the counts of this turn from now on."""
+        self._where, self._intent = turn[:4], turn.intent
+
+    def add(self, kind: str, value: str = "", turns: int = 1, amount: Any = 0, intent: str | None = None) -> None:
+        """Add to a count; of another intent if one is given."""
+        counted = self.sums[*self._where, self._intent if intent is None else intent, kind, value]
+        counted[0] += turns
+        counted[1] += amount
+
+    def list_counts(self) -> Iterator[tuple[CountKey, int, Decimal]]:
+        """All of them."""
+        for key, (turns, amount) in self.sums.items():
+            yield CountKey(*key), turns, Decimal(amount)
 
 
 def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts]:
@@ -134,7 +176,7 @@ def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts
     while counted := _count_batch(settled):
         yield {"records": counted}
     settled = find_settled(CeCountProgress.FEEDBACK, settled_after)
-    if counted := _count_feedback(settled):
+    if counted := _count_ratings(settled):
         yield {"ratings": counted}
 
 
@@ -156,9 +198,14 @@ def find_settled(number: int, settled_after: timedelta) -> int:
 
 
 def _find_newest(number: int) -> int:
-    turns = number in (CeCountProgress.TURNS, CeCountProgress.DOCUMENTS)
-    rows: Any = CeConversationHistory._base_manager if turns else CeMcpUserFeedback.objects
+    is_turns = number == CeCountProgress.TURNS
+    rows: Any = CeConversationHistory._base_manager if is_turns else CeMcpUserFeedback.objects
     return rows.aggregate(newest=Max("pk"))["newest"] or 0
+
+
+def lock_progress(number: int) -> CeCountProgress:
+    CeCountProgress.objects.get_or_create(pk=number)
+    return CeCountProgress.objects.select_for_update().get(pk=number)
 
 
 def _count_batch(settled: int) -> int:
@@ -167,139 +214,185 @@ def _count_batch(settled: int) -> int:
         first, last = progress.counted, min(progress.counted + BATCH, settled)
         if last <= first:
             return 0
-        with connection.cursor() as cursor:
-            while len(days := _list_days(cursor, first, last)) > MOST_HOURS:
-                last = (first + last) // 2
-            for model, time in ((CeTurnCount, "hour"), (CeTurnDayCount, "day")):
-                cursor.execute(_insert_sql(model._meta.db_table, time, len(days)), [*sum(days, ()), first, last])
-            cursor.execute(_select_steps(len(days)), [*sum(days, ()), first, last])
-            add_counts(_read_rows(cursor))
+        sums = _Sums()
+        for start in range(first, last, SLICE):
+            for turn in _read_turns(start, min(start + SLICE, last)):
+                sums.begin_turn(turn)
+                _count_turn(turn, sums)
+        add_counts(sums.list_counts())
         progress.counted = last
         progress.save(update_fields=["counted"])
         return last - first
 
 
-def _count_feedback(settled: int) -> int:
-    """Turns with a thumb, in the hour of the turn: a rating that is replaced is no longer counted."""
+def _read_turns(first: int, last: int) -> Iterator[_Turn]:
+    vendor = connection.vendor
+    sql = _TURNS.format(
+        hour=_HOUR[vendor],
+        hand_over=HAND_OVER,
+        is_committed=_IS_COMMITTED,
+        entries=_ENTRIES[vendor],
+        stage=CeTurnIndex.STAGE,
+        stages=_STAGES,
+        after=_AFTER[vendor],
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {"mark": _TIMING, "first": first, "last": last})
+        for hour, *columns in cursor:
+            yield _Turn(_read_hour(hour), *columns)
+
+
+def _count_turn(turn: _Turn, sums: _Sums) -> None:
+    sums.add(CeTurnCount.TURN, turn.status, amount=turn.duration or 0)
+    sums.add(CeTurnCount.STATE, turn.state)
+    if turn.error is not None:
+        sums.add(CeTurnCount.ERROR, turn.error)
+    if turn.number == 1:
+        sums.add(CeTurnCount.BEGUN)
+    if turn.is_handed_over:
+        sums.add(CeTurnCount.HANDED_OVER)
+    if turn.duration is not None:
+        sums.add(CeTurnCount.TIME, str(find_bound(turn.duration)))
+    if turn.status in _COMMITTED:
+        _count_move(turn, sums)
+    entries = loads(turn.entries or "[]")
+    for kind, value in {(kind, value) for kind, value, _ in entries if kind != CeTurnIndex.STAGE}:
+        sums.add(kind, value)
+    roles = {value: role for kind, value, role in entries if kind == CeTurnIndex.STAGE}
+    if NOT_UNDERSTOOD in roles:
+        sums.add(CeTurnCount.STAGE, str(NOT_UNDERSTOOD))
+        sums.add(CeTurnCount.NOT_UNDERSTOOD, turn.state)
+    if turn.status in _COMMITTED and roles:
+        _count_form_steps(entries, sums)
+    has_model_failed = turn.model_calls > 0 and not roles.keys().isdisjoint(MODEL_ERROR_STAGES)
+    if turn.model_calls > 0:
+        sums.add(CeTurnCount.MODEL_CALLS, turns=turn.model_calls, amount=Decimal(str(turn.cost or 0)))
+    if has_model_failed:
+        sums.add(CeTurnCount.MODEL_FAILED)
+    _count_document(turn, has_model_failed, sums)
+
+
+def _count_move(turn: _Turn, sums: _Sums) -> None:
+    before, after = (turn.intent_before, turn.state_before), (turn.intent, turn.state)
+    if before == after:
+        return
+    sums.add(CeTurnCount.ENTERED, turn.state)
+    if turn.intent_before is not None and turn.state_before is not None:
+        sums.add(CeTurnCount.EXITED, turn.state_before, intent=turn.intent_before)
+        sums.add(CeTurnCount.MOVED, CeTurnCount.SEPARATOR.join((turn.intent_before, turn.state_before, turn.state)))
+
+
+def _count_form_steps(entries: Iterable[Sequence[str]], sums: _Sums) -> None:
+    for kind, value, role in entries:
+        if kind == CeTurnIndex.STAGE and value in FORM_STAGES:
+            for step in map(Step.parse, split_steps(role)):
+                sums.add(f"{CeTurnCount.FORM}{step.kind}", f"{step.schema}:{step.field}")
+
+
+def _count_document(turn: _Turn, has_model_failed: bool, sums: _Sums) -> None:
+    """The times of the steps, and the calls of models."""
+    has_calls = turn.model_calls > 0
+    _, mark, timing = (turn.text or "").rpartition(_TIMING) if has_calls else ("", "x", turn.text or "")
+    with suppress(*_DAMAGES):
+        if mark and (steps := _read_steps(timing)):
+            _count_steps(steps, sums)
+    with suppress(*_DAMAGES):
+        if has_calls:
+            _count_calls(list_calls(read_document(turn.text)), has_model_failed, sums)
+
+
+def _read_steps(timing: str) -> Sequence[Mapping[str, Json]]:
+    """The steps of a timing record; the times of a list have no brackets in them."""
+    _, mark, rest = timing.partition(_STEP_LIST)
+    try:
+        steps = loads(rest[: rest.index("]") + 1]) if mark else []
+    except ValueError:
+        return []
+    return steps if isinstance(steps, list) else []
+
+
+def _count_steps(steps: Sequence[Mapping[str, Json]], sums: _Sums) -> None:
+    sums.add(CeTurnCount.STEP)
+    took: dict[str, float] = {}
+    for step in steps:
+        if (milliseconds := step["durationMs"]) > 0:
+            took[step["step"]] = took.get(step["step"], 0) + milliseconds
+    for name, milliseconds in took.items():
+        if milliseconds >= 1:
+            sums.add(CeTurnCount.STEP, f"{name}:{find_bound(milliseconds)}", amount=_to_decimal(milliseconds))
+
+
+def _count_calls(calls: Sequence[Mapping[str, Json]], has_model_failed: bool, sums: _Sums) -> None:
+    for call in calls:
+        name = name_model(call)
+        sums.add(CeTurnCount.MODEL, name, amount=_to_decimal(call["cost"] or 0))
+        if not call["success"]:
+            sums.add(CeTurnCount.MODEL_ERROR, name)
+        sums.add(CeTurnCount.MODEL_TIME, f"{name}:{find_bound(call['latency_ms'])}")
+    for name in set(map(name_model, calls)):
+        sums.add(CeTurnCount.MODEL_TURN, name)
+        if has_model_failed:
+            sums.add(CeTurnCount.MODEL_TURN_FAILED, name)
+
+
+def _to_decimal(number: float) -> Decimal:
+    return Decimal(f"{number:.9f}")
+
+
+def _count_ratings(settled: int) -> int:
+    """Turns with a thumb, and by the row that answered, in the hour of the turn: a replaced rating counts no longer."""
     with transaction.atomic():
         progress = lock_progress(CeCountProgress.FEEDBACK)
         first, last = progress.counted, settled
         if last <= first:
             return 0
+        tables = ", ".join(f"'{table}'" for table in ANSWERING)
         with connection.cursor() as cursor:
             cursor.execute(
-                f"""{CHANGED_RATINGS} SELECT {HOUR[connection.vendor]}, c.workspace_id, c.channel, h.config_version,
-                    h.intent_code, '{CeTurnCount.FEEDBACK}', f.feedback_type, sum(f.turns), 0
-                    FROM changed f JOIN ce_conversation_history h ON h.turn_id = f.turn_id AND h.source <> 'ADDITION'
-                    JOIN ce_conversation c ON c.conversation_id = h.conversation_id
-                    WHERE f.turns <> 0 GROUP BY 1, 2, 3, 4, 5, 6, 7""",
+                _RATINGS.format(changed=_CHANGED_RATINGS, hour=_HOUR[connection.vendor], tables=tables),
                 {"first": first, "last": last},
             )
-            add_counts(_read_rows(cursor))
+            add_counts(list(map(_read_rating, cursor)))
         progress.counted = last
         progress.save(update_fields=["counted"])
         return last - first
 
 
-def lock_progress(number: int) -> CeCountProgress:
-    CeCountProgress.objects.get_or_create(pk=number)
-    return CeCountProgress.objects.select_for_update().get(pk=number)
+def _read_rating(row: Sequence[Any]) -> tuple[CountKey, int, Decimal]:
+    hour, workspace, channel, release, intent, rating, table, pk, turns = row
+    counted = (_KIND_OF_RATING[rating], f"{table}:{pk}") if table else (CeTurnCount.FEEDBACK, rating)
+    return CountKey(_read_hour(hour), workspace, channel, release, intent, *counted), int(turns), Decimal(0)
 
 
-def _list_days(cursor: Any, first: int, last: int) -> list[tuple[Any, Any]]:
-    """The hours of some records, each with the first hour of its day; at least one, for SQL."""
-    cursor.execute(
-        f"SELECT DISTINCT {HOUR[connection.vendor]} FROM ce_conversation_history h"
-        " WHERE h.history_id > %s AND h.history_id <= %s",
-        [first, last],
-    )
-    return pair_with_days([read_hour(hour) for (hour,) in cursor.fetchall()] or [database_time()])
-
-
-def pair_with_days(hours: Iterable[datetime]) -> list[tuple[Any, Any]]:
-    """Hours with the first hours of their days, as parameters of `days_sql`."""
-    zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
-    return [(adapt_time(hour), adapt_time(find_day(hour, zone))) for hour in hours]
-
-
-def days_sql(hours: int) -> str:
-    """So many hours with their days, as `days`."""
-    time = "CAST(%s AS timestamptz)" if connection.vendor == "postgresql" else "%s"
-    return f"WITH days (hour, day) AS (VALUES {', '.join([f'({time}, {time})'] * hours)})"
-
-
-def _batch_sql(hours: int) -> str:
-    """The records of a batch as `batch`. Each is read once, whatever is counted of it."""
-    hour = HOUR[connection.vendor]
-    return f"""{days_sql(hours)},
-        batch AS MATERIALIZED (
-        SELECT d.hour, d.day, c.workspace_id, c.channel, h.config_version, h.intent_code,
-               h.turn_id, h.conversation_id, h.turn_no, h.status, h.state_code, h.intent_before, h.state_before,
-               h.error_code, h.duration_ms, h.model_calls, h.cost
-          FROM ce_conversation_history h JOIN ce_conversation c ON c.conversation_id = h.conversation_id
-          JOIN days d ON d.hour = {hour}
-         WHERE h.history_id > %s AND h.history_id <= %s AND h.source <> 'ADDITION')"""
-
-
-def _insert_sql(table: str, time: str, hours: int) -> str:
-    counters = " UNION ALL ".join(_select_counter(counter, time) for counter in _COUNTERS)
-    return f"{_batch_sql(hours)} INSERT INTO {table} ({KEY}, turns, amount) {counters} {add_on_conflict_sql(table)}"
-
-
-def _select_steps(hours: int) -> str:
-    return f"{_batch_sql(hours)} {_select_counter(_STEP_COUNTER, 'hour')}"
-
-
-def add_on_conflict_sql(table: str) -> str:
-    """What an insert does with a count that is there."""
-    return f"""ON CONFLICT ({KEY}) DO UPDATE
-        SET turns = {table}.turns + EXCLUDED.turns, amount = {table}.amount + EXCLUDED.amount"""
-
-
-def _select_counter(counter: _Counter, time: str) -> str:
-    return f"""SELECT b.{time}, b.workspace_id, b.channel, b.config_version, {counter.intent}, {counter.kind},
-        {counter.value}, {counter.turns}, {counter.amount}
-        FROM {counter.rows} WHERE {counter.condition} GROUP BY 1, 2, 3, 4, 5, 6, 7"""
-
-
-def read_hour(hour: datetime | str) -> datetime:
+def _read_hour(hour: datetime | str) -> datetime:
     return datetime.fromisoformat(hour).replace(tzinfo=UTC) if isinstance(hour, str) else hour.astimezone(UTC)
 
 
-def _read_rows(cursor: Any) -> Iterator[tuple[CountKey, int, Decimal]]:
-    for hour, workspace, channel, release, intent, kind, value, turns, amount in cursor:
-        key = CountKey(read_hour(hour), workspace, channel, release, intent, kind, value)
-        for counted in _split_steps(key) if kind == _STEPS else [key]:
-            yield counted, int(turns), Decimal(str(amount))
-
-
-def _split_steps(key: CountKey) -> Iterator[CountKey]:
-    for text in split_steps(key.value):
-        step = Step.parse(text)
-        yield key._replace(kind=f"{CeTurnCount.FORM}{step.kind}", value=f"{step.schema}:{step.field}")
-
-
 def add_counts(counts: Iterable[tuple[CountKey, int, Decimal]]) -> None:
-    """Add to the counts of hours and days; some kinds are counted by day only. Needs an open transaction."""
+    """Add to the counts of hours, days and months; most kinds are not counted by hour. Needs an open transaction."""
     zone = timezone.get_current_timezone()
-    hours: dict[CountKey, tuple[int, Decimal]] = defaultdict(lambda: (0, Decimal(0)))
-    days: dict[CountKey, tuple[int, Decimal]] = defaultdict(lambda: (0, Decimal(0)))
-    day_of: dict[datetime, datetime] = {}
+    hours: _Table = defaultdict(lambda: [0, 0])
+    days: _Table = defaultdict(lambda: [0, 0])
+    months: _Table = defaultdict(lambda: [0, 0])
+    starts: dict[datetime, tuple[datetime, datetime]] = {}
     for key, turns, amount in counts:
-        if key.hour not in day_of:
-            day_of[key.hour] = find_day(key.hour, zone)
-        of_day = days, key._replace(hour=day_of[key.hour])
-        for sums, summed in (of_day,) if key.kind in ONLY_BY_DAY else ((hours, key), of_day):
-            old_turns, old_amount = sums[summed]
-            sums[summed] = old_turns + turns, old_amount + amount
-    _upsert(CeTurnCount._meta.db_table, hours)
-    _upsert(CeTurnDayCount._meta.db_table, days)
+        hour, *what = key
+        if hour not in starts:
+            starts[hour] = find_day(hour, zone), find_month(hour, zone)
+        day, month = starts[hour]
+        sums = [days[day, *what], months[month, *what]]
+        for counted in [*sums, hours[key]] if key.kind in BY_HOUR else sums:
+            counted[0] += turns
+            counted[1] += amount
+    for model, table in ((CeTurnCount, hours), (CeTurnDayCount, days), (CeTurnMonthCount, months)):
+        _upsert(model._meta.db_table, table)
 
 
-def _upsert(table: str, sums: Mapping[CountKey, tuple[int, Decimal]]) -> None:
-    # One order for all, so that two writers cannot wait for each other.
+def _upsert(table: str, sums: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
+    # One order for all, so that two writers cannot wait for each other; that of the key's index is the fastest.
     adapt_time = connection.ops.adapt_datetimefield_value
-    rows = [(adapt_time(key.hour), *key[1:], turns, amount) for key, (turns, amount) in sorted(sums.items())]
+    in_order = sorted(sums.items(), key=lambda item: (item[0][5], item[0]))
+    rows = [(adapt_time(hour), *rest, turns, amount) for (hour, *rest), (turns, amount) in in_order]
     update = add_on_conflict_sql(table)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -315,3 +408,9 @@ def _upsert(table: str, sums: Mapping[CountKey, tuple[int, Decimal]]) -> None:
                 f"INSERT INTO {table} ({KEY}, turns, amount) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) {update}",
                 [(*row[:-1], str(row[-1])) for row in rows],
             )
+
+
+def add_on_conflict_sql(table: str) -> str:
+    """What an insert does with a count that is there."""
+    return f"""ON CONFLICT ({KEY}) DO UPDATE
+        SET turns = {table}.turns + EXCLUDED.turns, amount = {table}.amount + EXCLUDED.amount"""

@@ -1,5 +1,6 @@
-"""Hours and days of reports: days are those of a time zone, and begin at a full hour."""
+"""Hours, days and months of reports: days are those of a time zone, and begin at a full hour."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 _HOUR = timedelta(hours=1)
@@ -21,10 +22,26 @@ def find_next_day(hour: datetime, zone: tzinfo) -> datetime:
     return floor_hour(datetime.combine(_local_date(hour, zone) + timedelta(days=1), time(), zone))
 
 
-def list_starts(since: datetime, until: datetime, zone: tzinfo, *, by_hour: bool) -> list[datetime]:
-    """The beginnings of all hours or days of a period."""
+def find_month(hour: datetime, zone: tzinfo) -> datetime:
+    """The first hour of the month of an hour."""
+    return floor_hour(datetime.combine(_local_date(hour, zone).replace(day=1), time(), zone))
+
+
+def find_next_month(hour: datetime, zone: tzinfo) -> datetime:
+    """The first hour of the next month."""
+    return find_month(find_month(hour, zone) + timedelta(days=32), zone)
+
+
+def find_next_hour(hour: datetime, zone: tzinfo) -> datetime:
+    return hour + _HOUR
+
+
+def list_starts(
+    since: datetime, until: datetime, zone: tzinfo, find_next: Callable[[datetime, tzinfo], datetime]
+) -> list[datetime]:
+    """The beginnings of all hours, days or months of a period."""
     starts = [since]
-    while (start := starts[-1] + _HOUR if by_hour else find_next_day(starts[-1], zone)) < until:
+    while (start := find_next(starts[-1], zone)) < until:
         starts.append(start)
     return starts
 

@@ -21,6 +21,7 @@ from audit.reports.effect import (
     name_intent,
 )
 from audit.reports.measures import Measure
+from audit.reports.progress import describe_recount
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report_request import RIGHT
 from convengine.engine.turn.labels import code_label, format_percent
@@ -90,6 +91,7 @@ def effect_page(request: HttpRequest, number: int) -> HttpResponse:
         "title": f"Effect of release {number}",
         "release": release,
         "comparison": comparison,
+        "recount": describe_recount(),
         "fewest": FEWEST_TURNS,
         "may_see_release": request.user.has_perm("config_admin.view_cerelease"),
         "may_undo": request.user.has_perm("config_admin.change_cerule"),

@@ -19,6 +19,7 @@ from convengine.server.app_interfaces import configuration
 ENDS = (FormStep.GAVE_UP, FormStep.LEFT, FormStep.HANDED_OVER)
 #: The columns of a field, in order.
 FIELD_STEPS = (FormStep.ASKED, FormStep.GIVEN, FormStep.REFUSED, FormStep.MISSED, *ENDS)
+_FORM_KINDS = [f"{CeTurnCount.FORM}{step}" for step in FormStep]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def read_funnels(selection: Selection) -> list[Funnel]:
         selection.since, selection.until, selection.workspace, selection.channel, release=selection.release
     )
     counts: dict[int, dict[str, dict[FormStep, int]]] = defaultdict(lambda: defaultdict(dict))
-    steps = read_values_of(whole, Q(kind__startswith=CeTurnCount.FORM), "kind", "value")
+    steps = read_values_of(whole, Q(kind__in=_FORM_KINDS), "kind", "value")
     for (kind, value), turns in steps.items():
         schema, _, path = value.partition(":")
         counts[int(schema)][path][FormStep(kind.removeprefix(CeTurnCount.FORM))] = turns

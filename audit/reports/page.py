@@ -13,13 +13,27 @@ from audit.reports.chart import BarChart, draw_bars
 from audit.reports.comments import build_comments
 from audit.reports.measures import Measure
 from audit.reports.release_marks import ReleaseMark, mark_releases
-from audit.reports.report import Group, Period, Report, Selection, Totals, build_report, list_groups, read_error_hours
+from audit.reports.report import (
+    Group,
+    Period,
+    Report,
+    Selection,
+    Totals,
+    Unit,
+    build_report,
+    list_groups,
+    read_error_hours,
+)
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, build_url, link_turns
 from audit.reports.topics import ERROR, FEEDBACK, OVERVIEW, UNKNOWN, WORDINGS, Chart, Table, Topic
 from audit.reports.wordings import build_wordings
 
 #: How many errors are listed.
 _MOST_ERRORS = 20
+
+
+#: How hours, days and months are named.
+_FORMATS = {Unit.HOUR: "D H:i", Unit.DAY: "D j M", Unit.MONTH: "M Y"}
 
 
 class ReportRow(NamedTuple):
@@ -76,7 +90,7 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     report = build_report(wanted.selection, has_durations=_need_durations(topic.measures))
     if wanted.format == CSV:
         return _answer_periods(wanted, topic, report)
-    unit = "hour" if wanted.selection.goes_by_hour else "day"
+    unit = wanted.selection.unit
     if wanted.format == SVG:
         return _answer_chart(wanted, topic, report, unit)
     columns = topic.columns or topic.measures
@@ -144,13 +158,14 @@ def _read_number(measure: Measure, totals: Totals) -> Any:
 
 
 def _name_period(period: Period, report: Report) -> str:
-    start = localtime(period.since + timedelta(minutes=59) if not report.selection.goes_by_hour else period.since)
-    return date_format(start, "D j M" if not report.selection.goes_by_hour else "D H:i")
+    unit = report.selection.unit
+    start = localtime(period.since if unit == Unit.HOUR else period.since + timedelta(minutes=59))
+    return date_format(start, _FORMATS[unit])
 
 
 def _format_start(period: Period, report: Report) -> str:
-    """As files name an hour or a day."""
-    if report.selection.goes_by_hour:
+    """As files name an hour, or a day or month by its first day."""
+    if report.selection.unit == Unit.HOUR:
         return localtime(period.since).isoformat()
     return localtime(period.since + timedelta(minutes=59)).date().isoformat()
 

@@ -4,30 +4,23 @@ The counts are put aside, turns are counted up to where they were counted before
 ends in between leaves all of this in tables, and the next run of the job goes on.
 """
 
+from collections.abc import Callable
+from datetime import datetime, tzinfo
 from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 
-from audit.models import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount
-from audit.reports.counting import (
-    COLUMNS,
-    KEY,
-    MOST_HOURS,
-    ONLY_BY_DAY,
-    add_on_conflict_sql,
-    days_sql,
-    lock_progress,
-    pair_with_days,
-)
-from audit.reports.days import find_day
+from audit.models import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount, CeTurnMonthCount
+from audit.reports.counting import BY_HOUR, COLUMNS, KEY, add_on_conflict_sql, lock_progress
+from audit.reports.days import find_day, find_month
+from audit.reports.progress import is_recounting
 
-_PASSES = (
-    *(CeCountProgress.TURNS, CeCountProgress.FEEDBACK),
-    *(CeCountProgress.DOCUMENTS, CeCountProgress.ANSWERS),
-)
+_PASSES = (CeCountProgress.TURNS, CeCountProgress.FEEDBACK)
 _HOURS, _DAYS, _KEPT = (model._meta.db_table for model in (CeTurnCount, CeTurnDayCount, CeKeptCount))
-_ONLY_BY_DAY = ", ".join(f"'{kind}'" for kind in sorted(ONLY_BY_DAY))
+_BY_HOUR = ", ".join(f"'{kind}'" for kind in sorted(BY_HOUR))
+#: Hours or days per statement: those of SQLite may have 32,766 values, two for each.
+MOST_TIMES = 10_000
 
 
 def begin_recount() -> None:
@@ -39,12 +32,13 @@ def begin_recount() -> None:
                 cursor.execute(f"INSERT INTO {_KEPT} ({KEY}, turns, amount) SELECT {KEY}, turns, amount FROM {_HOURS}")
                 cursor.execute(
                     f"INSERT INTO {_KEPT} ({KEY}, turns, amount) SELECT {KEY}, turns, amount FROM {_DAYS}"
-                    f" WHERE kind IN ({_ONLY_BY_DAY})"
+                    f" WHERE kind NOT IN ({_BY_HOUR})"
                 )
             for each in passes:
                 each.recount_until = each.counted
         CeTurnCount.objects.all().delete()
         CeTurnDayCount.objects.all().delete()
+        CeTurnMonthCount.objects.all().delete()
         for each in passes:
             each.counted = 0
             each.save(update_fields=["counted", "recount_until"])
@@ -52,7 +46,7 @@ def begin_recount() -> None:
 
 def end_recount() -> bool:
     """Merge what was put aside once all is counted again; false if nothing was put aside, or not all is counted."""
-    if not CeCountProgress.objects.exclude(recount_until=None).exists():
+    if not is_recounting():
         return False
     with transaction.atomic():
         passes = [lock_progress(number) for number in _PASSES]
@@ -67,33 +61,42 @@ def end_recount() -> bool:
 def _merge(cursor: Any) -> None:
     zone = timezone.get_current_timezone()
     # Days of another time zone cannot be added up to those of this one.
-    days = CeKeptCount.objects.filter(kind__in=ONLY_BY_DAY)
+    days = CeKeptCount.objects.exclude(kind__in=BY_HOUR)
     wrong = [day for day in days.order_by().values_list("hour", flat=True).distinct() if find_day(day, zone) != day]
     days.filter(hour__in=wrong).delete()
-    for table, condition in ((_HOURS, "NOT IN"), (_DAYS, "IN")):
+    for table, condition in ((_HOURS, "IN"), (_DAYS, "NOT IN")):
         higher = ", ".join(
             f"{name} = CASE WHEN EXCLUDED.{name} > {table}.{name} THEN EXCLUDED.{name} ELSE {table}.{name} END"
             for name in ("turns", "amount")
         )
         cursor.execute(
             f"""INSERT INTO {table} ({KEY}, turns, amount)
-                SELECT {KEY}, turns, amount FROM {_KEPT} WHERE kind {condition} ({_ONLY_BY_DAY})
+                SELECT {KEY}, turns, amount FROM {_KEPT} WHERE kind {condition} ({_BY_HOUR})
                 ON CONFLICT ({KEY}) DO UPDATE SET {higher}"""
         )
     CeKeptCount.objects.all().delete()
-    _sum_days(cursor)
+    CeTurnDayCount.objects.filter(kind__in=BY_HOUR).delete()
+    sum_up_counts(cursor, CeTurnCount, CeTurnDayCount, find_day, f"c.kind IN ({_BY_HOUR})")
+    CeTurnMonthCount.objects.all().delete()
+    sum_up_counts(cursor, CeTurnDayCount, CeTurnMonthCount, find_month, "TRUE")
 
 
-def _sum_days(cursor: Any) -> None:
-    """The counts of days from those of hours."""
-    CeTurnDayCount.objects.exclude(kind__in=ONLY_BY_DAY).delete()
-    hours = list(CeTurnCount.objects.order_by("hour").values_list("hour", flat=True).distinct())
+def sum_up_counts(
+    cursor: Any, source: Any, target: Any, find_start: Callable[[datetime, tzinfo], datetime], condition: str
+) -> None:
+    """The counts of days from those of hours, or of months from those of days."""
+    times = list(source.objects.order_by("hour").values_list("hour", flat=True).distinct())
     key = ", ".join(f"c.{name}" for name in COLUMNS[1:])
-    for start in range(0, len(hours), MOST_HOURS):
-        pairs = pair_with_days(hours[start : start + MOST_HOURS])
+    zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
+    cast = "CAST(%s AS timestamptz)" if connection.vendor == "postgresql" else "%s"
+    table = target._meta.db_table
+    for index in range(0, len(times), MOST_TIMES):
+        pairs = [(adapt_time(time), adapt_time(find_start(time, zone))) for time in times[index : index + MOST_TIMES]]
         cursor.execute(
-            f"""{days_sql(len(pairs))} INSERT INTO {_DAYS} ({KEY}, turns, amount)
-                SELECT d.day, {key}, sum(c.turns), sum(c.amount) FROM {_HOURS} c JOIN days d ON d.hour = c.hour
-                WHERE TRUE GROUP BY d.day, {key} {add_on_conflict_sql(_DAYS)}""",
+            f"""WITH times (time, start) AS (VALUES {", ".join([f"({cast}, {cast})"] * len(pairs))})
+                INSERT INTO {table} ({KEY}, turns, amount)
+                SELECT t.start, {key}, sum(c.turns), sum(c.amount)
+                FROM {source._meta.db_table} c JOIN times t ON t.time = c.hour
+                WHERE {condition} GROUP BY t.start, {key} {add_on_conflict_sql(table)}""",
             sum(pairs, ()),
         )

@@ -1,24 +1,57 @@
-"""A report: the counts of a period, by hour or day, and by what the turns had in common."""
+"""A report: the counts of a period, by hour, day or month, and by what the turns had in common."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
-from typing import Any, Self
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
 
-from django.db.models import IntegerField, Max, Min, Q, QuerySet, Sum, Value
+from django.db.models import IntegerField, Max, Min, Model, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
-from audit.models import CeMcpUserFeedback, CeTurnCount, CeTurnDayCount
+from audit.models import CeMcpUserFeedback, CeTurnCount, CeTurnDayCount, CeTurnMonthCount
 from audit.record.form_steps import FormStep
-from audit.reports.days import find_day, find_next_day, floor_hour, list_starts
+from audit.reports.days import (
+    find_day,
+    find_month,
+    find_next_day,
+    find_next_hour,
+    find_next_month,
+    floor_hour,
+    list_starts,
+)
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
 
 #: Up to this length a report goes by hour.
 _BY_HOUR = timedelta(days=2)
+#: Up to this length by day, beyond by month.
+_BY_DAY = timedelta(days=100)
+
+
+class Unit(StrEnum):
+    """The time of a period of a report."""
+
+    HOUR = "hour"
+    DAY = "day"
+    MONTH = "month"
+
+
+_FIND_NEXT = {Unit.HOUR: find_next_hour, Unit.DAY: find_next_day, Unit.MONTH: find_next_month}
+
+
+class _Level(NamedTuple):
+    """A table of counts, and the beginnings of its times."""
+
+    model: type[Model]
+    find_start: Callable[[datetime, tzinfo], datetime]
+    find_next: Callable[[datetime, tzinfo], datetime]
+
+
+_LEVELS = (_Level(CeTurnMonthCount, find_month, find_next_month), _Level(CeTurnDayCount, find_day, find_next_day))
 
 
 @dataclass(frozen=True)
@@ -38,18 +71,28 @@ class Selection:
         """The counts of these turns by hour."""
         return self._filter(CeTurnCount.objects.all(), self.since, self.until)
 
-    def split(self, zone: tzinfo) -> Iterator[QuerySet[Any]]:
-        """The counts of the whole days, and those of the hours before and after them."""
-        first = self.since if find_day(self.since, zone) == self.since else find_next_day(self.since, zone)
-        # No turn is later than now, so that the counts of today are those of its hours.
-        last = self.until if self.until > timezone.now() else find_day(self.until, zone)
-        if first >= last:
-            yield self.counts
+    def split(self, zone: tzinfo, *, by_month: bool = True) -> list[QuerySet[Any]]:
+        """The counts of the whole months and days, and those of the days and hours before and after them."""
+        return list(self._split(self.since, self.until, zone, _LEVELS if by_month else _LEVELS[1:]))
+
+    def _split(
+        self, since: datetime, until: datetime, zone: tzinfo, levels: Sequence[_Level]
+    ) -> Iterator[QuerySet[Any]]:
+        if since >= until:
             return
-        yield self._filter(CeTurnDayCount.objects.all(), first, last)
-        for since, until in ((self.since, first), (last, self.until)):
-            if since < until:
-                yield self._filter(CeTurnCount.objects.all(), since, until)
+        if not levels:
+            yield self._filter(CeTurnCount.objects.all(), since, until)
+            return
+        (model, find_start, find_next), finer = levels[0], levels[1:]
+        first = since if find_start(since, zone) == since else find_next(since, zone)
+        # No turn is later than now, so that the counts of today are those of its hours.
+        last = until if until > timezone.now() else find_start(until, zone)
+        if first >= last:
+            yield from self._split(since, until, zone, finer)
+            return
+        yield self._filter(model._default_manager.all(), first, last)
+        yield from self._split(since, first, zone, finer)
+        yield from self._split(last, until, zone, finer)
 
     def _filter(self, counts: QuerySet[Any], since: datetime, until: datetime) -> QuerySet[Any]:
         wanted: dict[str, Any] = {"hour__gte": since, "hour__lt": until}
@@ -60,8 +103,10 @@ class Selection:
         return counts.filter(**wanted)
 
     @property
-    def goes_by_hour(self) -> bool:
-        return self.until - self.since <= _BY_HOUR
+    def unit(self) -> Unit:
+        """The times of its periods."""
+        length = self.until - self.since
+        return Unit.HOUR if length <= _BY_HOUR else Unit.DAY if length <= _BY_DAY else Unit.MONTH
 
 
 @dataclass
@@ -125,7 +170,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Period:
-    """An hour or a day of a report."""
+    """An hour, a day or a month of a report."""
 
     since: datetime
     #: Not included.
@@ -264,12 +309,13 @@ def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, date
 
 
 def _build_periods(selection: Selection, zone: tzinfo, *, has_durations: bool) -> list[Period]:
-    """Every hour or day of the selection, also those without turns."""
-    starts = list_starts(selection.since, selection.until, zone, by_hour=selection.goes_by_hour)
+    """Every hour, day or month of the selection, also those without turns."""
+    unit = selection.unit
+    starts = list_starts(selection.since, selection.until, zone, _FIND_NEXT[unit])
     totals = [Totals() for _ in starts]
     # Counts of days are those of the deployment's zone.
-    has_days = not selection.goes_by_hour and zone == timezone.get_current_timezone()
-    parts = None if has_days else [selection.counts]
+    has_days = unit != Unit.HOUR and zone == timezone.get_current_timezone()
+    parts = selection.split(zone, by_month=unit == Unit.MONTH) if has_days else [selection.counts]
     wanted = _choose_kinds(has_durations)
     for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", wanted=wanted, parts=parts):
         totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
@@ -313,11 +359,11 @@ _FORM_STARTED, _FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormS
 #: The counts that `Totals` has, besides those of deciding rows, states and other stages.
 _KINDS = (
     *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED),
-    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK, CeTurnCount.MODEL_ERROR),
+    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK, CeTurnCount.MODEL_ERROR, CeTurnCount.STAGE),
 )
-_WANTED = Q(kind__in=_KINDS) | Q(kind=CeTurnCount.STAGE, value=str(NOT_UNDERSTOOD))
+_WANTED = Q(kind__in=_KINDS)
 #: Durations have many values: only reports that show them read them.
-_WANTED_WITH_DURATIONS = _WANTED | Q(kind=CeTurnCount.TIME)
+_WANTED_WITH_DURATIONS = Q(kind__in=(*_KINDS, CeTurnCount.TIME))
 
 
 def _choose_kinds(has_durations: bool) -> Q:
@@ -325,9 +371,9 @@ def _choose_kinds(has_durations: bool) -> Q:
 
 
 def _sum_by(
-    selection: Selection, *columns: str, wanted: Q = _WANTED, parts: Iterable[QuerySet[Any]] | None = None
+    selection: Selection, *columns: str, wanted: Q = _WANTED, parts: Sequence[QuerySet[Any]] | None = None
 ) -> Iterator[tuple[tuple[Any, ...], tuple[int, Decimal]]]:
-    """The sums of turns and amounts by some columns; of a key several if both days and hours have it. One query."""
+    """The sums of turns and amounts by some columns; of a key several if months, days or hours have it. One query."""
     sums = [
         counts.filter(wanted)
         .order_by()

@@ -2,23 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 
 from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.milestones import Milestone
-from audit.reports.days import floor_hour
-from audit.reports.report import Selection, read_values_of
+from audit.reports.report import Selection, choose_days, read_values_of
 from audit.reports.report_request import build_url
 from convengine.server.app_interfaces import IntentTraffic, StateMove, StateVisits
 from convengine.server.database.sql import database_time
 
 
 def read_traffic(intent: str, days: int) -> IntentTraffic:
-    """The moves that begin or end in an intent, most frequent first, and the visits of its states. Two queries."""
-    until = floor_hour(database_time()) + timedelta(hours=1)
-    selection = Selection(until - timedelta(days=days), until)
+    """The moves that begin or end in an intent, most frequent first, and the visits of its states. Two queries.
+
+    Today is one of the days.
+    """
+    selection = Selection(*choose_days(days, database_time()))
     moves = sorted(_list_moves(selection, intent), key=lambda move: (-move.turns, move.state_before, move.state))
     return IntentTraffic(moves, list(_list_visits(selection, intent)))
 

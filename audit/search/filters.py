@@ -16,6 +16,7 @@ from audit.search.sources import (
     Source,
     conversation_source,
     feedback_source,
+    form_step_source,
     group_source,
     index_source,
     participant_source,
@@ -41,6 +42,7 @@ _STEP_SOURCES: Mapping[FormStep, Source] = {
     FormStep.GAVE_UP: index_source("y", CeTurnIndex.STAGE, str(FORM_GIVEN_UP)),
     FormStep.DECLINED: index_source("y", CeTurnIndex.STAGE, str(FORM_REFUSED)),
     FormStep.HANDED_OVER: turns_source("z", Q(state_code=HAND_OVER)),
+    **dict.fromkeys((FormStep.LEFT, FormStep.REFUSED, FormStep.MISSED), form_step_source("w")),
 }
 
 

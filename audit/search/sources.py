@@ -145,6 +145,13 @@ def index_source(code: str, kind: str, value: str) -> OrderedSource:
     return OrderedSource(code, "turn_id", entries, ("at", "id"), "turn_id", _narrow_by_storing, ~Exists(again))
 
 
+def form_step_source(code: str) -> OrderedSource:
+    """The turns in which a field of a form was refused or got no answer, or a form was left."""
+    steps = " OR ".join(f"role LIKE '%%/{step}:%%'" for step in ("LEFT", "REFUSED", "MISSED"))
+    entries = CeTurnIndex.objects.filter(sql_condition(f"kind = '{CeTurnIndex.STAGE}' AND ({steps})"))
+    return OrderedSource(code, "turn_id", entries, ("at", "id"), "turn_id", _narrow_by_storing)
+
+
 def feedback_source(kind: str) -> OrderedSource:
     """The turns with such a rating, in the order of their newest rating."""
     given = CeMcpUserFeedback.objects.filter(replaced_at=None, feedback_type=kind)

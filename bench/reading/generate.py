@@ -74,7 +74,7 @@ SELECT p.turn_id, p.at, r.kind, r.value, r.role
 _RARE_ENTRY = """
 INSERT INTO ce_turn_index (turn_id, at, kind, value, role)
 SELECT turn_id, at, %s, %s, %s FROM plan WHERE rare"""
-_CALL = {
+CALL = {
     "no": 1, "created_at": "2026-01-01T00:00:00+00:00", "intent_code": "DELIVERY", "state_code": "IDLE",
     "provider": "bench", "model": "none", "temperature": None,
     "prompt_text": "You are asked what the customer wants. " * 50, "user_context": "{}",
@@ -118,7 +118,7 @@ def generate_record(templates: Templates, rows: int, say: Say) -> Record:
             cursor.execute(_ROWS)
             cursor.execute(_RARE_ENTRY, ["ce_rule", RARE_ROW, "RULE"])
             cursor.execute(_RARE_ENTRY, ["STAGE", RARE_STAGE, ""])
-            cursor.execute(_CALLS, [json.dumps(_CALL)])
+            cursor.execute(_CALLS, [json.dumps(CALL)])
         say("words of turns, as the job indexes them")
         done = sum(count for counts in index_new_turns() for count in counts.values())
         assert done >= turns, done

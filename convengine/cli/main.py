@@ -5,6 +5,7 @@ import gc
 import os
 import re
 import secrets
+import select
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -155,7 +156,11 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     # What is imported is no garbage, and collecting takes a third of a start. `convengine.server.apps` ends this.
     gc.disable()
     try:
-        NamedUtility([sys.argv[0], *arguments]).execute()
+        try:
+            NamedUtility([sys.argv[0], *arguments]).execute()
+        finally:
+            # Not at the end of the process, where nothing catches the error.
+            sys.stdout.flush()
     except ImproperlyConfigured as problem:
         lines = [f"Cannot start: {problem}", *_name_missing_project(problem), *_name_misspelt()]
         print("\n".join(lines), file=sys.stderr)
@@ -165,9 +170,13 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
             raise
         print("The database has no tables of this version yet. Run `convengine manage migrate`.", file=sys.stderr)
         return 1
-    except BrokenPipeError:
+    except BrokenPipeError as problem:
+        if not _is_output_closed():
+            raise
         # The reader of the output closed it, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(problem.__context__, SystemExit):
+            raise problem.__context__ from None
     except ModuleNotFoundError as problem:
         if problem.name != os.environ["DJANGO_SETTINGS_MODULE"].partition(".")[0]:
             raise
@@ -176,6 +185,13 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     finally:
         gc.enable()
     return 0
+
+
+def _is_output_closed() -> bool:
+    """True if nobody reads the output any more: other pipes and connections break, too."""
+    poll = select.poll()
+    poll.register(sys.stdout, 0)
+    return bool(poll.poll(0))
 
 
 def _create_parser(create: Callable[..., Any], typed: str, prog_name: str, subcommand: str, **options: Any) -> Any:

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.reports.count_job import count_again
 from audit.reports.measures import MEASURES, read_values
+from audit.reports.progress import describe_recount
 from audit.reports.report import Selection, build_report, choose_days, list_groups
 from audit.reports.topics import DIMENSIONS
 from audit.reports.weekly import render_weekly_page
@@ -16,7 +17,7 @@ from convengine.server.database.sql import database_time
 
 
 class Command(BaseCommand):
-    help = "Print the numbers of a period by day or hour: turns, conversations, not understood, handed over and others."
+    help = "Print the numbers of a period by day, hour or month: turns, conversations, not understood, handed over and others."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -45,6 +46,8 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['weekly']} cannot be written: {error.strerror}.") from None
             self.stdout.write(f"Wrote {options['weekly']}.")
             return
+        if recount := describe_recount():
+            self.stderr.write(recount)
         selection = Selection(
             *choose_days(options["days"], database_time()),
             channel=options["channel"],

@@ -15,14 +15,20 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from audit.feedback.store import FeedbackInput, store_feedback
-from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnDayCount, CeTurnIndex
+from audit.models import (
+    CeCountProgress,
+    CeMcpUserFeedback,
+    CeTurnCount,
+    CeTurnDayCount,
+    CeTurnIndex,
+    CeTurnMonthCount,
+)
 from audit.record.events import read_document
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
-from audit.reports import counting, document_counting
+from audit.reports import counting, recount
 from audit.reports.count_job import count_again, count_everything
-from audit.reports.counting import ONLY_BY_DAY, count_new_turns
-from audit.reports.days import find_day
-from audit.reports.document_counting import ANSWERING
+from audit.reports.counting import ANSWERING, BY_HOUR, count_new_turns
+from audit.reports.days import find_day, find_month
 from audit.reports.durations import BOUNDS
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
 from config_admin.releases.change_set import change_set
@@ -80,7 +86,7 @@ def count_records() -> Counter[tuple[Any, ...]]:
         if turn.state_code == HAND_OVER and not is_handed_over(turn):
             counts[*where, "HANDED_OVER", ""] += 1
         entries = CeTurnIndex.objects.filter(turn_id=turn.turn_id).values_list("kind", "value").distinct()
-        counts.update((*where, *entry) for entry in entries)
+        counts.update((*where, *entry) for entry in entries if entry[0] != "STAGE" or entry[1] == "NOT_UNDERSTOOD")
         if turn.status in ("OK", "BLOCKED"):
             count_moves(counts, hour, turn)
             roles = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind="STAGE", value__in=FORM_STAGES)
@@ -92,7 +98,7 @@ def count_records() -> Counter[tuple[Any, ...]]:
         answers = [f"{table}:{pk}" for table, pk in entries if table in ANSWERING]
         counts.update((*where, f"ANSWER_{kind.removeprefix('THUMBS_')}", row) for kind in kinds for row in answers)
         count_document(counts, where, turn, [stage for kind, stage in entries if kind == "STAGE"])
-    only_by_day = Counter({key: turns for key, turns in counts.items() if key[-2] in ONLY_BY_DAY})
+    only_by_day = Counter({key: turns for key, turns in counts.items() if key[-2] not in BY_HOUR})
     return +(counts - only_by_day) + sum_by_day(only_by_day)
 
 
@@ -147,18 +153,24 @@ def is_handed_over(turn: CeConversationHistory) -> bool:
 def read_counts() -> Counter[tuple[Any, ...]]:
     columns = ("hour", "channel", "config_version", "intent_code", "kind", "value", "turns")
     counts = Counter({tuple(row): turns for *row, turns in CeTurnCount.objects.values_list(*columns)})
-    assert not {kind for *_, kind, _ in counts} & ONLY_BY_DAY
+    assert {kind for *_, kind, _ in counts} <= BY_HOUR
     days = Counter({tuple(row): turns for *row, turns in CeTurnDayCount.objects.values_list(*columns)})
-    only_by_day = Counter({key: turns for key, turns in days.items() if key[-2] in ONLY_BY_DAY})
+    only_by_day = Counter({key: turns for key, turns in days.items() if key[-2] not in BY_HOUR})
     assert days - only_by_day == +sum_by_day(counts)
+    months = Counter({tuple(row): turns for *row, turns in CeTurnMonthCount.objects.values_list(*columns)})
+    assert +months == +sum_by(find_month, days)
     return +counts + only_by_day
 
 
 def sum_by_day(counts: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
-    days: Counter[tuple[Any, ...]] = Counter()
+    return sum_by(find_day, counts)
+
+
+def sum_by(find_start: Any, counts: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    sums: Counter[tuple[Any, ...]] = Counter()
     for (hour, *key), turns in counts.items():
-        days[find_day(hour, get_current_timezone()), *key] += turns
-    return days
+        sums[find_start(hour, get_current_timezone()), *key] += turns
+    return sums
 
 
 def talk(*conversations: list[str]) -> None:
@@ -185,8 +197,8 @@ def count_all() -> None:
 @given(WORLDS)
 @example([["lost card", "1234", "up by ada"], ["hours", "down by bob", "what?", "my cvv", "stop"], ["person", "fees"]])
 def test_the_counts_equal_the_records(monkeypatch: pytest.MonkeyPatch, world: list[list[str]]) -> None:
-    for module in (counting, document_counting):
-        monkeypatch.setattr(module, "BATCH", 3)
+    monkeypatch.setattr(counting, "BATCH", 3)
+    monkeypatch.setattr(counting, "SLICE", 2)
     talk(*world)
     count_all()
     talk(["fees", "hours"])
@@ -226,7 +238,7 @@ def test_a_job_that_is_killed_counts_nothing_twice(monkeypatch: pytest.MonkeyPat
 
 
 def test_records_of_many_hours_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "MOST_HOURS", 2)
+    monkeypatch.setattr(recount, "MOST_TIMES", 2)
     talk(["hours", "what?", "fees"], ["fees", "hours"])
     now = timezone.now()
     for days, turn in enumerate(CeConversationHistory.objects.order_by("pk"), start=1):
@@ -235,9 +247,8 @@ def test_records_of_many_hours_are_counted_in_parts(monkeypatch: pytest.MonkeyPa
     assert read_counts() == count_records()
 
 
-def test_a_job_that_is_killed_at_the_documents_counts_nothing_twice() -> None:
+def test_a_job_that_is_killed_after_it_wrote_its_counts_counts_nothing_twice() -> None:
     talk(["hours", "what?"], ["fees", "down by ada"])
-    list(count_new_turns(timedelta()))
 
     def end_connection(execute: Any, sql: str, *rest: Any) -> Any:
         if "UPDATE" in sql and "ce_count_progress" in sql and CeTurnCount.objects.filter(kind="TIME").exists():
@@ -261,7 +272,7 @@ def test_calls_are_counted_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
     CeConversationHistory._base_manager.update(events=dumps(document), model_calls=2, cost="0.5")
     count_all()
     assert read_counts() == count_records()
-    assert CeTurnCount.objects.get(kind="MODEL").amount == Decimal("0.5")
+    assert CeTurnDayCount.objects.get(kind="MODEL").amount == Decimal("0.5")
     durations = CeTurnDayCount.objects.filter(kind="MODEL_TIME").values_list("value", flat=True)
     assert sorted(durations) == ["main/org/small:100", "main/org/small:2240"]
 

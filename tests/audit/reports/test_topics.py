@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.feedback.store import FeedbackInput, store_feedback
-from audit.models import CeAccessLog, CeTurnCount, CeTurnIndex
+from audit.models import CeAccessLog, CeTurnDayCount, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import MODEL_ERROR_STAGES
 from audit.reports.count_job import count_again
@@ -183,5 +183,5 @@ def test_a_damaged_document_does_not_keep_others_from_being_counted(damage: str)
     add_calls(whole, ("main", "small", True))
     CeConversationHistory._base_manager.filter(pk=damaged.pk).update(events=damage, model_calls=1)
     list(count_again())
-    models = CeTurnCount.objects.filter(kind=CeTurnCount.MODEL).values_list("value", "turns")
+    models = CeTurnDayCount.objects.filter(kind=CeTurnDayCount.MODEL).values_list("value", "turns")
     assert ("main/small", 1) in models
