@@ -154,7 +154,7 @@ def measure_counting(server: Postgres, traffic: Traffic, turns: int) -> bool:
         hours, days = cursor.fetchone()
     million = took.wall * 1e6 / turns
     print(
-        f"{turns:,} turns of {traffic.name}: {took.here:.1f} s of processor time here, {took.database:.1f} s of the "
+        f"{turns:,} turns of {traffic.name}: {took.process:.1f} s of processor time here, {took.database:.1f} s of the "
         f"database, {took.wall:.1f} s; {million:.0f} s a million (limit {LIMIT}); "
         f"{hours:,} counts by hour, {days:,} by day",
         flush=True,
@@ -166,15 +166,15 @@ class Cost(NamedTuple):
     """What something took, in seconds."""
 
     wall: float
-    here: float
+    process: float
     database: float
 
 
 def measure(server: Postgres, work: Callable[[], Any]) -> Cost:
     """Do something, and measure it."""
-    started, here, database = time.perf_counter(), time.process_time(), _read_database_time(server)
+    started, process, database = time.perf_counter(), time.process_time(), _read_database_time(server)
     work()
-    return Cost(time.perf_counter() - started, time.process_time() - here, _read_database_time(server) - database)
+    return Cost(time.perf_counter() - started, time.process_time() - process, _read_database_time(server) - database)
 
 
 def _read_database_time(server: Postgres) -> float:

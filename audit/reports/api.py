@@ -130,8 +130,8 @@ class ReportsView(ApiView):
         responses={200: ReportSerializer},
     )
     def get(self, request: Request) -> Response:
-        """The numbers of a period: in total and by hour, day or month; by intent, release, channel, state, step, model, answer
-        and error; and how far forms came.
+        """The numbers of a period: in total and by hour, day or month; by intent, release, channel, state, step, model,
+        answer and error; and how far forms came.
 
         Without `days`, `first` and `last` it is the last seven days.
         """

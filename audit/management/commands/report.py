@@ -17,7 +17,7 @@ from convengine.server.database.sql import database_time
 
 
 class Command(BaseCommand):
-    help = "Print the numbers of a period by day, hour or month: turns, conversations, not understood, handed over and others."
+    help = "Print the numbers of a period by hour, day or month: turns, conversations, not understood and others."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
