@@ -223,3 +223,18 @@ def test_a_command_outside_of_a_project_leaves_no_folder(
 
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_command_ends_quietly_when_nobody_reads_its_output(tmp_path: Path, unbuffered: str) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CE_", "DJANGO_", "DATABASE_"))}
+    given = {"PYTHONPATH": str(ROOT), "CE_DEBUG": "true", "CE_VAR_DIR": str(tmp_path), "PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-m", "convengine", "manage", "help"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env={**kept, **given}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
