@@ -1,7 +1,7 @@
-"""`python -m bench.counting`: what counting turns for the reports costs, and how fast the reports of many turns are.
+"""`python -m bench.counting`: what counting turns for the reports costs.
 
-Counts turns that the database makes out of a few real ones, in seconds of processor time of this process and of the
-database: a busy week, then a sparse year, where nearly every count has a key of its own.
+Counts turns that the database makes out of a few real ones: of a busy week, then of a sparse year, in which nearly
+every count has a key of its own.
 """
 
 import argparse
@@ -71,7 +71,6 @@ def main() -> int:
     """Returns 0 when turns are counted, and reports read, within their limits."""
     parser = argparse.ArgumentParser(prog="python -m bench.counting", description=__doc__)
     parser.add_argument("--turns", type=int, default=100_000, help="turns to count, 100,000 unless said otherwise")
-    parser.add_argument("--profile", type=Path, metavar="FILE", help="write a profile of this process there")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with postgres.start_postgres() as server, with_django(server):
@@ -107,7 +106,7 @@ def make_documents(templates: list[int]) -> None:
     rows = []
     for number in range(DOCUMENTS):
         template = templates[number % len(templates)]
-        document = json.loads(texts[template])
+        document = json.loads(texts[template] or "[]")
         timing = next(entry["payload"] for entry in document if entry["stage"] == PIPELINE_TIMING)
         for step in choose.sample(timing["stepList"], 3):
             step["durationMs"] = round(choose.expovariate(0.1), 2)

@@ -94,7 +94,12 @@ def write_counts() -> None:
             cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {table}_once")
             starts = list_starts(*choose_days(days, timezone.now()), zone, find_next_hour if by_hour else find_next_day)
             for sql, values in _list_inserts(by_hour):
-                given = {"starts": starts, "times": len(starts), "releases": RELEASES, "intents": INTENTS}
+                given: dict[str, Any] = {
+                    "starts": starts,
+                    "times": len(starts),
+                    "releases": RELEASES,
+                    "intents": INTENTS,
+                }
                 turns = TURNS * days // DAYS // len(starts) // INTENTS
                 cursor.execute(sql.replace("{table}", table), {**given, **values, "turns": max(turns // 10, 1)})
             cursor.execute(

@@ -406,7 +406,7 @@ def _upsert(table: str, sums: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
         if connection.vendor == "postgresql":
             types = ("timestamptz", "text", "text", "bigint", "text", "text", "text", "bigint", "numeric")
             # Texts are sent much faster than arrays.
-            arrays = ", ".join(f"string_to_array(%s, '{_SEPARATOR}')::{name}[]" for name in types)
+            arrays = ", ".join(f"(string_to_array(%s, '{_SEPARATOR}'))[2:]::{name}[]" for name in types)
             keys = zip(*(key for key, _ in in_order), strict=True)
             columns = [*keys, [turns for _, (turns, _) in in_order], [amount for _, (_, amount) in in_order]]
             cursor.execute(
@@ -422,10 +422,11 @@ def _upsert(table: str, sums: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
 
 
 def _join_texts(values: Iterable[Any]) -> str:
+    """The values behind a separator each: without one, a single blank text would be none."""
     texts = list(map(str, values))
-    joined = _SEPARATOR.join(texts)
-    if joined.count(_SEPARATOR) >= len(texts):
-        joined = _SEPARATOR.join(text.replace(_SEPARATOR, " ") for text in texts)
+    joined = _SEPARATOR.join(("", *texts))
+    if joined.count(_SEPARATOR) > len(texts):
+        joined = _SEPARATOR.join(("", *(text.replace(_SEPARATOR, " ") for text in texts)))
     return joined
 
 
