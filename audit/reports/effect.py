@@ -248,19 +248,26 @@ def _choose_moved(moved: Iterable[MovedShare]) -> list[MovedShare]:
 def find_shifts(groups: Sequence[ReleaseGroup]) -> dict[int, list[IntentShift]]:
     """By the last release of a group: the intents that clearly have other shares from it on than before.
 
-    A release is left out if no intent lost messages with it: those that nobody understood before got better.
+    The release with the clearest change of an intent explains the other intents that changed with it. A release is left
+    out if no intent lost messages with it: those that nobody understood before got better.
     """
     shares = {group.last: _list_clearest_shares(before, after) for group, before, after in _split_at_each(groups)}
-    clearest: dict[str, tuple[float, int]] = {}
-    for number, of_release in shares.items():
-        for share in of_release:
-            clearest[share.name] = max(clearest.get(share.name, (1.0, 0)), (share.clearness, number))
+    changes = sorted(
+        ((share.clearness, number, share.name) for number, of_release in shares.items() for share in of_release),
+        reverse=True,
+    )
+    explained = {UNKNOWN}
+    numbers: set[int] = set()
+    for clearness, number, intent in changes:
+        if clearness >= 1 and intent not in explained:
+            numbers.add(number)
+            explained.update(share.name for share in shares[number])
     return {
         number: [
             IntentShift(name_intent(share.name), str(share.unit), share.before.share or 0, share.after.share or 0)
             for share in shares[number]
         ]
-        for number in sorted({number for _, number in clearest.values() if number})
+        for number in sorted(numbers)
         if any(share.errors < 0 and share.name != UNKNOWN for share in shares[number])
     }
 

@@ -25,6 +25,6 @@ def test_home_answers_the_three_questions_of_a_monday() -> None:
     response = client.get("/admin/")
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
     _, author, reason = BAD_RELEASE
-    assert re.search(rf"It got worse with release \d+ by {author}, “{reason}”", page)
+    assert re.search(rf"It got worse with release \d+ of [^“]+, by {author}, “{reason}”: .* It changed: Phrase", page)
     assert response.context["next_step"].badge == "Worse"
     assert "Typing mistakes ana 2 days ago No clear difference" in page
