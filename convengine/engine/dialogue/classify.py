@@ -1,4 +1,9 @@
-"""Find the dialogue act of a message by patterns alone. The first match wins."""
+"""Find the dialogue act of a message by patterns alone. The first match wins.
+
+The patterns for yes and no are in English and narrow, as a yes can run an action. The words of the language folders add
+to them only after an answer that ends with a question mark. At the confirmation of a form that says what a "no" does
+(`x-on-no`), a yes or no may also begin the message: "yes, book it for me", "no that's not it".
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,13 +16,16 @@ from convengine.engine.dialogue.settings import (
     REGEX_NEGATE,
     REGEX_RESET,
 )
-from convengine.engine.dialogue.yes_or_no import read_yes_or_no_act
-from convengine.engine.forms.yes_or_no import starts_over
+from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.life import read_on_no
+from convengine.engine.forms.user_answer import read_confirmation, read_yes_or_no, starts_over
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
+from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -66,7 +74,7 @@ def _classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -
         return ClassifiedAct(act, 0.95)
     if edits_a_field():
         return ClassifiedAct(DialogueAct.EDIT, 0.92)
-    if act := read_yes_or_no_act(session, turn):
+    if act := _read_yes_or_no_act(session, turn):
         return ClassifiedAct(act, 0.95)
     if act := _match_whole_text(text, _AFTER_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
@@ -77,6 +85,24 @@ def _classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -
     if _is_answer(plain, session, turn):
         return ClassifiedAct(DialogueAct.ANSWER, 0.75)
     return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.70)
+
+
+def _read_yes_or_no_act(session: Session, turn: Turn) -> DialogueAct | None:
+    """AFFIRM or NEGATE if the message answers a question with a yes or a no, else null."""
+    text = session.user_text or ""
+    if not text or not to_spoken_text(session.last_assistant).rstrip().endswith("?"):
+        return None
+    last = DialogueState.of(session).last_schema
+    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    if row is not None and read_on_no(row) is not None and _is_complete(get_form(turn.snapshot, row), session):
+        value = read_confirmation(session, turn, row)
+    else:
+        value = read_yes_or_no(session, turn, row)
+    return None if value is None else DialogueAct.AFFIRM if value else DialogueAct.NEGATE
+
+
+def _is_complete(form: Form, session: Session) -> bool:
+    return not form.problem and form.status(session.context).complete
 
 
 def affirms(text: str | None, session: Session, turn: Turn) -> bool:

@@ -138,7 +138,7 @@ def skips_field(text: str | None, field: Field) -> bool:
     if says_nothing(text):
         return True
     words = split_words(text)
-    if field.spec.kind is Kind.TEXT and "?" not in (text or ""):
+    if field.spec.kind not in (Kind.YES_NO, Kind.CHOICE) and "?" not in (text or ""):
         own = frozenset(fold_spelling(word) for word in (*field.spec.words, *field.spec.question))
         if _needs_nothing(_strip_punctuation(text).split(), own):
             return True  # "Nein, auf der Torte soll nichts stehen"
@@ -146,6 +146,8 @@ def skips_field(text: str | None, field: Field) -> bool:
     if any(frozenset(words[size:]) <= {*field.spec.words, *field.spec.question} for size in sizes):
         return True
     if field.spec.kind in _CONTACTS and (_begins_with_no(text) or _refuses_with_reason(text, field)):
+        return True
+    if field.spec.kind is not Kind.TEXT and _puts_off(text, field):
         return True
     return field.spec.kind in _OWNED and "?" not in (text or "") and _refuses_field(text, field)
 
@@ -174,6 +176,42 @@ def _begins_with_no(text: str | None) -> bool:
     return any(gives_reason_for_no(plain, get_language(code)) for code in list_languages())
 
 
+def refers_back(text: str | None, field: Field) -> bool:
+    """True for "same as before" and "dieselbe Adresse": words for an earlier value, which is not known any more."""
+    words = _strip_punctuation(text).split()
+    own = frozenset(fold_spelling(word) for word in field.spec.words) | _list_kind_names(field.spec.kind)
+    if not 0 < len(words) <= _LONGEST_WISH:
+        return False
+    return any(
+        not _list_folded(language, "same_words").isdisjoint(words)
+        and (
+            _list_folded(language, "same_words")
+            | _list_folded(language, "back_words")
+            | own
+            | _list_courtesy_words(language)
+        ).issuperset(words)
+        for language in _list_languages()
+    )
+
+
+def _puts_off(text: str | None, field: Field) -> bool:
+    """True for "I'll have to find it first" and "reiche ich nach": small words that say that the value comes later."""
+    words = _strip_punctuation(text).split()
+    own = frozenset(fold_spelling(word) for word in field.spec.words) | _list_kind_names(field.spec.kind)
+    if "?" in (text or "") or not 1 < len(words) <= _LONGEST_WISH:
+        return False
+    return any(
+        not _list_folded(language, "later_verbs").isdisjoint(words)
+        and {
+            *_list_folded(language, "later_verbs"),
+            *_list_folded(language, "later_words"),
+            *own,
+            *_list_courtesy_words(language),
+        }.issuperset(words)
+        for language in _list_languages()
+    )
+
+
 def _refuses_field(text: str | None, field: Field) -> bool:
     """True for "no e-mail please", "nein, keine Nummer" and "I'd rather not give you my number"."""
     words = _E_MAIL.sub("email", _strip_punctuation(text)).split()
@@ -198,8 +236,9 @@ def _refuses_to_give(words: Sequence[str], own: frozenset[str], language: str) -
     verbs, denials = _list_folded(language, "give_verbs"), _list_folded(language, "skip_denials")
     if verbs.isdisjoint(words) or denials.isdisjoint(words):
         return False
-    courtesies = {word for phrase in _list_folded(language, "courtesies") for word in phrase.split()}
-    return (verbs | denials | _list_folded(language, "give_words") | courtesies | own).issuperset(words)
+    return (verbs | denials | _list_folded(language, "give_words") | _list_courtesy_words(language) | own).issuperset(
+        words
+    )
 
 
 @cache
@@ -228,7 +267,7 @@ def _wants_person(words: Sequence[str], language: str, *, must_speak: bool) -> b
     if not person:
         return False
     others = text.replace(f" {person} ", " ", 1).split()
-    courtesies = {word for phrase in get_texts(language)["courtesies"] for word in _strip_punctuation(phrase).split()}
+    courtesies = _list_courtesy_words(language)
     speaks = not _list_folded(language, "speaking").isdisjoint(others)
     return speaks or (not must_speak and courtesies.issuperset(others))
 
@@ -253,13 +292,17 @@ def _needs_nothing(words: Sequence[str], own: frozenset[str] = frozenset()) -> b
 
 
 def _needs_nothing_in(text: str, language: str, own: frozenset[str]) -> bool:
-    texts = get_texts(language)
     denials = _list_folded(language, "skip_denials")
     if not any(f" {denial} " in f" {text} " for denial in denials):
         return False
-    courtesies = {word for phrase in texts["courtesies"] for word in _strip_punctuation(phrase).split()}
+    courtesies = _list_courtesy_words(language)
     words = {word for phrase in denials for word in phrase.split()} | _list_folded(language, "skip_words") | courtesies
     return (words | own).issuperset(text.split())
+
+
+@cache
+def _list_courtesy_words(language: str) -> frozenset[str]:
+    return frozenset(word for phrase in _list_folded(language, "courtesies") for word in phrase.split())
 
 
 @cache
@@ -353,7 +396,7 @@ def _drops_subject_in(clause: str, names: frozenset[str], language: str) -> bool
     ):
         return False
     small = {word for phrase in (*denials, *ends) for word in phrase.split()} | _list_folded(language, "drop_words")
-    courtesies = {word for phrase in _list_folded(language, "courtesies") for word in phrase.split()}
+    courtesies = _list_courtesy_words(language)
     return (small | courtesies | verbs | things | names).issuperset(words)
 
 

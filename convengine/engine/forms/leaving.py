@@ -18,7 +18,7 @@ from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
-from convengine.engine.forms.yes_or_no import find_open_schema, read_opening_answer, read_yes_or_no
+from convengine.engine.forms.user_answer import find_open_schema, read_opening_answer, read_yes_or_no
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
 from convengine.engine.turn.local_time import TIME_ZONE

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from convengine.engine.forms.asking import blank_questions, find_form_locale, is_small_talk
@@ -18,10 +19,11 @@ from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PromptUse
 from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
-from convengine.engine.turn.rows import OutputSchema, PromptTemplate
+from convengine.engine.turn.rows import Classifier, OutputSchema, PromptTemplate
+from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import ReadingSituation
+from convengine.engine.values import ReadingSituation, blank_denials
 
 Json = Any
 _SLOTS = ("pending_slot", "pendingSlot")
@@ -96,14 +98,37 @@ def _find_held_days(session: Session, form: Form) -> dict[str, str]:
 
 def extract_fields(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
     """Read with the engine's own reader. Beside a question in between, the rest of the message is read (R112)."""
-    text = blank_questions(session.user_text) if session.digression else session.user_text
-    return extract(
-        form,
-        text or "",
-        asked_paths=asked_fields.paths,
-        missing=[field.path for field in form.leaves if not is_meaningful(find_value(session.context, field.path))],
-        situation=describe_situation(session, turn, form),
-    )
+    text = (blank_questions(session.user_text) if session.digression else session.user_text) or ""
+    missing = [field.path for field in form.leaves if not is_meaningful(find_value(session.context, field.path))]
+    situation = describe_situation(session, turn, form)
+    if len(missing) == len(form.leaves) and not asked_fields.is_question:
+        phrases = _list_phrases(session, turn)
+        text = blank_denials(text, phrases, situation)
+        earlier = blank_denials(_find_ambiguous_message(session), phrases, situation)
+        earlier_extraction = extract(form, earlier, missing=missing, situation=situation)
+    else:
+        earlier_extraction = Extraction()
+    extraction = extract(form, text, asked_paths=asked_fields.paths, missing=missing, situation=situation)
+    return _add_earlier_values(extraction, earlier_extraction)
+
+
+def _find_ambiguous_message(session: Session) -> str:
+    """The message before the question which intent is meant, if this one has answered it; else blank."""
+    was_asked = code(session.turn_start_state) == INTENT_COLLISION and bool(session.history)
+    return session.history[-1].user if was_asked else ""
+
+
+def _add_earlier_values(extraction: Extraction, earlier: Extraction) -> Extraction:
+    """The extraction with the values of an earlier message for the fields that this one says nothing about."""
+    known = {item.field for item in extraction.extracted} | {item.field for item in extraction.rejected}
+    added = [replace(finding, span=(0, 0)) for finding in earlier.extracted if finding.field not in known]
+    return replace(extraction, extracted=(*extraction.extracted, *added))
+
+
+def _list_phrases(session: Session, turn: Turn) -> list[str]:
+    """The phrases of the intent: what they deny is what the form is for, "we can't come tomorrow"."""
+    listed = turn.snapshot.enabled_rows(Classifier)
+    return [row.pattern or "" for row in listed if row.is_phrase and code(row.intent_code) == code(session.intent)]
 
 
 def extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:

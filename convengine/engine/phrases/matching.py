@@ -10,7 +10,7 @@ from convengine.engine.phrases.form_words import get_form_words
 from convengine.engine.phrases.index import IntentMatch, Phrase, PhraseIndex
 from convengine.engine.phrases.languages import LANGUAGES
 from convengine.engine.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
-from convengine.engine.phrases.words import TellingWord, begins_with_question_word, read_telling_words
+from convengine.engine.phrases.words import TellingWord, begins_with_question_word, denies, read_telling_words
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import fold
 from convengine.engine.turn import live_settings, rows
@@ -198,6 +198,7 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
     margin = live_settings.read(snapshot, MARGIN).value
     enough = max(live_settings.read(snapshot, MIN_SCORE).value, round(matches[0].score - margin, 4))
     hits = _prefer_tasks(snapshot, tuple(match for match in matches if match.score >= enough), text)
+    hits = _prefer_denying(snapshot, hits, text)
     if not hits and takes_near and _is_alone(snapshot, matches, asks=_asks(text)):
         hits = matches[:1]
     if hits and not interrupting and (flow := _find_ordered_flow(snapshot, matches, text)):
@@ -278,6 +279,15 @@ def _prefer_tasks(snapshot: Snapshot, hits: tuple[IntentMatch, ...], text: str |
         beside = {question for match in tasks for question in snapshot.list_questions_beside(match.intent)}
         return tuple(match for match in hits if match.intent not in beside)
     return hits if not tasks or "?" in (text or "") or hits[0].score == 1 else tasks
+
+
+def _prefer_denying(snapshot: Snapshot, hits: tuple[IntentMatch, ...], text: str | None) -> tuple[IntentMatch, ...]:
+    """Of several intents, those that deny what the message denies: "no boxes from the 3rd on" pauses, not orders."""
+    if len(hits) < 2 or not denies(text):
+        return hits
+    listed = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase]
+    denying = {code(row.intent_code) for row in listed if denies(row.pattern)}
+    return tuple(match for match in hits if match.intent in denying) or hits
 
 
 def _find_ordered_flow(snapshot: Snapshot, matches: Sequence[IntentMatch], text: str | None) -> IntentMatch | None:

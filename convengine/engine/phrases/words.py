@@ -8,7 +8,7 @@ from typing import NamedTuple
 import snowballstemmer
 
 from convengine.engine.phrases.languages import LANGUAGES, Language
-from convengine.engine.text.words import fold
+from convengine.engine.text.words import fold, split_words
 
 #: Letters and digits, with the vowel signs of Indic, Thai and Lao letters.
 _WORD = re.compile(r"(?:[^\W_]|[\u0900-\u0dff\u0e00-\u0eff])+")
@@ -98,6 +98,12 @@ def begins_with_question_word(text: str | None) -> bool:
     """True for "where do I go", in any language."""
     first = next(iter(_split(text)), "")
     return any(first in fold(language.question_words).split() for language in LANGUAGES)
+
+
+def denies(text: str | None) -> bool:
+    """True for a text with a word that denies what follows: "we can't come", "bitte keine Kisten"."""
+    words = split_words(re.sub(r"['’]", "", text or ""))
+    return any(not language.denial_words.isdisjoint(words) for language in LANGUAGES)
 
 
 def split_whole(text: str | None) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ from convengine.engine.values.find import ValueSpan, find_values, is_passing_mom
 from convengine.engine.values.read import STORED_FORMATS, read_value
 from convengine.engine.values.reading import Outcome, Reading, ReadingSituation, Reason
 from convengine.engine.values.say import say_value
-from convengine.engine.values.unmeant_options import blank_unmeant_options
-from convengine.engine.values.yes_or_no import read_opening, says_yes_or_no
+from convengine.engine.values.unmeant_options import blank_denials, blank_unmeant_options
+from convengine.engine.values.yes_or_no import agrees_behind_no, confirms_behind_no, read_opening, says_yes_or_no
 
 __all__ = [
     "STORED_FORMATS",
@@ -43,9 +43,12 @@ __all__ = [
     "ReadingSituation",
     "Reason",
     "ValueSpan",
+    "agrees_behind_no",
+    "blank_denials",
     "blank_leading_no",
     "blank_unmeant_options",
     "concludes",
+    "confirms_behind_no",
     "counts_persons",
     "denies",
     "field_spec",

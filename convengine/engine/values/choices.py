@@ -109,7 +109,11 @@ def list_spellings(options: tuple[Json, ...], language: Language) -> tuple[Spell
     return tuple(
         Spelling(folded, index, stem_words(folded, language))
         for index, option in enumerate(options)
-        for folded in dict.fromkeys(_fold_spelling(spelling, language) for spelling in option.spellings)
+        for folded in dict.fromkeys(
+            _fold_spelling(text, language)
+            for spelling in option.spellings
+            for text in (spelling, spelling.replace("'", ""))  # "can't swim" is typed "cant swim".
+        )
         if folded
     )
 

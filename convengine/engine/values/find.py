@@ -37,7 +37,7 @@ from convengine.engine.values.date_times import (
 from convengine.engine.values.durations import match_durations, read_length, take_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.headcounts import CHILD, PERSON, counts_people, find_headcounts
-from convengine.engine.values.language import Language, get_language
+from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.numbers import (
     PIECE,
     Amount,
@@ -54,7 +54,7 @@ from convengine.engine.values.plain import find_pattern_words
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, offer, refuse
 from convengine.engine.values.time_ranges import TimeRange, find_time_range
-from convengine.engine.values.tokens import TokenText
+from convengine.engine.values.tokens import TokenText, fold_text
 
 Json = Any
 #: Values are looked for in the first characters of a message.
@@ -146,6 +146,25 @@ def is_passing_moment(text: str, situation: ReadingSituation) -> bool:
     return any(language.is_in("passing_moments", language.read_tokens(text).text) for language in languages)
 
 
+def find_day_beside(text: str, situation: ReadingSituation) -> int:
+    """The days from a day to the one beside it that ends the text behind it: -1 for "so the day before"; 0 for none."""
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        tokens = language.read_tokens(text)
+        end = len(tokens.text)
+        while size := language.after.match_end(tokens.text, end):
+            end -= size
+        for days, name in ((-1, "day_before"), (1, "day_after")):
+            if tokens.tokens and _get_phrases(language, name).match_end(tokens.text, end):
+                return days
+    return 0
+
+
+@lru_cache(maxsize=16)
+def _get_phrases(language: Language, name: str) -> PhraseSet:
+    return PhraseSet(language.words[name])
+
+
 def find_replacing_numbers(
     spec: FieldSpec, text: str, situation: ReadingSituation
 ) -> Iterator[tuple[int, int, Reading]]:
@@ -215,7 +234,7 @@ def _find_moments(
                 moment.end,
                 language,
                 is_paired=spec.is_paired,
-                is_start=_is_start(spec, language),
+                is_start=_is_start(spec, language) or _is_followed_by_length(tokens, moment.end, language),
                 own_words=frozenset(spec.words),
                 is_deadline=_is_deadline(spec, language),
             )
@@ -445,6 +464,20 @@ def _is_deadline(spec: FieldSpec, language: Language) -> bool:
     return (
         spec.kind is Kind.DATE and not spec.is_paired and any(language.is_in("deadline_fields", word) for word in own)
     )
+
+
+def _is_followed_by_length(tokens: TokenText, end: int, language: Language) -> bool:
+    """True for "from the 9th for 3 weeks": a length behind a day makes it the first one."""
+    lead = max(
+        (len(phrase) for phrase in _list_length_leads(language) if tokens.text.startswith(phrase, end)), default=0
+    )
+    words = tokens.text[end + lead :].split(" ")[:2] if lead else []
+    units = {fold_text(word) for name in ("day", "week", "month") for word in language.calendar["units"][name]}
+    return len(words) == 2 and _starts_value(words[0], language) and words[1] in units
+
+
+def _list_length_leads(language: Language) -> tuple[str, ...]:
+    return tuple(f"{fold_text(phrase)} " for phrase in language.calendar["before_duration_in_sentence"])
 
 
 def _is_limited(

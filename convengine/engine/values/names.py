@@ -4,12 +4,24 @@ from functools import lru_cache
 
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet
+from convengine.engine.values.tokens import fold_text
 
 
 def is_name_field(spec: FieldSpec, language: Language) -> bool:
     """True when the words of the field say that it takes a name."""
     names, others = (frozenset(language.words[table]) for table in ("name_fields", "no_name_fields"))
     return not names.isdisjoint(spec.words) and others.isdisjoint(spec.words)
+
+
+def takes_name_of_other(spec: FieldSpec, language: Language) -> bool:
+    """True when the field takes the name of somebody who belongs to the user: "What is your child's name?"."""
+    question = [fold_text(word) for word in spec.question]
+    words = [*map(fold_text, spec.words), *question]
+    asks_name = any(language.is_in(table, word) for table in ("name_fields", "naming_verbs") for word in words)
+    asks_which = any(language.is_in("which_words", word) for word in question[:1])
+    is_other = any(language.is_in("others", word.partition("'")[0]) for word in words)
+    is_no_name = any(language.is_in("no_name_fields", word) for word in spec.words)
+    return is_other and (asks_name or asks_which) and not is_no_name
 
 
 def asks_who(spec: FieldSpec, language: Language) -> bool:
@@ -23,7 +35,7 @@ def is_wording_field(spec: FieldSpec, language: Language) -> bool:
         return False
     if any(language.is_in("wording_fields", word) for word in spec.words):
         return True
-    phrases = _get_wording_questions(language)
+    phrases = _get_phrases(language, "wording_questions")
     texts = (language.read_tokens(" ".join(words)) for words in (spec.question, spec.words))
     return any(phrases.match_start(tokens.text, offset) for tokens in texts for offset in tokens.offsets)
 
@@ -35,7 +47,21 @@ def has_sentence_word(text: str, language: Language) -> bool:
 
 def find_introduction(text: str, language: Language) -> int | None:
     """The position after "my name is" in a text; null if no name is introduced."""
-    tokens, phrases = language.read_tokens(text), _get_introductions(language)
+    return _find_end_of_phrase(text, language, "introductions")
+
+
+def find_introduction_of_other(text: str, language: Language) -> int | None:
+    """The position after "my son is called" in a text; null if nobody else is introduced."""
+    return _find_end_of_phrase(text, language, "introductions_of_others")
+
+
+def find_related_person(text: str, language: Language) -> int | None:
+    """The position after "my daughter" in a text, where a name may follow."""
+    return _find_end_of_phrase(text, language, "relations")
+
+
+def _find_end_of_phrase(text: str, language: Language, table: str) -> int | None:
+    tokens, phrases = language.read_tokens(text), _get_phrases(language, table)
     for offset in tokens.offsets:
         end = offset + phrases.match_start(tokens.text, offset)
         if offset < end < len(tokens.text):
@@ -52,10 +78,5 @@ def get_relatives(language: Language) -> PhraseSet:
 
 
 @lru_cache(maxsize=16)
-def _get_introductions(language: Language) -> PhraseSet:
-    return PhraseSet(language.words["introductions"])
-
-
-@lru_cache(maxsize=16)
-def _get_wording_questions(language: Language) -> PhraseSet:
-    return PhraseSet(language.words["wording_questions"])
+def _get_phrases(language: Language, table: str) -> PhraseSet:
+    return PhraseSet(language.words[table])

@@ -37,6 +37,26 @@ def blank_unmeant_options(
     return text if composed == plain else composed
 
 
+def blank_denials(text: str, phrases: Sequence[str], situation: ReadingSituation) -> str:
+    """The text with blanks for the denials that the phrases have, too: "we can't come tomorrow" denies no day."""
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        own = {word for phrase in phrases for word in _list_denials(phrase, language)}
+        for token in language.read_tokens(text).tokens if own else ():
+            if _is_denial(token.text, language) and _strip_apostrophe(token.text) in own:
+                text = text[: token.start] + " " * (token.end - token.start) + text[token.end :]
+    return text
+
+
+def _list_denials(text: str, language: Language) -> Iterator[str]:
+    words = (token.text for token in language.read_tokens(text).tokens)
+    return (_strip_apostrophe(word) for word in words if _is_denial(word, language))
+
+
+def _strip_apostrophe(word: str) -> str:
+    return word.replace("'", "")
+
+
 def speaks_to_somebody(text: str, situation: ReadingSituation) -> bool:
     """True for "sorry boss" and "danke Chef": courtesy, and somebody who is called by no name."""
     for local in list_situations(situation):

@@ -31,6 +31,8 @@ def read_yes_or_no(
 ) -> Reading:
     """Read yes or no: one phrase of the tables, several that agree, or one that begins the asked field's answer."""
     value = _read(text, tokens, language, is_field=True)
+    if situation.is_asked and _begins_with_no(tokens, language) and _asserts_thing(spec, text, tokens, language):
+        return accept(True)
     if value is None and situation.is_asked and len(tokens.tokens) > 1:
         # "Nein, lieber vor Ort" is a no; "nein, lieber Dienstag" corrects a day.
         names_day = any(_names_day(token.text, language) for token in tokens.tokens)
@@ -39,7 +41,7 @@ def read_yes_or_no(
     if value is None and situation.is_asked:
         value = _read_around(text, tokens, language)
     if value is None and situation.is_asked:
-        value = _read_opposite(spec, tokens, language)
+        value = _read_opposite(spec, text, language)
     if value is None and situation.is_asked and _denies_thing(spec, text, tokens, language):
         value = False
     if value is None and situation.is_asked and begins_with_plain_no(text, tokens, language):
@@ -61,6 +63,49 @@ def _doubts(tokens: TokenText, language: Language) -> bool:
     """True for "I am not sure": what somebody doubts is no yes. A doubtful no stays a no, which does nothing."""
     doubts = _get_phrases(language, "doubts")
     return any(doubts.match_start(tokens.text, offset) for offset in tokens.offsets)
+
+
+def _begins_with_no(tokens: TokenText, language: Language) -> bool:
+    return _count_leading_no(tokens, language) > 0
+
+
+def _count_leading_no(tokens: TokenText, language: Language) -> int:
+    """How many words at the beginning only say no: 2 in "oh no, we do need one"; 0 if none of them does."""
+    plain = _get_phrases(language, "plain_answers").phrases & _get_phrases(language, "first_no").phrases
+    count, says_no = 0, False
+    for token in tokens.tokens:
+        if token.text not in plain and not language.is_in("interjections", token.text):
+            break
+        count, says_no = count + 1, says_no or token.text in plain
+    return count if says_no else 0
+
+
+def _asserts_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "no, we do need one" in answer to "Do you need a ramp?": what follows the no wishes for the same thing.
+
+    It names the thing, or repeats the verb, or wants "one"; it denies nothing and says nothing else.
+    """
+    table = language.words["yes_no"]
+    verbs, questions, small, subjects, things = (
+        {fold_text(word) for word in table[name]}
+        for name in ("wish_verbs", "wish_questions", "statement_words", "subjects", "indefinite_things")
+    )
+    own = {fold_text(word) for word in (*spec.words, *spec.question)}
+    words = [token.text for token in tokens.tokens[_count_leading_no(tokens, language) :]]
+    purposes = [index for index, word in enumerate(words) if language.is_in("purposes", word)]
+    words = words[: purposes[0]] if purposes and purposes[0] else words
+    wished = verbs.intersection(words)
+    if "?" in text or not 2 < len(words) <= _MAX_WORDS or subjects.isdisjoint(words) or not wished:
+        return False
+    if own.isdisjoint(verbs | questions) or any(language.is_in("alternatives", word) for word in own):
+        return False
+    if any(language.is_in("denials", word) for word in (*words, *own)):
+        return False
+    content = [word for word in words if word not in small | subjects | things | verbs]
+    own_stems = {stem for word in own for stem in stem_words(word, language)}
+    if content:
+        return all(own_stems.issuperset(stem_words(word, language)) for word in content)
+    return not wished.isdisjoint(own) or not things.isdisjoint(words)
 
 
 def _ends_with_no(text: str, language: Language) -> bool:
@@ -167,17 +212,30 @@ def _confirms_in_first_clause(clause: str, words: list[str], language: Language)
     return not any(language.is_in("changes", word) for word in words)
 
 
-def _read_opposite(spec: FieldSpec, tokens: TokenText, language: Language) -> bool | None:
-    """No for the opposite of what the field asks: "just outside" where the inside is meant."""
+def _read_opposite(spec: FieldSpec, text: str, language: Language) -> bool | None:
+    """No for the opposite of what the field asks, "just outside" where the inside is meant; yes for the same.
+
+    The first clause answers: "on the street unfortunately, there is no drive".
+    """
     own = {fold_text(word) for word in (*spec.words, *spec.question)}
+    clause = _CLAUSE.split(text)[0]
+    tokens = _drop_phrases(language.read_tokens(clause), _get_phrases(language, "hedges"))
     words = [token.text for token in tokens.tokens]
+    stems = {stem for word in own for stem in stem_words(word, language)}
     small = ("fillers", "soft_changes", "before", "after")
     content = [word for word in words if not any(language.is_in(table, word) for table in small)]
+    if "?" in text or len(words) > _MAX_WORDS or any(language.is_in("denials", word) for word in words):
+        return None
     for pair in language.words["opposites"]:
         first, second = (frozenset(fold_text(word) for word in side) for side in pair)
         for wanted, other in ((first, second), (second, first)):
-            if content and other.issuperset(content) and not wanted.isdisjoint(own) and other.isdisjoint(own):
-                return False
+            if wanted.isdisjoint(own) or not other.isdisjoint(own):
+                continue
+            named = [
+                word for word in content if word in wanted | other or not stems.issuperset(stem_words(word, language))
+            ]
+            if named and (other.issuperset(named) or wanted.issuperset(named)):
+                return wanted.issuperset(named)
     return None
 
 
@@ -247,6 +305,27 @@ def says_yes_or_no(text: str, locale: str) -> bool | None:
     """Yes or no when the whole text says so in the language of a locale; null for other texts."""
     language = get_language(locale)
     return _read(text, language.read_tokens(text), language)
+
+
+def agrees_behind_no(text: str, locale: str) -> bool:
+    """True for "no, that's fine" and "no, all correct": a no, and then nothing but a yes."""
+    return _covers_behind_no(text, get_language(locale), "yes", "all_right")
+
+
+def confirms_behind_no(text: str, locale: str) -> bool:
+    """True for "no, all correct": a no, and then only that the values are right."""
+    return _covers_behind_no(text, get_language(locale), "all_right")
+
+
+def _covers_behind_no(text: str, language: Language, *names: str) -> bool:
+    tokens = language.read_tokens(text)
+    count = _count_leading_no(tokens, language)
+    if not count or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
+        return False
+    phrases, after = _get_phrases(language, *names), _get_phrases(language, "after")
+    # "No changes needed" is such a phrase from its first word on.
+    starts = tokens.offsets[: count + 1]
+    return any(_covers(tokens.text, start, len(tokens.text), phrases, after) for start in starts)
 
 
 def read_opening(text: str, locale: str) -> bool | None:
@@ -322,6 +401,9 @@ def find_inclusion(text_before: str, situation: ReadingSituation) -> tuple[bool,
             if text_before[end:].strip():
                 continue  # "No, with Kitchen & Co."
             before = tokens.text[: len(tokens.text) - size].split(" ")[:-1]
+            no_words = _count_leading_no(tokens, language)
+            if before[no_words : no_words + 1] and before[no_words] in language.words["yes_no"]["subjects"]:
+                before = before[no_words:]  # "No, we do need the ramp"
             if any(language.is_in("denials", word) for word in before[-_DENIAL_REACH:]) or (
                 before and language.is_in("question_verbs", before[-1])
             ):

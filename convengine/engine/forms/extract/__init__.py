@@ -7,8 +7,10 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
+from datetime import date, timedelta
 from typing import Any
 
+from convengine.engine.forms.asking import sort_fields
 from convengine.engine.forms.convert import VALUE_VIOLATES_SCHEMA
 from convengine.engine.forms.extract import unlabelled
 from convengine.engine.forms.extract.answer import has_whole_pattern, read_answer, read_count
@@ -22,6 +24,7 @@ from convengine.engine.forms.extract.place_names import (
     asks_for_text,
     drop_places,
     read_listed_street,
+    read_street_pair,
 )
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
@@ -29,7 +32,7 @@ from convengine.engine.forms.extract.sentence_values import (
     keep_filled_fields,
     merge_sentence_values,
     read_beside_values,
-    read_introduced_name,
+    read_introduced_names,
     read_listed_name,
     read_sentence_values,
 )
@@ -37,7 +40,7 @@ from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, read_value
-from convengine.engine.values.find import find_replacing_numbers
+from convengine.engine.values.find import find_day_beside, find_replacing_numbers
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -119,10 +122,9 @@ def extract(
     resolution = merge_sentence_values(reading, filled, values)
     claims = [*resolution.chosen, *resolution.doubtful]
     unread = [field for field in open_fields if all(claim.field is not field for claim in claims)]
-    name = read_introduced_name(reading, unread, situation, claims)
-    if name is None:
-        name = read_listed_name(reading, unread, asked_paths, situation, claims)
-    claims += [name] if name else []
+    introduced = read_introduced_names(reading, unread, situation, claims)
+    name = None if introduced else read_listed_name(reading, unread, asked_paths, situation, claims)
+    claims += [*introduced, *([name] if name else [])]
     if not resolution.negated.issuperset(asked_paths):
         others = [path for path in missing if path not in asked_paths]
         claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation)
@@ -133,6 +135,7 @@ def extract(
     claims = [_read_label_words(form, claim, situation) for claim in claims]
     claims = _replace_numbers(reading, claims, situation)
     claims = order_days(reading, form, claims, situation, resolution.doubtful)
+    claims = [_take_day_beside(reading, claim, claims, situation) for claim in claims]
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
     doubtful = [claim for claim in resolution.doubtful if not _is_answered(form, claim, chosen, asked_paths)]
     return _validate_candidates(reading, form, chosen, doubtful)
@@ -184,6 +187,19 @@ def _read_label_words(form: Form, claim: Candidate, situation: ReadingSituation)
     return replace(claim, problem=reason, data=data) if reason else claim
 
 
+def _take_day_beside(
+    reading: Reading, claim: Candidate, claims: Sequence[Candidate], situation: ReadingSituation
+) -> Candidate:
+    """The candidate with the day that is counted from it: "my birthday is on the 24th, so the day before"."""
+    days = [other for other in claims if other.field.spec.kind is Kind.DATE and not other.problem]
+    if days != [claim] or not isinstance(claim.value, str):
+        return claim
+    shift = find_day_beside(reading.quote(claim.end, len(reading.text)), situation)
+    if not shift:
+        return claim
+    return replace(claim, value=(date.fromisoformat(claim.value[:10]) + timedelta(days=shift)).isoformat())
+
+
 def _check_bounds(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
     """The candidate, with a problem if its day is outside of the field's bounds, which may count from today."""
     spec = claim.field.spec
@@ -230,6 +246,7 @@ def _list_candidates(
     }
     yield from surer
     yield from read_by_direction(reading, fields)
+    yield from read_street_pair(reading, sort_fields(form, (field for field in fields if field.path in missing)))
     yield from unlabelled.read_by_pattern(reading, form, fields)
     yield from unlabelled.read_by_format(reading, fields)
     yield from unlabelled.read_by_choice(reading, fields)

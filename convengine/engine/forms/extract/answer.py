@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from convengine.engine.forms.asking import is_phrase, says_nothing
+from convengine.engine.forms.asking import is_phrase, refers_back, says_nothing
 from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.candidate import ANSWER, Candidate
 from convengine.engine.forms.extract.directions import leads_from, leads_to
@@ -32,6 +32,7 @@ from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.typed_values import identifies, takes_money
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.spellings import find_choice
+from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.words import fold, split_list, split_words
 from convengine.engine.values import (
     Kind,
@@ -84,7 +85,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
         return None
     start, end = _find_core(reading, field)
     if field.spec.kind is Kind.TEXT or (field.spec.kind is Kind.PATTERN and not has_whole_pattern(field)):
-        return _read_free_text(reading, field, situation, start, end)
+        answer = _read_free_text(reading, field, situation, start, end)
+        return _find_only_match(reading, field) if answer is None and field.spec.kind is Kind.PATTERN else answer
     if is_amount(field) and is_negated_or_hypothetical(reading, field, start, end):
         return None
     if takes_money(field) and PERSON.fullmatch(reading.text, 0, start):
@@ -98,6 +100,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     for _, value in readings:
         if value.outcome is Outcome.VALUE:
             return Candidate(field, 0, len(reading.text), value.value, ANSWER)
+    if field.spec.kind is Kind.PATTERN and (part := _find_only_match(reading, field)) is not None:
+        return part
     if (value := _read_clause(reading.original, field, situation)).has_value:
         return Candidate(field, 0, len(reading.text), value.value, ANSWER)
     text, value = next(((text, value) for text, value in readings if value.reason), ("", NOTHING))
@@ -121,6 +125,27 @@ def _read_clause(text: str, field: Field, situation: ReadingSituation) -> ValueR
     if len(read) != 1 or any(has_number(clause, situation) or takes_back(clause, situation) for clause in others):
         return NOTHING
     return values[read[0]]
+
+
+def _find_only_match(reading: Reading, field: Field) -> Candidate | None:
+    """The only part of a longer answer that has the form of the field: "only HH? then HH-TX 77"."""
+    try:
+        pattern = compile_pattern(field.spec.pattern.removeprefix("^").removesuffix("$"), ignore_case=False)
+    except PatternError:
+        return None  # The editor reports it on save.
+    for text in dict.fromkeys((reading.original, reading.original.upper())):
+        spans = {match.span() for match in pattern.occurrences(text) if _is_code(text, *match.span())}
+        if len({text[start:end] for start, end in spans}) == 1 and len(text) == len(reading.original):
+            start, end = (reading.to_text_position(position) for position in min(spans))
+            is_meant = not (reading.is_question(start) or reading.is_denied(start, end))
+            return Candidate(field, start, end, text[slice(*min(spans))], ANSWER) if is_meant else None
+    return None
+
+
+def _is_code(text: str, start: int, end: int) -> bool:
+    """True for a part with a digit that is no piece of a longer word."""
+    is_whole = not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
+    return is_whole and any(map(str.isdigit, text[start:end]))
 
 
 def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> object:
@@ -190,6 +215,8 @@ def _read_free_text(
         return None
     if field.spec.long:
         return Candidate(field, 0, len(reading.text), whole, ANSWER)
+    if field.required and refers_back(whole, field):
+        return None
     if any(read_opening(whole, locale) is not None for locale in locales) and has_only_fillers([whole], situation):
         return None  # "Yes now it's right"
     is_wording = is_wording_field(field.spec, get_language(situation.locale))

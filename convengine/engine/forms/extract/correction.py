@@ -16,7 +16,7 @@ from convengine.engine.forms.extract.candidate import VALUE
 from convengine.engine.forms.extract.day_order import is_day_field, is_of_other_event
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions
+from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions, read_introduced_names
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.words import FILLERS, fold
 from convengine.engine.values import (
@@ -46,7 +46,7 @@ from convengine.engine.values import (
 )
 from convengine.engine.values.calendar_math import shift_moment
 from convengine.engine.values.language import get_language
-from convengine.engine.values.names import has_sentence_word, is_name_field
+from convengine.engine.values.names import has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.reading import NOTHING, Reason
 
@@ -108,6 +108,23 @@ def read_correction(
     """
     if not held or form.problem:
         return None
+    changed = _read_changes(
+        form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry
+    )
+    return changed or _read_introduced_names(form, text, held, situation, asked_path)
+
+
+def _read_changes(
+    form: Form,
+    text: str,
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    *,
+    asked_path: str | None,
+    is_expected: bool,
+    is_retry: bool,
+) -> Extraction | None:
+    """The values that replace others, in the order of how plainly the message says so."""
     if contrast := _read_contrast(form, text, held, situation):
         return contrast
     if named := _read_named_text(form, text, held, situation, asked_path):
@@ -131,6 +148,8 @@ def read_correction(
     slips = not is_retry and is_slip(text, situation)
     if slips and (slip := _read_slip(form, text, held, situation, earlier)):
         return slip
+    if _says_yes(form.field(asked_path) if asked_path else None, text, situation):
+        return None  # "No, we do need one"
     if number := find_bare_number(text, situation):
         times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
         counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
@@ -179,6 +198,29 @@ def _read_named_text(
         return None
     start = text.rindex(words)
     return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
+
+
+def _read_introduced_names(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The other names that a message introduces for fields that hold one: "her name is Ivy, so change that too"."""
+    asked_field, language = form.field(asked_path) if asked_path else None, get_language(situation.locale)
+    if "?" in text or (
+        asked_field is not None
+        and (is_name_field(asked_field.spec, language) or takes_name_of_other(asked_field.spec, language))
+    ):
+        return None
+    reading = Reading(strip_correction(text, situation))
+    others = [field for field in form.leaves if field.path in held and takes_name_of_other(field.spec, language)]
+    names = read_introduced_names(reading, others, situation, [])
+    changed = [
+        name for name in names if name.value != held[name.field.path] and not form.breaks(name.field, name.value)
+    ]
+    return (
+        Extraction(tuple(Extracted(name.field.path, name.value, (0, len(text)), VALUE) for name in changed))
+        if changed
+        else None
+    )
 
 
 def _strip_slip_behind(words: str, situation: ReadingSituation) -> str:
@@ -362,8 +404,14 @@ def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: R
 def _replace_value(field: Field, held: Json, old: str, new: str, situation: ReadingSituation) -> Json:
     """The new value of a field that holds the old one; null for others. Of a name, one word may be replaced."""
     if field.spec.kind is Kind.TEXT:
-        words, old_words, new_words = str(held).split(), old.split(), new.split()
-        is_name = is_name_field(field.spec, get_language(situation.locale))
+        language = get_language(situation.locale)
+        new_words = new.split()
+        while new_words and any(
+            language.is_in(name, fold(new_words[0])) for name in ("sentence_words", "naming_verbs")
+        ):
+            new_words = new_words[1:]  # "She's called Ivy, not Theo"
+        words, old_words, new = str(held).split(), old.split(), " ".join(new_words)
+        is_name = is_name_field(field.spec, language) or takes_name_of_other(field.spec, language)
         if not is_name or not new_words or len(new_words) > _MAX_NAME_WORDS:
             return None
         if fold(old) == fold(str(held)):
@@ -379,6 +427,13 @@ def _replace_value(field: Field, held: Json, old: str, new: str, situation: Read
     if value is None and field.spec.kind is Kind.TIME:
         return min(read_value(field.spec, new, situation).candidates, key=partial(_measure, held), default=None)
     return value
+
+
+def _says_yes(asked_field: Field | None, text: str, situation: ReadingSituation) -> bool:
+    """True for a yes to the asked field without another value."""
+    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO or any(map(str.isdigit, text)):
+        return False
+    return read_value(asked_field.spec, text, situation).value is True
 
 
 def _read_bare_number(
@@ -489,16 +544,20 @@ def read_named_field(
     field = form.field(paths[0]) if len(paths) == 1 else None
     if field is None or field.spec.kind is Kind.YES_NO:
         return None
-    for sign in _CLAUSE_SIGN.finditer(text):
-        words = strip_correction(text[sign.end() :], situation)
+    starts = [sign.end() for sign in _CLAUSE_SIGN.finditer(text)]
+    if field.spec.kind is not Kind.TEXT:
+        reading = Reading(text)  # "No, the code HH-TX 777"
+        starts += [reading.span(name.start, name.end)[1] for name in find_mentions(reading, [field])]
+    for start in starts:
+        words = strip_correction(text[start:], situation)
         if field.spec.kind is Kind.TEXT:
             words = words.strip(" .!")
             if _is_like_held(field, words, held.get(field.path), situation) and not form.breaks(field, words):
-                return Extraction((Extracted(field.path, words, (sign.end(), len(text)), VALUE),))
+                return Extraction((Extracted(field.path, words, (start, len(text)), VALUE),))
             continue
         value = read_value(field.spec, words, situation)
         if value.has_value and value.value != held.get(field.path) and not form.breaks(field, value.value):
-            return Extraction((Extracted(field.path, value.value, (sign.end(), len(text)), VALUE),))
+            return Extraction((Extracted(field.path, value.value, (start, len(text)), VALUE),))
     return None
 
 

@@ -270,6 +270,8 @@ def is_negated_or_hypothetical(reading: Reading, field: Field, start: int, end: 
     denied = reading.is_denied(begins, end) or _is_excluded(reading, begins, end)
     if denied and not (identifies(field) and _is_about_thing(reading, begins, end)):
         return True
+    if DENIES.search(reading.text[start:end]) and list_spellings(field):
+        return False  # "She's never swum before" is the option "never swum".
     if begins == start and is_of_other_subject(reading, field, start, end):
         return True
     return is_bounded(reading, field, begins, end) or _is_in_past(reading, field, begins, start, end)

@@ -1,10 +1,11 @@
 """Options that are no choice: words of a street, "9 Station Road", and of a place, "outside the station"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from convengine.engine.forms.extract.candidate import ANSWER, DIRECTION, LABEL, X_EXTRACT, Candidate
+from convengine.engine.forms.extract.directions import leads_from, leads_to
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Field
 from convengine.engine.values import Kind
@@ -103,6 +104,31 @@ def read_listed_street(reading: Reading, fields: Sequence[Field], claims: Sequen
     start = parts[0].start() + len(part) - len(part.lstrip(_EDGES))
     end = start + len(part.strip(_EDGES))
     return Candidate(asking[0], start, end, reading.quote(start, end), ANSWER)
+
+
+def read_street_pair(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
+    """The streets of "from 12 Mill Lane to 4 High Street", for the only two open fields that ask for a place."""
+    asking = [
+        field
+        for field in fields
+        if not field.spec.long
+        and all(asks_for_place(field, code) or _asks_for_street(field) for code in list_languages())
+    ]
+    match = _compile_street_pairs().search(reading.text) if len(asking) == 2 else None
+    if match is None or reading.is_question(match.start()) or reading.is_denied(match.start(), match.end()):
+        return
+    if leads_to(asking[0]) or leads_from(asking[1]):
+        asking.reverse()
+    for field, name in zip(asking, ("source", "target"), strict=True):
+        yield Candidate(field, *match.span(name), reading.quote(*match.span(name)), DIRECTION)
+
+
+@cache
+def _compile_street_pairs() -> re.Pattern[str]:
+    name = f"{_compile_street_names().pattern}|{_join_words('more_street_words')}"
+    street = rf"\d+[a-z]?\s+(?:[\w'-]+\s+){{0,3}}(?:{name})\b|(?:[\w.-]+\s+){{0,2}}?(?:{name})\.?\s+\d+\s?[a-z]?\b"
+    source, target = (_join_words(table) for table in ("source_leads", "target_leads"))
+    return re.compile(rf"\b(?:{source})\s+(?P<source>{street})(?:\W+\w+){{0,5}}?\W+(?:{target})\s+(?P<target>{street})")
 
 
 def _find_words(text: str, claim: Candidate) -> tuple[int, int]:

@@ -45,7 +45,14 @@ from convengine.engine.values import (
 from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.language import get_language, list_languages
-from convengine.engine.values.names import find_introduction, has_sentence_word, is_name_field
+from convengine.engine.values.names import (
+    find_introduction,
+    find_introduction_of_other,
+    find_related_person,
+    has_sentence_word,
+    is_name_field,
+    takes_name_of_other,
+)
 from convengine.engine.values.numbers import asks_for_limit
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reason
@@ -70,6 +77,7 @@ _SEPARATED = re.compile(r"(?:[,;.\n]|\b(?:and|und))\s*(?:\w+\s+){0,2}$")
 #: How many words a name between other values has, and what each looks like.
 _FEWEST_NAMES, _MOST_NAMES, _SHORTEST_NAME = 2, 4, 3
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
+_CAPITAL_WORDS = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]*(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*){0,3}")
 _LAST_WORD = re.compile(r"\s+(\w+)\s*$")
 _EDGES = " \t\r\n.,;:!?…–-"
 
@@ -417,20 +425,44 @@ def _cut_dangling_words(reading: Reading, start: int, end: int) -> int:
     return end
 
 
-def read_introduced_name(
+def read_introduced_names(
     reading: Reading, fields: Sequence[Field], situation: ReadingSituation, values: Sequence[Candidate]
-) -> Candidate | None:
-    """The name in "my name is Paul Klein", for the only one of these fields that is a name."""
+) -> list[Candidate]:
+    """The name in "my name is Paul Klein", for the only one of these fields that is a name.
+
+    The name in "my son is called Tom" is for the only field that takes the name of somebody who belongs to the user.
+    """
     texts = [field for field in fields if field.spec.kind is Kind.TEXT]
     for local in list_situations(situation) if texts else ():
         language = get_language(local.locale)
+        others = [field for field in texts if takes_name_of_other(field.spec, language)]
         names = [field for field in texts if is_name_field(field.spec, language)]
-        for start, end in _list_remaining_parts(reading, values) if len(names) == 1 else ():
-            behind = find_introduction(reading.quote(start, end), language)
-            if behind is not None:
-                first, _ = reading.span(start, end)
-                return _read_part(reading, names[0], local, reading.to_text_position(first + behind), end)
-    return None
+        own = [field for field in names if field not in others] or names
+        candidates: dict[str, Candidate] = {}
+        for start, end in _list_remaining_parts(reading, values):
+            quote, (first, _) = reading.quote(start, end), reading.span(start, end)
+            behind = find_introduction_of_other(quote, language)
+            if behind is None and not reading.is_shouting:
+                related = find_related_person(quote, language)
+                behind = related if related and _CAPITAL_WORDS.match(quote, related) else None
+            if behind is not None and len(others) == 1:
+                begin = reading.to_text_position(first + behind)
+                name = _read_part(reading, others[0], local, begin, _find_end_of_name(reading, begin, end))
+            elif (behind := find_introduction(quote, language)) is not None and len(own) == 1:
+                name = _read_part(reading, own[0], local, reading.to_text_position(first + behind), end)
+            else:
+                continue
+            if name is not None:
+                candidates.setdefault(name.field.path, name)
+        if candidates:
+            return list(candidates.values())
+    return []
+
+
+def _find_end_of_name(reading: Reading, start: int, end: int) -> int:
+    """The end of the words that are written like a name; the whole part where none is."""
+    capital = _CAPITAL_WORDS.match(reading.quote(start, end))
+    return start + capital.end() if capital and not reading.is_shouting else end
 
 
 def read_listed_name(

@@ -23,6 +23,7 @@ from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.spellings import Spelling, build_choice_key
 from convengine.engine.rules.patterns import Match, Pattern, PatternError, compile_pattern
 from convengine.engine.text.formats import is_evident_phone
+from convengine.engine.values.language import get_language, list_languages
 
 #: Formats whose matches are never dates or phone numbers.
 _STRONGER = {"phone": ("uri", "email", "uuid", "date-time", "date"), "date": ("uri", "email", "uuid")}
@@ -113,7 +114,12 @@ def _is_specific(reading: Reading, match: re.Match[str], spelling: Spelling) -> 
     if len(spelling.key) < 2:
         return False
     alone = build_choice_key(clean_value(reading.original)) == spelling.key
-    return alone or (not reading.is_shouting and reading.quote(*match.span()) == spelling.text)
+    is_small = any(
+        language.is_in(table, spelling.key)
+        for language in map(get_language, list_languages())
+        for table in ("before_date", "before_time", "limits_before")
+    )
+    return alone or (not is_small and not reading.is_shouting and reading.quote(*match.span()) == spelling.text)
 
 
 def read_by_format(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:

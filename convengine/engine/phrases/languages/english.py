@@ -359,5 +359,6 @@ have you
 has the
 """,
     asking_words="know wonder wondering ask asking question tell whether if",
+    denials="not never without cannot cant dont doesnt didnt wont wouldnt couldnt isnt arent wasnt",
     spellings="ize:ise",
 )

@@ -250,5 +250,6 @@ sind sie
 seid ihr
 """,
     asking_words="wissen frage fragen ob sagen wüsste",
+    denials="nicht kein keine keinen keiner keinem ohne nie",
     spellings="ß:ss ae:a oe:o ue:u",
 )

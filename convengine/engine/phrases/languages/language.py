@@ -41,6 +41,8 @@ class Language:
     inquiries: str = ""
     #: Words of a statement that asks: "I'd like to know if".
     asking_words: str = ""
+    #: Words that deny what follows, without apostrophes.
+    denials: str = ""
     #: Spellings of one sound, `from:to`, applied to every word.
     spellings: str = ""
 
@@ -55,6 +57,11 @@ class Language:
     def functions(self) -> frozenset[str]:
         """The function words."""
         return frozenset(self._words(self.function_words))
+
+    @cached_property
+    def denial_words(self) -> frozenset[str]:
+        """The words that deny."""
+        return frozenset(fold(self.denials).split())
 
     @cached_property
     def light(self) -> frozenset[str]:

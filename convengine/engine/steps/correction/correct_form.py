@@ -26,7 +26,7 @@ from convengine.engine.forms.session_form import (
     set_form_facts,
 )
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
-from convengine.engine.forms.yes_or_no import read_opening_answer, read_yes_or_no
+from convengine.engine.forms.user_answer import read_opening_answer, read_yes_or_no
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
     CORRECTION_STEP_PATCH_NOT_APPLIED,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from convengine.engine.forms.asking import asks_to_undo, says_only
+from convengine.engine.forms.asking import asks_to_undo, says_only, skips_field
 from convengine.engine.forms.extract.language import NAMED
 from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.leaving import (
@@ -14,7 +14,7 @@ from convengine.engine.forms.leaving import (
 )
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.read_message import extract_fields, find_asked_fields
-from convengine.engine.forms.yes_or_no import list_locales
+from convengine.engine.forms.user_answer import list_locales
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import classify
 from convengine.engine.steps.intents.digression import digress_by_agent
@@ -46,6 +46,10 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     if schema is None or not notices_other_subjects(session, turn, schema) or not _may_change(session):
         return None
     form = get_form(turn.snapshot, schema)
+    asked_field = form.field(DialogueState.of(session).asked_field or "")
+    unanswered = form.status(session.context).unanswered
+    if asked_field and asked_field.path in unanswered and skips_field(session.user_text, asked_field):
+        return None  # "I'll have to look for it first"
     extraction = extract_fields(session, turn, form, find_asked_fields(session, turn, schema, form))
     fields = [field for finding in extraction.extracted if (field := form.field(finding.field))]
     if any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields):

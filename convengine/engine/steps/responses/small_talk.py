@@ -18,7 +18,7 @@ from convengine.engine.forms.asking import (
 )
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import begins_something, find_ended_schema
-from convengine.engine.forms.yes_or_no import read_yes_or_no
+from convengine.engine.forms.user_answer import read_yes_or_no
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import split_words
 from convengine.engine.turn.enums import DialogueAct

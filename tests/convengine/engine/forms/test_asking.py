@@ -13,6 +13,7 @@ from convengine.engine.forms.asking import (
     find_questions,
     has_leaving_clause,
     is_phrase,
+    refers_back,
     says_nothing,
     skips_field,
     write_question,
@@ -266,3 +267,53 @@ def test_a_no_to_a_thing_is_no_refusal_of_a_yes_no_field() -> None:
     field = make_form({"receipt": {"type": "boolean", "title": "Receipt", "x-ask": "Do you need a receipt?"}}).leaves[0]
 
     assert not skips_field("no receipt please", field)
+
+
+@pytest.mark.parametrize(
+    ("text", "skips"),
+    [
+        ("not yet", True),
+        ("I'll have to look it up first", True),
+        ("will send it later", True),
+        ("I haven't got one yet", True),
+        ("can't remember the reference", True),
+        ("hab ich noch nicht", True),
+        ("die muss ich erst suchen", True),
+        ("die Nummer reiche ich nach", True),
+        ("habe ich leider nicht zur Hand", True),
+        ("I want to look at prices", False),
+        ("it's on the letter", False),
+        ("ich suche ein Auto", False),
+    ],
+)
+def test_somebody_may_not_have_an_optional_number_yet(text: str, skips: bool) -> None:
+    declared = {"type": "string", "title": "Reference", "pattern": "[A-Z0-9]{7}", "x-labels": ["Nummer"]}
+
+    assert skips_field(text, make_form({"reference": declared}).leaves[0]) is skips
+
+
+@pytest.mark.parametrize(
+    ("text", "refers"),
+    [
+        ("same as before", True),
+        ("the same school please", True),
+        ("same as last time", True),
+        ("wie beim letzten Mal", True),
+        ("dieselbe wie immer", True),
+        ("die gleiche Schule wie vorher", True),
+        ("St Mary's", False),
+        ("Same Day Deliveries", False),
+        ("Immerbach", False),
+    ],
+)
+def test_what_only_refers_back_is_no_text(text: str, refers: bool) -> None:
+    field = make_form({"school": {"type": "string", "title": "School", "x-labels": ["Schule"]}}, "school").leaves[0]
+
+    assert refers_back(text, field) is refers
+
+
+@pytest.mark.parametrize(
+    "text", ["puh das wird mir alles zu teuer, wir feiern doch drinnen", "phew, it's all too expensive, forget it"]
+)
+def test_a_sigh_before_a_wish_to_leave_changes_nothing(text: str) -> None:
+    assert has_leaving_clause(text)

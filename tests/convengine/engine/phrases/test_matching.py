@@ -196,3 +196,13 @@ def test_other_small_words_ask_nothing_that_is_known(text: str) -> None:
 def test_the_words_of_an_address_are_not_what_is_wanted() -> None:
     text = "please shorten a skirt, collect it from 5 Orchard Yard and take it to 81 Station Road"
     assert intents(make_sewing_shop(), text) == ["SEWING"]
+
+
+def test_what_is_denied_tells_two_intents_apart() -> None:
+    pause = make_classifier("PAUSE", "no boxes please, we can't take boxes", rule_type="PHRASE", classifier_id=3)
+    order = make_classifier("ORDER", "boxes please", rule_type="PHRASE", classifier_id=4)
+    wide = (make_config("Phrases/MARGIN", "1"), make_config("Phrases/MIN_SCORE", "0.1"))
+    found = make_snapshot(make_intent("PAUSE"), make_intent("ORDER"), pause, order, *wide)
+
+    assert intents(found, "we don't take boxes then") == ["PAUSE"]
+    assert set(intents(found, "boxes then")) == {"PAUSE", "ORDER"}

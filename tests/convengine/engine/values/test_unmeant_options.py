@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from convengine.engine.values import ReadingSituation, blank_unmeant_options, field_spec
+from convengine.engine.values import ReadingSituation, blank_denials, blank_unmeant_options, field_spec
 from convengine.engine.values.unmeant_options import speaks_to_somebody
 
 STAFF = field_spec(
@@ -58,3 +58,16 @@ def test_a_denied_option_counts_only_where_denials_are_asked_for() -> None:
 )
 def test_somebody_who_is_called_by_no_name_is_none(locale: str, text: str, speaks: bool) -> None:
     assert speaks_to_somebody(text, make_situation(locale)) is speaks
+
+
+@pytest.mark.parametrize(
+    ("locale", "phrase", "text", "left"),
+    [
+        ("en", "we can't come tomorrow", "we cant come tomorrow", "we      come tomorrow"),
+        ("en", "we can't come tomorrow", "Zak won't be there tomorrow", "Zak won't be there tomorrow"),
+        ("en", "no boxes please", "no boxes from the 3rd on", "no boxes from the 3rd on"),
+        ("de", "bitte keine Kisten", "bitte keine Kisten vom 3.7. an", "bitte       Kisten vom 3.7. an"),
+    ],
+)
+def test_what_the_phrases_of_an_intent_deny_denies_no_value(locale: str, phrase: str, text: str, left: str) -> None:
+    assert blank_denials(text, [phrase], make_situation(locale)) == left

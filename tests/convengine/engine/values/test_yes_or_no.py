@@ -8,6 +8,8 @@ from convengine.engine.values import (
     FieldSpec,
     Kind,
     ReadingSituation,
+    agrees_behind_no,
+    confirms_behind_no,
     field_spec,
     read_opening,
     read_value,
@@ -240,5 +242,73 @@ def test_with_the_thing_of_the_question_is_a_yes(question: str, text: str, local
 )
 def test_an_answer_says_yes_or_no_with_its_reason(text: str, locale: str, question: str, value: bool | None) -> None:
     spec = field_spec("extra", {"type": "boolean", "title": "Extra", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "locale", "value"),
+    [
+        ("Do you need a ramp?", "no we do need one", "en-GB", True),
+        ("Do you need a ramp?", "oh no, we need the ramp", "en-GB", True),
+        ("Do you need a ramp?", "nope, my mistake, we really do need one", "en-GB", True),
+        ("Do you need a ramp?", "no sorry, they need a ramp for my gran", "en-GB", True),
+        ("Do you need a ramp?", "no we don't need one", "en-GB", False),
+        ("Do you need a ramp?", "no we want a lift", "en-GB", False),
+        ("Would you like a different ramp?", "no I like it", "en-GB", False),
+        ("Would you like to return the ramp?", "no I want it", "en-GB", False),
+        ("Do you own a ramp?", "no we need one", "en-GB", False),
+        ("Brauchen Sie eine Rampe?", "nein, wir brauchen schon eine", "de-DE", True),
+        ("Brauchen Sie eine Rampe?", "nee die Rampe brauchen wir doch", "de-DE", True),
+        ("Brauchen Sie eine Rampe?", "nein, wir brauchen keine", "de-DE", False),
+        ("Brauchen Sie eine Rampe?", "nein, brauchen wir nicht", "de-DE", False),
+    ],
+)
+def test_what_is_wished_for_behind_a_no_counts(question: str, text: str, locale: str, value: bool | None) -> None:
+    spec = field_spec("ramp", {"type": "boolean", "title": "Ramp" if locale == "en-GB" else "Rampe", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "agrees", "confirms"),
+    [
+        ("no no, all correct", "en-GB", True, True),
+        ("no, nothing to change", "en-GB", True, True),
+        ("no changes needed thanks", "en-GB", True, True),
+        ("no thats fine", "en-GB", True, False),
+        ("no that's not correct", "en-GB", False, False),
+        ("no, correct the date", "en-GB", False, False),
+        ("no", "en-GB", False, False),
+        ("all correct", "en-GB", False, False),
+        ("nein nein, stimmt alles", "de-DE", True, True),
+        ("nö, keine Änderungen", "de-DE", True, True),
+        ("nee passt so", "de-DE", True, False),
+        ("nein, stimmt nicht", "de-DE", False, False),
+    ],
+)
+def test_a_yes_behind_a_no_says_whether_the_values_are_right(
+    text: str, locale: str, agrees: bool, confirms: bool
+) -> None:
+    assert (agrees_behind_no(text, locale), confirms_behind_no(text, locale)) == (agrees, confirms)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "locale", "value"),
+    [
+        ("Will it stand on a public road?", "on the street unfortunately, there's no drive", "en-GB", True),
+        ("Will it stand on a public road?", "it stands on our own land", "en-GB", False),
+        ("Will it stand on a public road?", "we have no drive", "en-GB", None),
+        ("Are you coming alone?", "with my partner", "en-GB", False),
+        ("Is it new or used?", "used", "en-GB", None),
+        ("Sind Sie privat versichert?", "bei der AOK", "de-DE", False),
+        ("Steht er auf öffentlicher Straße?", "nein, auf unserem Hof", "de-DE", False),
+        ("Steht er auf öffentlicher Straße?", "auf der Straße leider", "de-DE", True),
+    ],
+)
+def test_the_same_or_the_opposite_of_what_is_asked_answers(
+    question: str, text: str, locale: str, value: bool | None
+) -> None:
+    spec = field_spec("flag", {"type": "boolean", "title": "Flag", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value

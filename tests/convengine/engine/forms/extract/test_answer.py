@@ -174,3 +174,15 @@ def test_a_yes_with_small_words_is_no_text(message: str) -> None:
 )
 def test_a_clause_is_the_answer_if_no_other_one_has_a_number(message: str, declared: Any, value: Any) -> None:
     assert answer(message, "a", **declared) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("only HH? then HH-TX 77", "HH-TX 77"),
+        ("achso. dann hh-tx 77", "HH-TX 77"),
+        ("it is HH-TX 77 or HH-TX 78", None),
+    ],
+)
+def test_a_longer_answer_has_one_code(text: str, value: str | None) -> None:
+    assert answer(text, type="string", pattern="^(?:HH-[A-Z]{1,2} [0-9]{1,4})$") == value

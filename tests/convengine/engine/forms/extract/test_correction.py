@@ -459,3 +459,28 @@ def test_a_day_is_counted_from_the_one_that_is_changed(text: str, day: str, loca
     held = {"name": "John Smith", "date": "2026-11-28"}
     situation = ReadingSituation(NOW, "Europe/London", locale, held_days={"date": "2026-11-28"})
     assert get_values(read_correction(FORM, text, held, situation, asked_path="time")) == {"date": day}
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "name"),
+    [
+        ("her name is Ivy so change that too", "age", "Ivy"),
+        ("no, he's called Theodore", "age", "Theodore"),
+        ("she's called Ivy, not Theo", "age", "Ivy"),
+        ("is his name Theo?", "age", None),
+        ("my name is Ann Bell", "age", None),
+    ],
+)
+def test_an_introduction_corrects_the_name_of_somebody_else(text: str, asked: str, name: str | None) -> None:
+    form = Form(
+        {
+            "type": "object",
+            "properties": {
+                "child": {"type": "string", "title": "Child", "x-ask": "What is your child's name?"},
+                "age": {"type": "integer", "title": "Age"},
+            },
+        }
+    )
+    changed = read_correction(form, text, {"child": "Theo"}, make_situation("en-GB"), asked_path=asked)
+
+    assert get_values(changed).get("child") == name

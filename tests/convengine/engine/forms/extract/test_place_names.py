@@ -139,3 +139,29 @@ def test_a_street_beside_the_asked_post_code_is_the_street(text: str, street: st
 
     values = {item.field: item.value for item in extraction.extracted}
     assert values == {"code": "79102"} | ({"street": street} if street else {})
+
+
+COURIER = {
+    "delivery": {"type": "string", "title": "Delivery address", "x-ask": "Where shall we take it?", "x-order": 2},
+    "fetching": {"type": "string", "title": "Pick-up address", "x-ask": "Where do we pick it up?", "x-order": 1},
+    "recipient": {"type": "string", "title": "Name of the recipient"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "streets"),
+    [
+        ("a parcel from 12 mill lane to 4 high street", "en-GB", ["12 mill lane", "4 high street"]),
+        ("pick it up at 12 Mill Lane and take it to 4b High Street", "en-GB", ["12 Mill Lane", "4b High Street"]),
+        ("ein Paket von der Rosenstraße 5 nach Am Markt 3", "de-DE", ["Rosenstraße 5", "Am Markt 3"]),
+        ("ein Paket von der Rosenstraße 5 in die Gartenstraße 12a", "de-DE", ["Rosenstraße 5", "Gartenstraße 12a"]),
+        ("from 5 Orchard Yard and take it to 81 Station Road", "en-GB", ["5 Orchard Yard", "81 Station Road"]),
+        ("not from 12 mill lane to 4 high street", "en-GB", []),
+    ],
+)
+def test_two_streets_are_where_something_is_fetched_and_taken(text: str, locale: str, streets: list[str]) -> None:
+    form = Form({"type": "object", "properties": COURIER})
+    found = extract(form, text, situation=ReadingSituation(NOW, "Europe/London", locale))
+
+    values = {finding.field: finding.value for finding in found.extracted}
+    assert [values[path] for path in ("fetching", "delivery") if path in values] == streets

@@ -483,3 +483,89 @@ def test_the_half_of_the_day_beside_a_day_holds_for_the_time_that_follows(
     form = Form({"type": "object", "properties": {"at": {"type": "string", "format": "date-time", "title": "Visit"}}})
     situation = ReadingSituation(NOW, "Europe/London", locale, known_part=known)
     assert get_values(extract(form, text, asked_paths=["at"], situation=situation)) == {"at": value}
+
+
+SWIMMER: dict[str, Any] = {
+    "child": {"type": "string", "title": "Child", "x-ask": "What is your child's name?"},
+    "parent": {"type": "string", "title": "Your name", "x-ask": "And your name?"},
+    "age": {"type": "integer", "title": "Age", "minimum": 3, "maximum": 16},
+    "level": {
+        "type": "string",
+        "title": "Level",
+        "x-options": [
+            {"value": "BEGINNER", "label": "Beginner", "synonyms": ["never swum", "can't swim"]},
+            {"value": "CLUB", "label": "Club swimmer"},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("my son is called Oscar, he's 8 and wants to learn", {"child": "Oscar", "age": 8}),
+        ("my daughter's name is Lily Rose and she is 7", {"child": "Lily Rose", "age": 7}),
+        ("I'd like lessons for my daughter Lily", {"child": "Lily"}),
+        ("I'd like lessons for my daughter on Friday", {}),
+        ("her name is ivy", {"child": "ivy"}),
+        ("my name is Ann Bell and my son is called Tom", {"child": "Tom", "parent": "Ann Bell"}),
+    ],
+)
+def test_an_introduced_name_belongs_to_the_user_or_to_somebody_else(text: str, values: dict[str, Any]) -> None:
+    assert get_values(read(text, schema=SWIMMER)) == values
+
+
+def test_a_german_sentence_introduces_somebody_else() -> None:
+    schema = {
+        "kind": {"type": "string", "title": "Kind", "x-ask": "Wie heißt Ihr Kind?"},
+        "name": {"type": "string", "title": "Name", "x-ask": "Und wie ist Ihr Name?"},
+    }
+
+    found = read("ich heiße Jana Wolff, meine Tochter heißt Lena", schema=schema, locale="de-DE")
+
+    assert get_values(found) == {"kind": "Lena", "name": "Jana Wolff"}
+
+
+@pytest.mark.parametrize("text", ["she's never swum before", "he cant swim yet", "never swum", "she can't swim"])
+def test_an_option_may_deny_something_itself(text: str) -> None:
+    assert get_values(read(text, schema=SWIMMER, asked="level")) == {"level": "BEGINNER"}
+
+
+HIRE: dict[str, Any] = {
+    "day": {"type": "string", "format": "date", "title": "Delivery", "x-min": "today"},
+    "weeks": {"type": "integer", "title": "Weeks", "minimum": 1, "maximum": 6},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("a skip from the 9th for 3 weeks", "en-GB", {"day": "2026-12-09", "weeks": 3}),
+        ("einen Container ab dem 9. Dezember für 3 Wochen", "de-DE", {"day": "2026-12-09"}),
+        ("my birthday party is on the 9th, so the day before", "en-GB", {"day": "2026-12-08"}),
+        ("am 9. hab ich Geburtstag, also den Tag davor", "de-DE", {"day": "2026-12-08"}),
+        ("14 December is her birthday, the day after that please", "en-GB", {"day": "2026-12-15"}),
+    ],
+)
+def test_a_day_stands_beside_a_length_or_another_day(text: str, locale: str, values: dict[str, Any]) -> None:
+    assert get_values(read(text, schema=HIRE, locale=locale, asked="day")) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("6 if that's the most", "en-GB"),
+        ("6 will be enough", "en-GB"),
+        ("6 reichen", "de-DE"),
+        ("6, wenn mehr nicht geht", "de-DE"),
+    ],
+)
+def test_what_is_said_about_a_number_changes_nothing(text: str, locale: str) -> None:
+    assert get_values(read(text, schema=HIRE, locale=locale, asked="weeks")) == {"weeks": 6}
+
+
+def test_the_code_of_an_option_is_no_small_word_of_a_sentence() -> None:
+    options = [{"value": "um", "label": "Ummeldung"}, {"value": "ab", "label": "Abmeldung"}]
+    schema = {"was": {"type": "string", "x-options": options}, "zeit": {"type": "string", "format": "time"}}
+
+    assert get_values(read("um 10:30 bitte einen Termin", schema=schema, locale="de-DE")) == {"zeit": "10:30"}

@@ -11,7 +11,15 @@ from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, find_values, is_passing_moment, read_opening, says_yes_or_no
+from convengine.engine.values import (
+    Kind,
+    agrees_behind_no,
+    confirms_behind_no,
+    find_values,
+    is_passing_moment,
+    read_opening,
+    says_yes_or_no,
+)
 
 
 def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
@@ -23,6 +31,18 @@ def read_yes_or_no(session: Session, turn: Turn, row: OutputSchema | None) -> bo
     """The yes or no that the whole message says; null for other messages."""
     answers = (says_yes_or_no(session.user_text or "", locale) for locale in list_locales(session, turn, row))
     return next((answer for answer in answers if answer is not None), None)
+
+
+def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+    """The yes or no to the confirmation of a form; null for other messages.
+
+    "No, all correct" is a yes. Of "no, that's fine", it is open which of the two is meant.
+    """
+    text, locales = session.user_text or "", list_locales(session, turn, row)
+    if any(agrees_behind_no(text, locale) for locale in locales):
+        return True if any(confirms_behind_no(text, locale) for locale in locales) else None
+    answer = read_yes_or_no(session, turn, row)
+    return read_opening_answer(session, turn, row) if answer is None else answer
 
 
 def read_opening_answer(session: Session, turn: Turn, row: OutputSchema) -> bool | None:

@@ -68,3 +68,19 @@ def test_a_yes_to_what_should_i_change_confirms_nothing(text: str) -> None:
     act = classify(state.store(session), make_turn(make_snapshot(form, setting)), lambda: False).act
 
     assert act.value == "ANSWER"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "act"),
+    [
+        ("no no, all correct", "en-GB", "AFFIRM"),
+        ("nein, stimmt alles so", "de-DE", "AFFIRM"),
+        ("nein nein, stimmt alles", "de-DE", "AFFIRM"),
+        ("no that's fine", "en-GB", "NEW_REQUEST"),
+        ("nee passt so", "de-DE", "NEW_REQUEST"),
+        ("no thanks", "en-GB", "NEGATE"),
+        ("no, that's not correct", "en-GB", "NEGATE"),
+    ],
+)
+def test_a_yes_behind_a_no_confirms_only_that_the_values_are_right(text: str, locale: str, act: str) -> None:
+    assert classify_answer(text, locale=locale, **{"x-on-no": "ASK_WHAT_TO_CHANGE"}) == act

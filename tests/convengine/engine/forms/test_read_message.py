@@ -1,0 +1,37 @@
+"""Reading a message into a form."""
+
+import pytest
+
+from convengine.engine.forms.form import get_form
+from convengine.engine.forms.read_message import AskedFields, extract_fields
+from convengine.engine.turn.session import Exchange
+from tests.builders import make_classifier, make_schema, make_session, make_snapshot, make_turn
+
+ABSENCE = make_schema(
+    "ABSENCE", {"day": {"type": "string", "format": "date"}, "reason": {"type": "string", "enum": ["ill", "away"]}}
+)
+PHRASE = make_classifier("ABSENCE", "we can't come tomorrow", rule_type="PHRASE")
+
+
+def read(text: str, *history: Exchange, state: str = "UNKNOWN") -> dict[str, str]:
+    turn = make_turn(make_snapshot(ABSENCE, PHRASE))
+    session = make_session(user_text=text, intent="ABSENCE", turn_start_state=state, history=history)
+    found = extract_fields(session, turn, get_form(turn.snapshot, ABSENCE), AskedFields())
+    return {finding.field: finding.value for finding in found.extracted}
+
+
+@pytest.mark.parametrize("text", ["we cant come on 2027-03-04", "we can't make it on 2027-03-04"])
+def test_what_the_phrases_of_the_intent_deny_is_meant(text: str) -> None:
+    assert read(text) == {"day": "2027-03-04"}
+
+
+def test_other_denials_count() -> None:
+    assert read("we are not away on 2027-03-04") == {}
+
+
+def test_the_message_before_the_question_which_intent_is_meant_is_read_too() -> None:
+    before = Exchange("ill on 2027-03-04", "Do you mean Absence or Booking?")
+
+    assert read("the absence", before, state="INTENT_COLLISION") == {"day": "2027-03-04", "reason": "ill"}
+    assert read("absence, away", before, state="INTENT_COLLISION") == {"day": "2027-03-04", "reason": "away"}
+    assert read("the absence", before) == {}
