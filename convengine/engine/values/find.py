@@ -146,16 +146,21 @@ def is_passing_moment(text: str, situation: ReadingSituation) -> bool:
     return any(language.is_in("passing_moments", language.read_tokens(text).text) for language in languages)
 
 
-def find_day_beside(text: str, situation: ReadingSituation) -> int:
-    """The days from a day to the one beside it that ends the text behind it: -1 for "so the day before"; 0 for none."""
+def find_day_beside(spec: FieldSpec, text: str, situation: ReadingSituation) -> int:
+    """The days from a day to the one beside it that ends the text: -1 for "I marry on the 24th, so the day before".
+
+    0 for none.
+    """
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
     for local in list_situations(situation):
         language = get_language(local.locale)
-        tokens = language.read_tokens(text)
+        tokens = language.read_tokens(composed)
         end = len(tokens.text)
         while size := language.after.match_end(tokens.text, end):
             end -= size
         for days, name in ((-1, "day_before"), (1, "day_after")):
-            if tokens.tokens and _get_phrases(language, name).match_end(tokens.text, end):
+            size = _get_phrases(language, name).match_end(tokens.text, end) if tokens.tokens else 0
+            if size and len(find_values([spec], composed[: tokens.position(end - size, end)[0]], situation)) == 1:
                 return days
     return 0
 

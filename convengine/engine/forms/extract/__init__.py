@@ -194,7 +194,7 @@ def _take_day_beside(
     days = [other for other in claims if other.field.spec.kind is Kind.DATE and not other.problem]
     if days != [claim] or not isinstance(claim.value, str):
         return claim
-    shift = find_day_beside(reading.quote(claim.end, len(reading.text)), situation)
+    shift = find_day_beside(claim.field.spec, reading.original, situation)
     if not shift:
         return claim
     return replace(claim, value=(date.fromisoformat(claim.value[:10]) + timedelta(days=shift)).isoformat())
