@@ -287,6 +287,8 @@ def _add_whole_answer(
     if has_claim and (field.spec.kind is Kind.TEXT or not alone):
         return candidates
     answer = read_answer(reading, field, situation)
+    if _lacks_year(answer, candidates):
+        return [answer] if answer else candidates
     if answer is None and not candidates:
         answer = read_count(reading, field, situation)
     if has_claim:
@@ -313,6 +315,17 @@ def _add_whole_answer(
     if not all(claim.yields or claim.field.spec.kind is weaker for claim in touched):
         return candidates
     return [*(claim for claim in candidates if claim not in touched), answer]
+
+
+def _lacks_year(answer: Candidate | None, candidates: Sequence[Candidate]) -> bool:
+    """True for a birthday without its year, which is no day of another field: "the 12th of May"."""
+    return (
+        answer is not None
+        and answer.field.spec.kind is Kind.DATE
+        and answer.problem == Reason.AMBIGUOUS
+        and not answer.data
+        and all(claim.field.spec.kind in _DAYS and claim.field is not answer.field for claim in candidates)
+    )
 
 
 def _covers(candidate: Candidate, answer: Candidate) -> bool:
