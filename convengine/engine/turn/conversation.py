@@ -104,6 +104,7 @@ def restore_session(
         user_input_params=params,
         history=loaded.history,
         epoch=row.context_epoch,
+        version=row.version,
         status=row.status,
         lifecycle=row.lifecycle,
         lifecycle_detail=row.lifecycle_detail,

@@ -136,6 +136,8 @@ class Session:
 
     conversation_id: str
     turn_no: int = 1
+    #: The version of the conversation from which the turn began: the same in every attempt, until one is committed.
+    version: int = 0
     #: The time of the turn in the conversation's time zone; null outside of a turn.
     now: datetime | None = None
 

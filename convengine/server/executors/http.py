@@ -34,7 +34,7 @@ def run(job: Job) -> ToolAnswer:
         raise ToolFault(
             "NO_CALL", f"The tool {job.tool_code or job.group} has no HTTP call; add its row, or a handler."
         )
-    key = idempotency_key(job.session.conversation_id, job.session.turn_no, job.tool_code, job.args)
+    key = idempotency_key(job.session.conversation_id, job.session.version, job.tool_code, job.args)
     return ToolAnswer(call_tool(job.snapshot, job.tool_code, request_of(row, job.args), job.registry.http_mappers, key))
 
 

@@ -231,7 +231,7 @@ def _pairs(query: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 
 def idempotency_key(*parts: Json) -> str:
-    """A key that is equal for the same call of the same turn."""
+    """A key that is equal for the same call in every attempt of a turn."""
     return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]
 
 

@@ -110,7 +110,7 @@ def _webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
 
 def _message(job: Job, channel: str, recipient: str, subject: str, body: str) -> CeNotification:
     return CeNotification(
-        key=idempotency_key(job.session.conversation_id, job.session.turn_no, job.tool_code, job.args),
+        key=idempotency_key(job.session.conversation_id, job.session.version, job.tool_code, job.args),
         conversation_id=job.session.conversation_id,
         turn_no=job.session.turn_no,
         tool_code=job.tool_code,

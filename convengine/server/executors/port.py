@@ -60,7 +60,7 @@ class BuiltInTools:
 
     def make_call(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
         """Make the HTTP call that a tool's code requests. Raises ToolFault."""
-        key = idempotency_key(session.conversation_id, session.turn_no, tool_code, request.body)
+        key = idempotency_key(session.conversation_id, session.version, tool_code, request.body)
         return http.call_tool(self._snapshot, tool_code, request, self._registry.http_mappers, key)
 
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session) -> ToolAnswer:

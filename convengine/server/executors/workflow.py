@@ -44,7 +44,7 @@ def run(job: Job) -> ToolAnswer:
         to_plain(collect_extension_facts(job.session)),
         copy.deepcopy(dict(job.session.context)),
         copy.deepcopy(dict(job.session.input_params)),
-        idempotency_key=idempotency_key(job.session.conversation_id, job.session.turn_no, job.tool_code, job.args),
+        idempotency_key=idempotency_key(job.session.conversation_id, job.session.version, job.tool_code, job.args),
         args=copy.deepcopy(dict(job.args)),
     )
     timeout = live_settings.read(job.snapshot, ACTION_TIMEOUT_MS).value

@@ -29,7 +29,7 @@ class TaskCall:
     input_params: Mapping[str, Any]
     #: The calling rule, null for a pending action.
     rule: Rule | None = None
-    #: The same for every attempt of one pending action; pass it to other systems (pipeline-2 2.4).
+    #: The same for every attempt of one pending action, rule or tool call; pass it to other systems (pipeline-2 2.4).
     idempotency_key: str | None = None
     #: The arguments of a tool that runs this task; empty for rules and pending actions.
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Tasks:
             copy.deepcopy(dict(session.context)),
             copy.deepcopy(dict(session.input_params)),
             rule,
-            action.idempotency_key if action else None,
+            action.idempotency_key if action else _derive_key(session, rule, method),
         )
         try:
             with self._wait():
@@ -154,6 +154,11 @@ class Tasks:
             return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
         answer: dict[str, Any] = to_plain(asdict(_answer(value, call, entry)))
         return answer
+
+
+def _derive_key(session: Session, rule: Rule | None, method: str) -> str:
+    """A turn that died is taken again from the same version: its rules then run their tasks under the same keys."""
+    return f"{session.conversation_id}:{session.version}:{rule.rule_id if rule else ''}:{method}"
 
 
 def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:

@@ -59,7 +59,7 @@ class LoadOrCreateConversationStep(Step):
     writes = RETURNING_FIELDS | frozenset(
         {
             "intent", "state", "turn_start_intent", "turn_start_state", "context", "input_params",
-            "user_input_params", "history", "epoch", "status", "lifecycle", "context_summary", "preferences",
+            "user_input_params", "history", "epoch", "version", "status", "lifecycle", "context_summary", "preferences",
             "last_assistant", "clarification", "intent_locked", "intent_lock_reason", "mounted_kb_id",
         }
     )  # fmt: skip
