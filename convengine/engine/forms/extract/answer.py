@@ -71,7 +71,7 @@ _LONG_NOTE = 5
 #: Characters that may end a message.
 _CLOSING = " \n.,;:!)…–-"
 #: Between the clauses of an answer, and how many an answer may have.
-_CLAUSE = re.compile(r"[,;!–]+(?!\d)|\.(?=\s)|\s-\s|\n+|\s[:;]-?[)(D]")
+_CLAUSE = re.compile(r"[,;!–]+(?!\d)|(?<!\d)\.(?=\s)|\s-\s|\n+|\s[:;]-?[)(D]")
 _MOST_CLAUSES = 4
 #: Kinds of values that are whole clauses: "first thing, 9".
 _SAID_IN_CLAUSES = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.NUMBER, Kind.MONEY)

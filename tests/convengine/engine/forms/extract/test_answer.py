@@ -186,3 +186,11 @@ def test_a_clause_is_the_answer_if_no_other_one_has_a_number(message: str, decla
 )
 def test_a_longer_answer_has_one_code(text: str, value: str | None) -> None:
     assert answer(text, type="string", pattern="^(?:HH-[A-Z]{1,2} [0-9]{1,4})$") == value
+
+
+def test_the_point_of_a_day_ends_no_clause() -> None:
+    form = Form({"type": "object", "properties": {"day": {"type": "string", "format": "date"}}})
+    german = ReadingSituation(SITUATION.now, "Europe/Berlin", "de-DE")
+    found = read_answer(Reading("schön, dann am 1. September"), form.fields[0], german)
+
+    assert found is None or found.value == "2026-09-01"
