@@ -5,18 +5,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
-from importlib import import_module
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from audit.erasure import erase
-from audit.integrity import chain_walk, ledger, verify
+from audit.integrity import chain_walk, verify
 from audit.models import CeChainCut, CeErasure, CeTurnIndex
 from audit.record import document_parts, removals, retention
 from audit.record.document_parts import encode_parts as encode_parts_of
@@ -379,45 +376,6 @@ def test_seals_cost_few_bytes(caller: Caller) -> None:
 
     assert len(bytes(record.seal)) < 150
     assert not CeConversationHistory.additions.exists()
-
-
-@pytest.mark.dialects
-def test_seals_of_the_version_before_become_seals_by_parts_with_a_root_of_their_own(caller: Caller) -> None:
-    migration = import_module("audit.migrations.0002_seals_by_part")
-    for _ in range(3):
-        caller.say("hours")
-    for _ in range(2):
-        external_changes.close_session(caller.conversation_id, "default", "done")
-    update(2, **dict.fromkeys(("user_input", "assistant_output", "facts", "events", "recording")))
-    record_removal(caller, seals.ERASED)
-    seal_as_before(migration, cut=2)
-    list(ledger.write_root())
-    assert "SEAL_MISSING" in {code for code, *_ in verify_caller(caller)}
-
-    migration.seal_by_parts(apps, SimpleNamespace(connection=connection))
-
-    assert verify_caller(caller) == []
-    assert {Seal.read(row.seal).cuts for row in CeConversationHistory.objects.defer(None)} == {0, seals.ERASED}
-    update(1, user_input="I agree.")
-    assert verify_caller(caller) == [("RECORD_CHANGED", 1, None)]
-
-
-def seal_as_before(migration: Any, cut: int) -> None:
-    """Seal all rows in the form of the version before; one turn as erased."""
-    head = b""
-    for is_addition in (False, True):
-        previous = bytes(32)
-        rows = CeConversationHistory._base_manager.defer(None).filter(source="ADDITION" if is_addition else "TURN")
-        for row in rows.order_by("pk"):
-            release = configuration().content_hash(row.config_version)
-            own = migration._digest(bytes(16), previous, row, release)
-            bits = seals.ERASED if row.turn_no == cut else 0
-            data = migration._HEAD.pack(2, bits, previous, own, bytes(16)) + bytes(12)
-            data += migration._digest(bytes(16), bytes([bits]) + own, row, release) if bits else b""
-            CeConversationHistory._base_manager.filter(pk=row.pk).update(seal=data)
-            previous = own
-        head = head or previous
-    CeConversation.objects.update(chain_head=head)
 
 
 @pytest.mark.dialects
