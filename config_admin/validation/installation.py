@@ -43,6 +43,7 @@ def describe_installation() -> World:
         http_connections=frozenset(conf.get("HTTP_CONNECTIONS")),
         tool_databases=frozenset(conf.get("TOOL_DATABASES")),
         unsafe_sql_allowed=conf.get("UNSAFE_SQL_TOOLS"),
+        is_deployed=conf.get("IS_DEPLOYED"),
         rule_types=frozenset(custom_matchers()),
         rule_actions=frozenset(name for name, action in list_actions().items() if action.custom),
     )

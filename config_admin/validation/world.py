@@ -92,5 +92,7 @@ class World:
     #: The extra `semantic` is installed.
     semantic_installed: bool = False
     unsafe_sql_allowed: bool = False
+    #: False while a scenario is played: its rows may name what only variables of a deployment allow.
+    is_deployed: bool = True
     #: Names of the databases that tools may read; null if unknown.
     tool_databases: frozenset[str] | None = None

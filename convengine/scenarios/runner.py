@@ -46,8 +46,15 @@ _DEPLOYMENT_KEYS = (
 )
 #: Loggers that say nothing while scenarios are played.
 _QUIET = ("django.request", "convengine.server.observability.turns")
-#: What a tested bot does not do: run jobs, send events elsewhere, refuse frequent calls.
-_ALONE: Mapping[str, Json] = {"JOBS_IN_PROCESS": False, "BROKER_URL": "", "BUS_URL": "", "THROTTLE_RATE": ""}
+#: What a tested bot does not do: run jobs, send events elsewhere, refuse frequent calls. It needs none of the services
+#: that its rows name: stubs answer for them, and what has no stub fails by name.
+_ALONE: Mapping[str, Json] = {
+    "JOBS_IN_PROCESS": False,
+    "BROKER_URL": "",
+    "BUS_URL": "",
+    "THROTTLE_RATE": "",
+    "IS_DEPLOYED": False,
+}
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable
 from convengine.engine.turn.scope import ANY
+from convengine.server.deployment.environment import suggest_variable
 
 Config = Draft[rows.Config]
 ValueCheck = Callable[[Config, Any], Iterator[Finding]]
@@ -177,12 +178,13 @@ def _check_redact_patterns(draft: Config, patterns: tuple[str, ...]) -> Iterator
 
 
 def _check_model_name(draft: Config, name: str) -> Iterator[Finding]:
-    if name.strip() not in draft.world.models:
-        known = draft.world.models
+    known = draft.world.models
+    if draft.world.is_deployed and name.strip() not in known:
         yield draft.error(
             "NOT_REGISTERED",
             "config_value",
-            f"There is no model {name}.{did_you_mean(name, known)} Allowed: {join_names(known)}.",
+            f"There is no model {name}.{did_you_mean(name, known)} Allowed: {join_names(known)}. "
+            f"{suggest_variable('CE_LLM_ALLOWED_MODELS')}",
         )
 
 

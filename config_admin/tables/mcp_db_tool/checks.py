@@ -44,7 +44,7 @@ def _check_tool(draft: DbTool) -> Iterator[Finding]:
 
 def _check_read_only_guard(draft: DbTool) -> Iterator[Finding]:
     row = draft.row
-    if not row.safe_mode and not draft.world.unsafe_sql_allowed:
+    if not row.safe_mode and not draft.world.unsafe_sql_allowed and draft.world.is_deployed:
         yield draft.error(
             "CONFLICT", "safe_mode", "This installation only allows statements that read. Turn the read-only guard on."
         )

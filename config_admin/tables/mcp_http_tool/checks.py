@@ -17,6 +17,7 @@ from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import HttpMethod, MappingMode, ToolGroup
 from convengine.engine.turn.scope import ANY
+from convengine.server.deployment.environment import suggest_variable
 from convengine.server.executors import settings as executors
 
 HttpTool = Draft[rows.HttpTool]
@@ -37,9 +38,15 @@ def _check_tool(draft: HttpTool) -> Iterator[Finding]:
 
 def _check_connection(draft: HttpTool) -> Iterator[Finding]:
     name, known = draft.row.connection_name, draft.world.http_connections
-    if name not in known:
-        wrong = f"The connection {name} does not exist.{did_you_mean(name, known)}" if name else "Choose a connection."
-        yield draft.error("CONNECTION_UNKNOWN", "connection_name", f"{wrong} Known: {join_names(known)}.")
+    if not name:
+        yield draft.error("CONNECTION_UNKNOWN", "connection_name", f"Choose a connection. Known: {join_names(known)}.")
+    elif name not in known and draft.world.is_deployed:
+        yield draft.error(
+            "CONNECTION_UNKNOWN",
+            "connection_name",
+            f"The connection {name} does not exist.{did_you_mean(name, known)} Known: {join_names(known)}. "
+            f"{suggest_variable('CE_HTTP_CONNECTIONS')}",
+        )
 
 
 def _check_address(draft: HttpTool) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import McpTransport
+from convengine.server.deployment.environment import suggest_variable
 from convengine.server.mcp_client.policy import Policy
 
 Server = Draft[rows.McpServer]
@@ -41,9 +42,12 @@ def _check_url(draft: Server) -> Iterator[Finding]:
     url, hosts = draft.row.url or "", draft.world.server_hosts
     if not re.match(r"https?://[^\s/]+", url):
         yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, starting with https:// or http://.")
-    elif not Policy(hosts=hosts).allows_host(url):
+    elif draft.world.is_deployed and not Policy(hosts=hosts).allows_host(url):
         yield draft.error(
-            "NOT_REGISTERED", "url", f"This installation does not allow this host. Allowed: {join_names(hosts)}."
+            "NOT_REGISTERED",
+            "url",
+            f"This installation does not allow this host. Allowed: {join_names(hosts)}. "
+            f"{suggest_variable('CE_MCP_HTTP_HOSTS')}",
         )
 
 
@@ -51,11 +55,12 @@ def _check_command(draft: Server) -> Iterator[Finding]:
     allowed = draft.world.stdio_commands
     if blank(draft.row.command):
         yield draft.error("FIELD_REQUIRED", "command", f"Choose the command to start. Allowed: {join_names(allowed)}.")
-    if draft.row.command and draft.row.command not in allowed:
+    elif draft.world.is_deployed and draft.row.command not in allowed:
         yield draft.error(
             "NOT_REGISTERED",
             "command",
-            f"This installation does not allow this command. Allowed: {join_names(allowed)}.",
+            f"This installation does not allow this command. Allowed: {join_names(allowed)}. "
+            f"{suggest_variable('CE_MCP_STDIO_COMMANDS')}",
         )
 
 

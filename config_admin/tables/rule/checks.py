@@ -154,7 +154,7 @@ def _check_preference(draft: Rule, preference: tuple[str, str]) -> Iterator[Find
     """Rows belong to no workspace: a knowledge base may belong to any, and is missing in others."""
     kind, wanted = preference
     known = draft.world.preferences().get(kind, ())
-    if wanted not in known:
+    if wanted not in known and draft.world.is_deployed:
         yield draft.error(
             "NOT_REGISTERED",
             "action_value",

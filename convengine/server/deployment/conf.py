@@ -131,6 +131,8 @@ DEFAULTS: Mapping[str, Any] = {
     "AUDIT_RATE_LIMIT": None,
     # Null for the database's clock, or a fixed time in UTC; set by scenarios.
     "CLOCK_AT": None,
+    # False: rows may name connections, hosts, commands and models that no setting allows; set by scenarios.
+    "IS_DEPLOYED": True,
     # Where the daily root of the ledger goes, too: a growing file, and a command that reads JSON; blank for none.
     "ANCHOR_FILE": "",
     "ANCHOR_COMMAND": "",

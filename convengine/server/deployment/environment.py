@@ -94,6 +94,11 @@ def describe_misspelt() -> list[str]:
     ]
 
 
+def suggest_variable(name: str) -> str:
+    """What to do about something that rows name and the deployment does not have."""
+    return f"Declare it in {name} (the manual's chapter Deployment)."
+
+
 def text(name: str, default: str = "") -> str:
     """A text variable."""
     _KNOWN.add(name)

@@ -12,6 +12,7 @@ from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.codec import dumps, loads
 from convengine.server.deployment import conf
+from convengine.server.deployment.environment import suggest_variable
 from convengine.server.deployment.secrets import mask_secrets
 
 Json = Any
@@ -101,7 +102,11 @@ def connection(name: str) -> HttpConnection:
     """The connection of a name. Raises ToolFault CONNECTION_UNKNOWN, and ConnectionInvalid."""
     known = connections(conf.get("HTTP_CONNECTIONS"))
     if name not in known:
-        raise ToolFault("CONNECTION_UNKNOWN", f"The connection {name} does not exist. Known: {join_names(known)}.")
+        raise ToolFault(
+            "CONNECTION_UNKNOWN",
+            f"The connection {name} does not exist. Known: {join_names(known)}. "
+            f"{suggest_variable('CE_HTTP_CONNECTIONS')}",
+        )
     return known[name]
 
 

@@ -123,6 +123,49 @@ def test_a_file_with_errors_is_refused_with_its_rows(tmp_path: Path) -> None:
     assert "Rules, row 1" in failure.actual
 
 
+#: Rows that name what only variables of a deployment allow, which a clean clone does not have.
+DEPLOYED: dict[str, list[dict[str, Any]]] = {
+    "ce_mcp_tool": [
+        {"tool_code": "prices", "tool_group": "HTTP_API", "intent_code": "FAQ", "state_code": "ANY",
+         "description": "Finds a price"},
+    ],
+    "ce_mcp_http_tool": [
+        {"tool_code": "prices", "connection_name": "till", "method": "GET", "url_template": "/prices",
+         "param_schema": {"type": "object", "properties": {}}},
+    ],
+    "ce_tool": [
+        {"tool_code": "prices", "tool_group": "HTTP_API", "intent_code": "FAQ", "state_code": "ANY"},
+    ],
+    "ce_mcp_server": [
+        {"name": "desk", "transport": "STDIO", "command": "desk-server", "intent_code": "FAQ", "state_code": "ANY",
+         "enabled": False},
+        {"name": "hall", "transport": "HTTP", "url": "https://hall.example/mcp", "intent_code": "FAQ",
+         "state_code": "ANY", "enabled": False},
+    ],
+    "ce_config": [{"config_type": "LLM", "config_key": "MODEL", "config_value": "large"}],
+}  # fmt: skip
+
+
+def test_a_scenario_needs_no_variables_of_the_deployment(tmp_path: Path) -> None:
+    file = write_bot(tmp_path, **DEPLOYED)
+    stub = {"tool_code": "prices", "result": {"mapped": 7}}
+    with pytest.raises(ScenarioFileError, match="Declare it in CE_HTTP_CONNECTIONS"):
+        ConfigurationFile(file).load()
+
+    report = play(tmp_path, {"user": "fees", "expect": {"tool_calls": [{"tool_code": "prices"}]}}, tools=[stub])
+
+    assert report.failures == []
+
+
+def test_an_http_tool_without_a_stub_and_a_connection_fails_by_name(tmp_path: Path) -> None:
+    write_bot(tmp_path, **DEPLOYED)
+
+    report = play(tmp_path, {"user": "fees", "expect": {"input_params": {"tool_status": "SUCCESS"}}})
+
+    assert report.failures == [Failure(1, "expect.input_params.tool_status", "SUCCESS", "ERROR")]
+    assert any("The connection till does not exist" in line for line in report.explanations[1])
+
+
 def test_edits_and_added_rows_of_a_scenario_do_not_reach_the_next_one(tmp_path: Path) -> None:
     write_bot(tmp_path)
     edit = {"update": "ce_response", "where": {"intent_code": "FAQ"}, "set": {"exact_text": "Ten."}}

@@ -94,7 +94,13 @@ def test_a_setting_has_one_row_ignoring_case() -> None:
             "FILL_PENDING_SLOT, RECLASSIFY_INTENT.",
         ),
         ("McpToolStep/ALLOWED_NEXT", '{"a": "b"}', "SHAPE_INVALID", "a must be a list of tool codes."),
-        ("LLM/MODEL", "huge", "NOT_REGISTERED", "There is no model huge. Allowed: large, small."),
+        (
+            "LLM/MODEL",
+            "huge",
+            "NOT_REGISTERED",
+            "There is no model huge. Allowed: large, small. "
+            "Declare it in CE_LLM_ALLOWED_MODELS (the manual's chapter Deployment).",
+        ),
         (
             "ResetResolvedIntentStep/RESET_INTENT_CODES",
             "FAX",

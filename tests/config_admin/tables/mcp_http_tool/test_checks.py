@@ -18,8 +18,20 @@ def test_only_http_tools_make_calls() -> None:
 
 def test_the_connection_is_one_of_the_deployment() -> None:
     assert list_messages(replace(HTTP_TOOL, connection_name="order-api")) == [
-        ("CONNECTION_UNKNOWN", "The connection order-api does not exist. Did you mean orders-api? Known: orders-api.")
+        (
+            "CONNECTION_UNKNOWN",
+            "The connection order-api does not exist. Did you mean orders-api? Known: orders-api. "
+            "Declare it in CE_HTTP_CONNECTIONS (the manual's chapter Deployment).",
+        )
     ]
+    assert list_messages(replace(HTTP_TOOL, connection_name="")) == [
+        ("CONNECTION_UNKNOWN", "Choose a connection. Known: orders-api.")
+    ]
+
+
+def test_a_scenario_needs_no_connection_of_the_deployment() -> None:
+    assert codes(replace(HTTP_TOOL, connection_name="order-api"), is_deployed=False) == []
+    assert codes(replace(HTTP_TOOL, connection_name=""), is_deployed=False) == ["CONNECTION_UNKNOWN"]
 
 
 @pytest.mark.parametrize("address", ["https://x.example/orders", "//x.example/orders", "HTTP://x"])

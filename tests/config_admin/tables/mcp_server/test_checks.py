@@ -27,7 +27,11 @@ def test_the_transport_is_of_the_list() -> None:
 
 def test_only_commands_of_the_deployment_are_started() -> None:
     assert list_messages(replace(SERVER, command="bash")) == [
-        ("NOT_REGISTERED", "This installation does not allow this command. Allowed: search-server.")
+        (
+            "NOT_REGISTERED",
+            "This installation does not allow this command. Allowed: search-server. "
+            "Declare it in CE_MCP_STDIO_COMMANDS (the manual's chapter Deployment).",
+        )
     ]
     assert codes(replace(SERVER, command=None)) == ["FIELD_REQUIRED"]
 
@@ -51,7 +55,11 @@ def test_the_time_limit_has_bounds(value: Any) -> None:
 
 def test_only_hosts_of_the_deployment_are_reached() -> None:
     assert list_messages(replace(REMOTE, url="http://169.254.169.254/latest")) == [
-        ("NOT_REGISTERED", "This installation does not allow this host. Allowed: mcp.example.")
+        (
+            "NOT_REGISTERED",
+            "This installation does not allow this host. Allowed: mcp.example. "
+            "Declare it in CE_MCP_HTTP_HOSTS (the manual's chapter Deployment).",
+        )
     ]
 
 

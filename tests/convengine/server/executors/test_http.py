@@ -375,7 +375,10 @@ def test_an_unknown_connection_says_which_there_are(connect: Any) -> None:
     answer = call(connection_name="stock")
 
     assert answer.error_type == "CONNECTION_UNKNOWN"
-    assert answer.error_message == "The connection stock does not exist. Known: orders."
+    assert answer.error_message == (
+        "The connection stock does not exist. Known: orders. "
+        "Declare it in CE_HTTP_CONNECTIONS (the manual's chapter Deployment)."
+    )
 
 
 def test_a_tool_without_a_row_says_so() -> None:
