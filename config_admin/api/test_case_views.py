@@ -70,12 +70,14 @@ class TestCasesView(ReleaseView):
             name = storable(str(document.get("id", "")))
             case = CeTestCase.objects.filter(name=name).first()
             folder = given["folder"] or (case.folder if case else "")
+            changed_at = case.changed_at if case else None
             try:
                 stored = store_test(document, editor=f"API key {request.auth}", folder=folder, case=case)
             except TestRefused as refused:
                 report["refused"].append({"id": name, "problem": str(refused)})
             else:
-                report["changed" if case else "added"].append(stored.name)
+                if stored.changed_at != changed_at:
+                    report["changed" if case else "added"].append(stored.name)
         return Response(ImportedTestsSerializer(report).data)
 
 

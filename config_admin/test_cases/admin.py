@@ -300,6 +300,8 @@ class TestCaseAdmin(ModelAdmin):
         )
         if report.test_names:
             messages.success(request, f"{len(report.test_names)} tests were imported: {report.describe()}.")
+        elif files and not report.refused:
+            messages.info(request, f"{report.describe()}.")
         for name, problem in report.refused[:20]:
             messages.error(request, f"{name}: {problem}")
         if not files:

@@ -109,7 +109,10 @@ def store_test(
     folder: str = "",
     case: CeTestCase | None = None,
 ) -> CeTestCase:
-    """Store a test: `case` changed, or a new one with a free name. Raises TestRefused."""
+    """Store a test: `case` changed, or a new one with a free name. Raises TestRefused.
+
+    A case that is as the document says stays untouched, and so does its `changed_at`.
+    """
     _require_storable(full)
     if not isinstance(full.get("covers") or [], list):
         raise TestRefused("covers: write the tags as a list.")
@@ -123,11 +126,20 @@ def store_test(
     tags = split_tags(",".join(map(str, full.get("covers") or ())))
     name = slugify(str(full.get("id") or title))[:100] or "test"
     check_document({**document, "id": name, "title": title})
+    columns = {
+        "title": title,
+        "why": str(full.get("why") or ""),
+        "folder": _clean_folder(folder),
+        "document": document,
+        "document_hash": hash_of(canonical(document)),
+    }
+    if case and _is_stored(case, columns, tags):
+        return case
     with transaction.atomic():
         if case is None:
             case = CeTestCase(name=_find_free_name(name), owner=editor)
-        case.title, case.why, case.folder = title, str(full.get("why") or ""), _clean_folder(folder)
-        case.document, case.document_hash = document, hash_of(canonical(document))
+        for column, value in columns.items():
+            setattr(case, column, value)
         case.changed_at, case.changed_by = timezone.now(), editor
         case.save()
         case.tags.exclude(tag__in=tags).delete()
@@ -135,6 +147,12 @@ def store_test(
             [CeTestCaseTag(test_case=case, tag=tag) for tag in tags], ignore_conflicts=True
         )
     return case
+
+
+def _is_stored(case: CeTestCase, columns: Mapping[str, Json], tags: Iterable[str]) -> bool:
+    """True when a stored test has these values and these tags already."""
+    same = all(getattr(case, column) == value for column, value in columns.items())
+    return same and set(case.tags.values_list("tag", flat=True)) == set(tags)
 
 
 def _clean_folder(folder: str) -> str:

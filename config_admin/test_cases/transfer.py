@@ -37,12 +37,12 @@ class ImportReport:
 
     @property
     def test_names(self) -> list[str]:
-        """The names of all stored tests."""
+        """The names of the tests that were added or changed."""
         return [*self.added, *self.changed]
 
     def describe(self) -> str:
         """How many were added and changed, in words."""
-        counts = f"{len(self.added)} added, {len(self.changed)} changed"
+        counts = f"{len(self.added)} added, {len(self.changed)} changed" if self.test_names else "Nothing changed"
         if not self.without_configuration:
             return counts
         return (
@@ -101,8 +101,10 @@ def _import_file(name: str, data: bytes, editor: str, folder: str, report: Impor
             raise TestRefused(f"the test {case.name} exists, and you may not change tests. Give this one another id.")
         below = str(PurePosixPath(name).parent).strip("./")
         whole = "/".join(part for part in (folder, below) if part) or (case.folder if case else "")
+        changed_at = case.changed_at if case else None
         stored = store_test(document, editor=editor, folder=whole, case=case)
-        (report.changed if case else report.added).append(stored.name)
+        if stored.changed_at != changed_at:
+            (report.changed if case else report.added).append(stored.name)
         report.without_configuration += has_configuration
     except UnicodeDecodeError:
         report.refused.append((name, "is no UTF-8 text."))

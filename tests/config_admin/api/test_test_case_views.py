@@ -32,7 +32,9 @@ def test_tests_are_imported_and_listed(secret: str) -> None:
     bad = {"id": "rows", "title": "Rows", "tables": {"ce_intent": [{"intent_code": "A"}]}, "turns": [{"user": "x"}]}
     answer = call(secret, "post", "tests", tests=[good, bad], folder="desk").json()
     assert (answer["added"], answer["refused"][0]["id"]) == (["hours"], "rows")
-    assert call(secret, "post", "tests", tests=[good]).json()["changed"] == ["hours"]
+    assert call(secret, "post", "tests", tests=[good]).json() == {"added": [], "changed": [], "refused": []}
+    better = {**good, "why": "Asked daily"}
+    assert call(secret, "post", "tests", tests=[better]).json()["changed"] == ["hours"]
     (listed,) = call(secret, "get", "tests?tag=smoke").json()["tests"]
     assert (listed["id"], listed["folder"], listed["tags"]) == ("hours", "desk", ["smoke"])
     assert call(secret, "get", "tests?after=x").status_code == 400

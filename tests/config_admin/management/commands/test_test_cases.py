@@ -57,6 +57,23 @@ def test_the_scenarios_of_a_project_are_tests_without_their_configuration(
     assert "configuration" not in CeTestCase.objects.get(name="hours").document
 
 
+def test_an_unchanged_file_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hours.yaml"
+    file.write_text("id: hours\ntitle: Hours\ncovers: [b, a]\nwhy: Asked daily\nturns: [{user: hours, at: 0s}]")
+    call_command("test_cases", "import", str(tmp_path))
+    before = CeTestCase.objects.values().get()
+    capsys.readouterr()
+
+    call_command("test_cases", "import", str(tmp_path))
+    assert capsys.readouterr().out == "Nothing changed\n"
+    assert CeTestCase.objects.values().get() == before
+
+    file.write_text(file.read_text().replace("[b, a]", "[a]"))
+    call_command("test_cases", "import", str(tmp_path))
+    assert capsys.readouterr().out == "0 added, 1 changed\n"
+    assert CeTestCase.objects.get().changed_at > before["changed_at"]
+
+
 def test_a_draft_is_named_by_its_title(capsys: pytest.CaptureFixture[str]) -> None:
     make_test()
     draft = CeDraft.objects.create(title="Holidays", created_by="ada")
