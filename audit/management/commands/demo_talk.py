@@ -14,11 +14,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from audit.narration import narrate_turn
 from audit.narration.reasons import Reason, ReasonRow, list_reasons
 from audit.narration.wording import row_name
 from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from convengine.engine.errors import ConvEngineError
+from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration
@@ -41,7 +43,7 @@ def _silence_faults() -> Iterator[None]:
 
 
 class Command(BaseCommand):
-    """Reads messages, one per line, until the input ends or `quit` comes; prints each answer and its reasons."""
+    """Reads messages, one per line, until the input ends or `quit` comes; prints answers, reasons and failures."""
 
     help = "Talk to the configuration of this installation in the terminal."
 
@@ -124,6 +126,9 @@ class Command(BaseCommand):
         events = list(expand_events(read_turns(uuid.UUID(conversation_id), [answer.turn_no])))
         for reason in list_reasons(events):
             self.stdout.write(f"        · {_format_reason(reason)}")
+        for sentence in narrate_turn(events):
+            if sentence.tone is Tone.ERROR:
+                self.stdout.write(f"        ! {sentence.text}")
         self.stdout.write("")
         return answer.turn_no
 
