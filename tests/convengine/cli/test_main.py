@@ -156,6 +156,23 @@ def test_settings_that_do_not_exist_are_named(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "Cannot start: the settings clinic.settings do not exist.\n")
 
 
+@pytest.mark.parametrize(
+    ("above", "zone"), [("", "Europe/Berlin"), ('os.environ["CE_TIME_ZONE"] = "Asia/Tokyo"', "Asia/Tokyo")]
+)
+def test_the_settings_of_a_project_read_its_variables_where_they_import_ours(
+    above: str, zone: str, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    (tmp_path / ".env").write_text(f"CE_SECRET_KEY={'x' * 50}\nCE_TIME_ZONE=Europe/Berlin\n")
+    (tmp_path / "clinic").mkdir()
+    (tmp_path / "clinic" / "settings.py").write_text(
+        f'import os\nFOUND = os.environ.get("CE_TIME_ZONE", "none")\n{above}\nfrom convengine.settings import *\n'
+    )
+    show = "from django.conf import settings; print(settings.FOUND, settings.TIME_ZONE)"
+
+    assert run(tmp_path, "manage", "shell", "--no-imports", "-c", show).stdout == f"none {zone}\n"
+
+
 def test_an_error_of_a_command_begins_with_what_was_typed(tmp_path: Path) -> None:
     done = run(tmp_path, "import", "rows.yaml", CE_SECRET_KEY="x" * 50)
 
