@@ -3,13 +3,14 @@
 import os
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from convengine.engine.text.wording import join_names
 from convengine.server.deployment import environment
 from convengine.server.deployment.folders import FIND_PROJECT, find_shipped, is_project, project_folder, version
 
@@ -133,6 +134,28 @@ def _examine_system_checks() -> Iterator[Finding]:
         yield Finding(level, "wiring", f"{message.msg} ({message.id})", message.hint or "")
     if not any(message.is_serious() for message in messages):
         yield Finding(Level.FINE, "extensions", ", ".join(conf.get("EXTENSIONS")) or "none")
+        for kind, names in _list_registered():
+            if names:
+                yield Finding(Level.FINE, kind, join_names(names))
+
+
+def _list_registered() -> Iterator[tuple[str, Collection[str]]]:
+    """What the extensions registered, by kind, with the names that rows write."""
+    from convengine.engine.rules.conditions import custom_matchers
+    from convengine.engine.rules.vocabulary import custom_registry
+    from convengine.server.extensions.registry import registry
+
+    tasks = ((name, method) for name, entry in registry.tasks.items() for method in entry.methods)
+    yield "tasks", [name if name == method else f"{name}:{method}" for name, method in tasks]
+    yield "tools", registry.tools
+    yield "tool groups", registry.tool_groups
+    yield "HTTP mappers", registry.http_mappers
+    addresses = (["*" if part is None else str(part) for part in address] for address in registry.providers)
+    yield "containers", ["/".join(parts) for parts in addresses]
+    yield "transformers", [each.name for stage in registry.response_transformers.values() for each in stage]
+    yield "memory stores", registry.memory_stores
+    yield "rule types", custom_matchers()
+    yield "rule actions", custom_registry()
 
 
 def _examine_static_files() -> Iterator[Finding]:

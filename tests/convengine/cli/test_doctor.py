@@ -6,6 +6,8 @@ import pytest
 from convengine.cli import doctor
 from convengine.cli.doctor import Finding, Level
 from convengine.server import wiring
+from convengine.server.extensions import registry as registered
+from convengine.server.extensions.registry import Registry, TaskEntry
 from tests.api import make_key
 from tests.convengine.cli.test_main import run
 from tests.live.processes import free_port
@@ -57,6 +59,22 @@ def test_an_extension_that_cannot_be_imported_is_wrong(settings: Any, monkeypatc
     monkeypatch.setattr(wiring, "load_extensions", wiring.load_extensions.__wrapped__)
 
     assert "No module named 'no'" in find("wiring")[0].text
+
+
+def test_what_extensions_registered_is_listed_by_the_names_that_rows_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = Registry()
+    monkeypatch.setattr(registered, "registry", installed)
+    registered.task("ring")(lambda call: True)
+    installed.add_task("till", TaskEntry({"open": len, "close": len}))
+    registered.tool("stock.find")(lambda args, session: 7)
+    installed.providers[1, 10, None] = len
+    for subject, expected in {
+        "tasks": "ring, till:close, till:open",
+        "tools": "stock.find",
+        "containers": "1/10/*",
+    }.items():
+        assert [finding.text for finding in find(subject)] == [expected]
+    assert find("HTTP mappers") == []
 
 
 def test_settings_that_cannot_be_loaded_are_one_finding(tmp_path: Path) -> None:
