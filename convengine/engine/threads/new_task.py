@@ -13,7 +13,7 @@ from convengine.engine.turn.turn import PreviousSession, Turn
 REASON = "new_task"
 #: Session fields that change when a turn goes on in a new session.
 NEW_TASK_FIELDS = RESET_FIELDS | {
-    "conversation_id", "turn_no", "lifecycle", "lifecycle_detail", "preferences", "mounted_kb_id",
+    "conversation_id", "turn_no", "version", "lifecycle", "lifecycle_detail", "preferences", "mounted_kb_id",
 }  # fmt: skip
 #: What the turn learned from the message and keeps.
 _KEPT = ("intent", "state", "intent_source", "interaction_decision", "standalone_query", "query_rewritten")
@@ -43,7 +43,8 @@ def _build_fresh_session(session: Session, conversation_id: str, turn: Turn) -> 
         for key, value in session.input_params.items()
         if key in session.user_input_params or key not in before | {"previousTurn", "memory_recall"}
     }
-    blank_session = Session(conversation_id)
+    # This turn stores version 0 of the new session: no later turn may have its version.
+    blank_session = Session(conversation_id, version=-1)
     fresh = session.evolve(**{name: getattr(blank_session, name) for name in NEW_TASK_FIELDS})
     wanted = turn.request.preferences
     hop = Transition(None, None, session.intent, session.state, "INTENT_RESOLUTION")

@@ -1,13 +1,14 @@
 """Run registered tasks: recorded, with their effects as part of the answer."""
 
 import copy
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
+from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep, to_plain
 from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.ports import ActionRun, TaskAnswer
 from convengine.engine.turn.recording import Tape
@@ -157,8 +158,13 @@ class Tasks:
 
 
 def _derive_key(session: Session, rule: Rule | None, method: str) -> str:
-    """A turn that died is taken again from the same version: its rules then run their tasks under the same keys."""
-    return f"{session.conversation_id}:{session.version}:{rule.rule_id if rule else ''}:{method}"
+    """A turn that died is taken again from the same version: its rules then run their tasks under the same keys.
+
+    Another message in its place gets other keys, so that a system does not mistake it for a repetition.
+    """
+    sent = dumps([session.user_text, to_plain(dict(session.user_input_params))])
+    message = hashlib.sha256(sent.encode()).hexdigest()[:16]
+    return f"{session.conversation_id}:{session.version}:{rule.rule_id if rule else ''}:{method}:{message}"
 
 
 def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:

@@ -36,6 +36,14 @@ def test_the_same_turn_run_again_begins_the_same_session() -> None:
     assert begin()[1].conversation_id == begin()[1].conversation_id
 
 
+def test_no_later_turn_of_the_new_session_has_its_version() -> None:
+    """Keys of tools and tasks have the version: an equal one would make another system skip the later call."""
+    _, fresh, _ = begin(version=7)
+
+    # The commit of this turn stores version 0.
+    assert fresh.version == -1
+
+
 @pytest.mark.parametrize(
     ("start", "moves"),
     [

@@ -1,6 +1,7 @@
-"""The task of a rule gets one key for all attempts of a turn, and another one in the next turn."""
+"""The task of a rule gets one key for all attempts of a turn, and another one for another message or turn."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,12 +36,14 @@ def test_an_attempt_that_is_not_committed_is_repeated_under_the_same_keys(monkey
             broken.setattr(module, "commit_turn", lose_the_database)
             with pytest.raises(ConversationPersistFailed):
                 take_turn(turn)
+            with pytest.raises(ConversationPersistFailed):
+                take_turn(replace(turn, message="I buy two"))
         take_turn(turn)
         take_turn(turn)
 
-    first, lost, repeated, last = ({keys[number], keys[number + 1]} for number in range(0, 8, 2))
+    first, lost, other, repeated, last = ({keys[number], keys[number + 1]} for number in range(0, 10, 2))
     assert lost == repeated
-    assert len(first | repeated | last) == 6
+    assert len(first | repeated | other | last) == 8
 
 
 def lose_the_database(*arguments: Any) -> None:
