@@ -158,9 +158,11 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     try:
         try:
             NamedUtility([sys.argv[0], *arguments]).execute()
+        except BrokenPipeError:
+            if not _is_output_closed():
+                raise
         finally:
-            # Not at the end of the process, where nothing catches the error.
-            sys.stdout.flush()
+            _flush_output()
     except ImproperlyConfigured as problem:
         lines = [f"Cannot start: {problem}", *_name_missing_project(problem), *_name_misspelt()]
         print("\n".join(lines), file=sys.stderr)
@@ -170,13 +172,6 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
             raise
         print("The database has no tables of this version yet. Run `convengine manage migrate`.", file=sys.stderr)
         return 1
-    except BrokenPipeError as problem:
-        if not _is_output_closed():
-            raise
-        # The reader of the output closed it, as `head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(problem.__context__, SystemExit):
-            raise problem.__context__ from None
     except ModuleNotFoundError as problem:
         if problem.name != os.environ["DJANGO_SETTINGS_MODULE"].partition(".")[0]:
             raise
@@ -192,6 +187,15 @@ def _is_output_closed() -> bool:
     poll = select.poll()
     poll.register(sys.stdout, 0)
     return bool(poll.poll(0))
+
+
+def _flush_output() -> None:
+    """Not at the end of the process, where nothing catches the error, and without hiding how the command ended."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the output closed it, as `head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _create_parser(create: Callable[..., Any], typed: str, prog_name: str, subcommand: str, **options: Any) -> Any:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import get_commands
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import ManagementUtility, get_commands
 
 from convengine.cli import main as cli
 from convengine.cli.commands import BY_WORDS, COMMANDS
@@ -255,3 +256,21 @@ def test_a_command_ends_quietly_when_nobody_reads_its_output(tmp_path: Path, unb
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+def test_a_command_that_fails_says_so_when_nobody_reads_its_output(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(utility: ManagementUtility) -> None:
+        print("begun")
+        raise ImproperlyConfigured("no secret")
+
+    monkeypatch.setattr(ManagementUtility, "execute", fail)
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+
+        assert cli.run_management(["check"]) == 1
+
+    assert "Cannot start: no secret" in capfd.readouterr().err
