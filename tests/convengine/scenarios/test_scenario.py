@@ -1,5 +1,6 @@
 from convengine.engine.llm.settings import PURPOSES as ENGINE
-from convengine.scenarios.scenario import PURPOSES, scenario_purpose
+from convengine.scenarios.scenario import BEGINNING, PURPOSES, scenario_purpose
+from convengine.server.deployment.folders import find_shipped
 
 
 def test_every_purpose_of_a_scenario_is_one_of_the_engine() -> None:
@@ -7,6 +8,12 @@ def test_every_purpose_of_a_scenario_is_one_of_the_engine() -> None:
 
     assert set(covered) <= set(ENGINE)
     assert len(covered) == len(set(covered))
+
+
+def test_the_manual_names_the_beginning_of_the_clock() -> None:
+    manual = (find_shipped("docs") / "scenarios.md").read_text("utf-8")
+
+    assert f"`0s` is {BEGINNING:%A, %-d %B %Y, %H:%M %Z}." in manual
 
 
 def test_a_purpose_of_the_engine_has_one_name_in_scenarios() -> None:

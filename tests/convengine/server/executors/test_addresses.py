@@ -1,5 +1,7 @@
 """Where a tool may not connect to: with real sockets, and a name that changes its address between two looks."""
 
+import json
+import re
 import socket
 import ssl
 from pathlib import Path
@@ -9,6 +11,7 @@ import httpx2
 import pytest
 
 from convengine.engine.steps.tools.fault import ToolFault
+from convengine.server.deployment.folders import find_shipped
 from convengine.server.executors import addresses, http_client
 from convengine.server.executors.addresses import public, resolve_host
 from convengine.server.executors.http_client import Call, send
@@ -38,6 +41,13 @@ def _own_circuits(monkeypatch: pytest.MonkeyPatch) -> None:
 def get(base_url: str, path: str = "/", **declared: Any) -> Any:
     target = connections({"c": {"base_url": base_url, **declared}})["c"].target(path)
     return send(Call(target, "GET", policy_of(make_snapshot(), "t", {"max_attempts": 1}), "t"))
+
+
+def test_the_example_of_the_manual_allows_its_private_host() -> None:
+    manual = (find_shipped("docs") / "deployment.md").read_text("utf-8")
+    (example,) = re.findall(r'`({"stock": .*})`', manual)
+
+    assert connections(json.loads(example))["stock"].may_be_private("127.0.0.1", 9000)
 
 
 @pytest.mark.parametrize("address", REFUSED)
