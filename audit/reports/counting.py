@@ -194,6 +194,11 @@ def find_settled(number: int, settled_after: timedelta) -> int:
         return settled if progress.recount_until is None else progress.recount_until
 
 
+def _limit(progress: CeCountProgress, settled: int) -> int:
+    """A recount may have begun since `settled` was found: its counts must not contain more than those put aside."""
+    return settled if progress.recount_until is None else min(settled, progress.recount_until)
+
+
 def _find_newest(number: int) -> int:
     is_turns = number == CeCountProgress.TURNS
     rows: Any = CeConversationHistory._base_manager if is_turns else CeMcpUserFeedback.objects
@@ -208,7 +213,7 @@ def lock_progress(number: int) -> CeCountProgress:
 def _count_batch(settled: int) -> int:
     with transaction.atomic():
         progress = lock_progress(CeCountProgress.TURNS)
-        first, last = progress.counted, min(progress.counted + BATCH, settled)
+        first, last = progress.counted, min(progress.counted + BATCH, _limit(progress, settled))
         if last <= first:
             return 0
         sums = _Sums()
@@ -340,7 +345,7 @@ def _count_ratings(settled: int) -> int:
     """Turns with a thumb, and by the row that answered, in the hour of the turn: a replaced rating counts no longer."""
     with transaction.atomic():
         progress = lock_progress(CeCountProgress.FEEDBACK)
-        first, last = progress.counted, settled
+        first, last = progress.counted, _limit(progress, settled)
         if last <= first:
             return 0
         tables = ", ".join(f"'{table}'" for table in ANSWERING)

@@ -85,8 +85,9 @@ class Selection:
             return
         (model, find_start, find_next), finer = levels[0], levels[1:]
         first = since if find_start(since, zone) == since else find_next(since, zone)
-        # No turn is later than now, so that the counts of today are those of its hours.
-        last = until if until > timezone.now() else find_start(until, zone)
+        # No turn is later than now, so that the counts of today are those of its hours. `until` may come from the clock
+        # of the database, and an hour may begin after it was chosen.
+        last = until if until >= floor_hour(timezone.now()) else find_start(until, zone)
         if first >= last:
             yield from self._split(since, until, zone, finer)
             return

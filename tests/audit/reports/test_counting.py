@@ -328,6 +328,19 @@ def test_a_recount_that_is_killed_goes_on_and_loses_nothing(monkeypatch: pytest.
     assert read_counts() == after
 
 
+def test_a_recount_that_begins_while_turns_are_counted_loses_nothing() -> None:
+    talk(["hours", "fees"])
+    count_all()
+    CeConversation.objects.filter(turns__user_input="hours").delete()
+    talk(["hours", "fees"])
+    settled = counting.find_settled(CeCountProgress.TURNS, timedelta())
+    recount.begin_recount()
+    while counting._count_batch(settled):
+        pass
+    count_all()
+    assert sum(turns for key, turns in read_counts().items() if key[-2] == "TURN") == 4
+
+
 def test_days_follow_a_change_of_the_time_zone() -> None:
     talk(["hours", "what?"], ["fees"])
     count_all()

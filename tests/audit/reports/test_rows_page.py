@@ -2,11 +2,15 @@
 
 import csv
 import io
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from audit.reports import report
+from audit.reports.days import floor_hour
 from audit.reports.rows_page import TableUse
 from config_admin.models import CeResponse
 from tests.audit.reports.counts import count_listed_turns
@@ -47,6 +51,17 @@ def test_enabled_rows_that_decided_nothing_are_named(reader: Client, address: st
     assert "Off." not in names
     unused.delete()
     assert "Never said." not in [line.name for line in read_answers(reader, address).never_used]
+
+
+def test_an_hour_that_begins_while_the_page_is_made_changes_no_number(
+    reader: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of the server may also be ahead of the clock of the database, which chooses the period."""
+    talk("hours")
+    end = floor_hour(timezone.now()) + timedelta(hours=1, seconds=1)
+    monkeypatch.setattr(report.timezone, "now", lambda: end)
+
+    assert [line.number.value for line in read_answers(reader, address).used] == [1]
 
 
 def test_a_row_that_was_deleted_keeps_its_turns(reader: Client, address: str) -> None:
