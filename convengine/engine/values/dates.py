@@ -259,7 +259,7 @@ def _read_holiday(slots: Slots, context: DateContext) -> Days:
 
 def _list_periods(name: str, slots: Slots, context: DateContext) -> list[tuple[date, date]]:
     """The first and the last day of a holiday in each of the years that may be meant. New Year ends in the next one."""
-    first, _, last = name.partition("..")
+    first, _, last = name.partition("/")[0].partition("..")
     periods = []
     for year in _list_years(slots, context):
         begin, end = find_holiday(first, year), find_holiday(last or first, year)
@@ -269,9 +269,14 @@ def _list_periods(name: str, slots: Slots, context: DateContext) -> list[tuple[d
 
 def _find_around_holiday(slots: Slots, context: DateContext) -> list[date]:
     """For each day that is called so, the last day before it or the first one after it."""
-    step = timedelta(days=slots["sign"])
-    periods = [period for name in slots["holiday"].split(" | ") for period in _list_periods(name, slots, context)]
-    return [(last if slots["sign"] > 0 else first) + step for first, last in periods]
+    step, days = timedelta(days=slots["sign"]), list[date]()
+    for name in slots["holiday"].split(" | "):
+        main = name.partition("/")[2]
+        if main and slots["sign"] < 0:
+            days += [find_holiday(main, year) for year in _list_years(slots, context)]
+        else:
+            days += [last if slots["sign"] > 0 else first for first, last in _list_periods(name, slots, context)]
+    return [day + step for day in days]
 
 
 def _read_holiday_shift(slots: Slots, context: DateContext) -> Days:

@@ -160,7 +160,7 @@ def _read_clock(slots: Slots, now: datetime) -> Times:
     times = _list_times(hour, minute, is_exact=slots["has_zero"] or slots.get("is_exact", False))
     return (
         replace(times, written=times.minutes[0])
-        if slots.get("is_written") and slots.get("first_written", _FIRST_WRITTEN) <= hour < 12
+        if times.minutes and slots.get("is_written") and slots.get("first_written", _FIRST_WRITTEN) <= hour < 12
         else times
     )
 
