@@ -17,6 +17,7 @@ from convengine.engine.values import (
     confirms_behind_no,
     find_values,
     is_passing_moment,
+    names_day,
     read_opening,
     says_yes_or_no,
 )
@@ -66,6 +67,8 @@ def read_opening_answer(session: Session, turn: Turn, row: OutputSchema) -> bool
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     locales = list_locales(session, turn, row)
     answer = next((value for locale in locales if (value := read_opening(text, locale)) is not None), None)
+    if answer and any(field.spec.kind in (Kind.DATE, Kind.DATE_TIME) for field in form.leaves):
+        return None if any(names_day(text, locale) for locale in locales) else True
     return None if answer is False and find_mentions(reading, form.leaves) else answer
 
 

@@ -31,7 +31,13 @@ from convengine.engine.values.read import STORED_FORMATS, read_value
 from convengine.engine.values.reading import Outcome, Reading, ReadingSituation, Reason
 from convengine.engine.values.say import say_value
 from convengine.engine.values.unmeant_options import blank_denials, blank_unmeant_options
-from convengine.engine.values.yes_or_no import agrees_behind_no, confirms_behind_no, read_opening, says_yes_or_no
+from convengine.engine.values.yes_or_no import (
+    agrees_behind_no,
+    confirms_behind_no,
+    names_day,
+    read_opening,
+    says_yes_or_no,
+)
 
 __all__ = [
     "STORED_FORMATS",
@@ -67,6 +73,7 @@ __all__ = [
     "is_passing_moment",
     "is_shift",
     "is_slip",
+    "names_day",
     "read_opening",
     "read_value",
     "say_value",

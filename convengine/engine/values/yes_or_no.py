@@ -56,6 +56,8 @@ def read_yes_or_no(
         value = False
     if value and (_doubts(tokens, language) or _ends_with_no(text, language)):
         value = None
+    if situation.is_asked and value is not None and _names_opposite(value, spec, text, tokens, language):
+        value = None
     return NOTHING if value is None else accept(value)
 
 
@@ -163,6 +165,8 @@ def _has_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Language
     words = {token.text for token in tokens.tokens}
     if "?" in text or have.isdisjoint(own) or have.isdisjoint(words) or len(tokens.tokens) > _MAX_WORDS:
         return False
+    if language.questions.match_start(tokens.text, 0):
+        return False  # "Have you"
     small = {fold_text(word) for word in language.words["yes_no"]["thing_words"]}
     denial = {fold_text(word) for word in language.words["yes_no"]["thing_denials"]}
     return denial.isdisjoint(words) and have | small | own >= _drop_ends(words, own, language)
@@ -239,6 +243,14 @@ def _read_opposite(spec: FieldSpec, text: str, language: Language) -> bool | Non
     return None
 
 
+def _names_opposite(value: bool, spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "yes, it's used" in answer to "Is it new?": a plain yes or no, and then the opposite of it."""
+    if not tokens.tokens or tokens.tokens[0].text not in _get_phrases(language, "plain_answers").phrases:
+        return False
+    rest = text[tokens.tokens[0].end :].lstrip(" ,.;:!–-")
+    return _read_opposite(spec, rest, language) is (not value)
+
+
 def _denies_thing(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
     """True for one denial beside the words of the field and small ones: "good, we need no projector"."""
     words = [token.text for token in tokens.tokens]
@@ -309,7 +321,7 @@ def says_yes_or_no(text: str, locale: str) -> bool | None:
 
 def agrees_behind_no(text: str, locale: str) -> bool:
     """True for "no, that's fine" and "no, all correct": a no, and then nothing but a yes."""
-    return _covers_behind_no(text, get_language(locale), "yes", "all_right")
+    return _covers_behind_no(text, get_language(locale), "yes", "all_right", "leaves_as_is")
 
 
 def confirms_behind_no(text: str, locale: str) -> bool:
@@ -332,13 +344,27 @@ def read_opening(text: str, locale: str) -> bool | None:
     """The yes or no that begins a short text, if the rest only adds to it: "yes lovely", "no that's all"; else null."""
     language = get_language(locale)
     tokens = _drop_phrases(language.read_tokens(text), _get_phrases(language, "harmless"))
+    if text.strip()[:1] in _get_phrases(language, "no").phrases and _contradicts(False, tokens, language):
+        return None  # A thumb down, and "yes"
     words = [token.text for token in tokens.tokens]
     if any(language.is_in("reservations", word) or word in language.number_words for word in words):
         return None
     value = _read_start(text, tokens, language)
-    if value and any(language.is_in("denials", word) for word in words):
+    if value and (any(language.is_in("denials", word) for word in words) or _takes_yes_back(tokens, language)):
         return None
     return value
+
+
+def _takes_yes_back(tokens: TokenText, language: Language) -> bool:
+    """True for "yes, go back" and "ok, do you have parking": words that ask for something else than the yes."""
+    retreats = _get_phrases(language, "retreats")
+    return any(retreats.match_start(tokens.text, offset) for offset in tokens.offsets)
+
+
+def names_day(text: str, locale: str) -> bool:
+    """True when a word of the text is a weekday, a month, or a day such as "tomorrow"."""
+    language = get_language(locale)
+    return any(_names_day(token.text, language) for token in language.read_tokens(text).tokens)
 
 
 def _drop_phrases(tokens: TokenText, phrases: PhraseSet) -> TokenText:
@@ -430,9 +456,11 @@ def _read(text: str, tokens: TokenText, language: Language, *, is_field: bool = 
     plain = unicodedata.normalize("NFC", text.strip())
     for value, phrases in values.items():
         if plain and not plain[0].isalnum() and plain[0] in phrases.phrases:
-            return value
+            return None if _contradicts(value, tokens, language) else value
     if not tokens.tokens or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
         return None
+    if tokens.text.strip() in values[False].phrases:
+        return False  # "We are fine" is no "we are" and "fine".
     start, end = 0, len(tokens.text)
     after = _get_phrases(language, "after", "hedges") if is_field else _get_phrases(language, "after")
     for value, phrases in values.items():
@@ -440,6 +468,12 @@ def _read(text: str, tokens: TokenText, language: Language, *, is_field: bool = 
             return value
     short = _STRETCHED.sub(r"\1", text)  # "nooo"
     return _read(short, language.read_tokens(short), language, is_field=is_field) if short != text else None
+
+
+def _contradicts(value: bool, tokens: TokenText, language: Language) -> bool:
+    """True when a word says the opposite of the sign that begins the text."""
+    opposite = _get_phrases(language, "first_no" if value else "first_yes").phrases
+    return any(token.text in opposite for token in tokens.tokens)
 
 
 def _covers(text: str, start: int, end: int, phrases: PhraseSet, after: PhraseSet) -> bool:

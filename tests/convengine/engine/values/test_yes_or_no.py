@@ -238,6 +238,9 @@ def test_with_the_thing_of_the_question_is_a_yes(question: str, text: str, local
         ("gibts für den Garten keinen", "de-DE", "Haben Sie einen Wasseranschluss?", False),
         ("there isn't one in the shed", "en-GB", "Do you have a power socket?", False),
         ("I don't have one", "en-GB", "Do you need a towel?", None),
+        ("have you", "en-GB", "Do you have a referral form?", None),
+        ("we are fine", "en-GB", "Do you need a towel?", False),
+        ("just in case", "en-GB", "Would you like an extra towel?", True),
     ],
 )
 def test_an_answer_says_yes_or_no_with_its_reason(text: str, locale: str, question: str, value: bool | None) -> None:
@@ -284,6 +287,11 @@ def test_what_is_wished_for_behind_a_no_counts(question: str, text: str, locale:
         ("nein nein, stimmt alles", "de-DE", True, True),
         ("nö, keine Änderungen", "de-DE", True, True),
         ("nee passt so", "de-DE", True, False),
+        ("nah it's all right", "en-GB", True, False),
+        ("no further changes", "en-GB", True, True),
+        ("no objections", "en-GB", True, True),
+        ("nein, alles in Ordnung", "de-DE", True, True),
+        ("nein, so lassen", "de-DE", True, False),
         ("nein, stimmt nicht", "de-DE", False, False),
     ],
 )
@@ -301,6 +309,10 @@ def test_a_yes_behind_a_no_says_whether_the_values_are_right(
         ("Will it stand on a public road?", "we have no drive", "en-GB", None),
         ("Are you coming alone?", "with my partner", "en-GB", False),
         ("Is it new or used?", "used", "en-GB", None),
+        ("Is the bike new?", "yes it's used", "en-GB", None),
+        ("Is the bike new?", "no it's new", "en-GB", None),
+        ("Is the bike new?", "no it's old", "en-GB", False),
+        ("Sind Sie privat versichert?", "ja, gesetzlich", "de-DE", None),
         ("Sind Sie privat versichert?", "bei der AOK", "de-DE", False),
         ("Steht er auf öffentlicher Straße?", "nein, auf unserem Hof", "de-DE", False),
         ("Steht er auf öffentlicher Straße?", "auf der Straße leider", "de-DE", True),
