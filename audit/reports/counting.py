@@ -107,7 +107,7 @@ _KIND_OF_RATING = {
 _DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-#: Between the values of a column; no text of a count has it.
+#: Between the values of a column; few texts have it, such as the name of a channel.
 _SEPARATOR = "\x1e"
 #: Turns and amounts by key.
 _Table = defaultdict[tuple[Any, ...], list[Any]]
@@ -410,14 +410,11 @@ def _upsert(table: str, sums: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             types = ("timestamptz", "text", "text", "bigint", "text", "text", "text", "bigint", "numeric")
-            # Texts are sent much faster than arrays.
-            arrays = ", ".join(f"(string_to_array(%s, '{_SEPARATOR}'))[2:]::{name}[]" for name in types)
             keys = zip(*(key for key, _ in in_order), strict=True)
             columns = [*keys, [turns for _, (turns, _) in in_order], [amount for _, (_, amount) in in_order]]
-            cursor.execute(
-                f"INSERT INTO {table} ({KEY}, turns, amount) SELECT * FROM unnest({arrays}) {update}",
-                [_join_texts(column) for column in columns],
-            )
+            array, values = _encode_columns([list(map(str, column)) for column in columns])
+            arrays = ", ".join(f"({array})::{name}[]" for name in types)
+            cursor.execute(f"INSERT INTO {table} ({KEY}, turns, amount) SELECT * FROM unnest({arrays}) {update}", values)
         else:
             adapt_time = connection.ops.adapt_datetimefield_value
             cursor.executemany(
@@ -426,13 +423,13 @@ def _upsert(table: str, sums: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
             )
 
 
-def _join_texts(values: Iterable[Any]) -> str:
-    """The values behind a separator each: without one, a single blank text would be none."""
-    texts = list(map(str, values))
-    joined = _SEPARATOR.join(("", *texts))
-    if joined.count(_SEPARATOR) > len(texts):
-        joined = _SEPARATOR.join(("", *(text.replace(_SEPARATOR, " ") for text in texts)))
-    return joined
+def _encode_columns(columns: Sequence[list[str]]) -> tuple[str, Sequence[Any]]:
+    """The SQL of an array, and the values of the columns: texts are sent much faster than arrays."""
+    # Values behind a separator each: without one, a single blank text would be none.
+    texts = [_SEPARATOR.join(("", *column)) for column in columns]
+    if all(text.count(_SEPARATOR) == len(column) for text, column in zip(texts, columns, strict=True)):
+        return f"(string_to_array(%s, '{_SEPARATOR}'))[2:]", texts
+    return "%s::text[]", columns
 
 
 def add_on_conflict_sql(table: str) -> str:

@@ -347,3 +347,14 @@ def test_days_follow_a_change_of_the_time_zone() -> None:
     with timezone.override("Asia/Kolkata"):
         list(count_again())
         assert read_counts() == count_records()
+
+
+def test_channels_that_differ_in_a_control_character_only_are_counted_apart() -> None:
+    channels = ["a b", "a\x1eb", "a\x1fb", ""]
+    hour = datetime(2026, 1, 1, tzinfo=UTC)
+    counting.add_counts(
+        (counting.CountKey(hour, "default", channel, 1, "FEES", "TURN", "OK"), 2, Decimal("0.5"))
+        for channel in channels
+    )
+    rows = CeTurnDayCount.objects.values_list("channel", "turns", "amount")
+    assert sorted(rows) == sorted((channel, 2, Decimal("0.5")) for channel in channels)
