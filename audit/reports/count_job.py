@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from audit.models import CeCountProgress
 from audit.reports.counting import SETTLED_AFTER, count_new_turns
 from audit.reports.recount import begin_recount, end_recount
 from convengine.engine.turn.job import Counts, Every, Job
@@ -17,8 +18,10 @@ def count_everything(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Count
 
 def count_again() -> Iterator[Counts]:
     """Count the turns that are still stored once more. Those that are not stay counted as they were."""
+    has_counts = CeCountProgress.objects.filter(counted__gt=0).exists()
     begin_recount()
-    yield from count_everything(timedelta())
+    # The job counts newer turns: one with a lower number may not be stored yet, and would never be counted.
+    yield from count_everything(SETTLED_AFTER if has_counts else timedelta())
 
 
 JOB = Job(

@@ -414,7 +414,9 @@ def _upsert(table: str, sums: Mapping[tuple[Any, ...], Sequence[Any]]) -> None:
             columns = [*keys, [turns for _, (turns, _) in in_order], [amount for _, (_, amount) in in_order]]
             array, values = _encode_columns([list(map(str, column)) for column in columns])
             arrays = ", ".join(f"({array})::{name}[]" for name in types)
-            cursor.execute(f"INSERT INTO {table} ({KEY}, turns, amount) SELECT * FROM unnest({arrays}) {update}", values)
+            cursor.execute(
+                f"INSERT INTO {table} ({KEY}, turns, amount) SELECT * FROM unnest({arrays}) {update}", values
+            )
         else:
             adapt_time = connection.ops.adapt_datetimefield_value
             cursor.executemany(

@@ -328,6 +328,18 @@ def test_a_recount_that_is_killed_goes_on_and_loses_nothing(monkeypatch: pytest.
     assert read_counts() == after
 
 
+def test_a_recount_leaves_new_turns_to_the_job_because_earlier_ones_may_not_be_stored_yet() -> None:
+    talk(["hours", "fees"])
+    count_all()
+    talk(["hours"])
+    late = CeConversationHistory.objects.latest("history_id").history_id
+    list(count_again())
+    progress = CeCountProgress.objects.get(pk=CeCountProgress.TURNS)
+    assert (progress.counted < late, progress.recount_until) == (True, None)
+    count_all()
+    assert read_counts() == count_records()
+
+
 def test_a_recount_that_begins_while_turns_are_counted_loses_nothing() -> None:
     talk(["hours", "fees"])
     count_all()

@@ -3,6 +3,7 @@
 import csv
 import io
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import CeAccessLog, CeTurnDayCount, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import MODEL_ERROR_STAGES
-from audit.reports.count_job import count_again
+from audit.reports.count_job import count_again, count_everything
 from audit.reports.page import ReportTable
 from audit.reports.topics import FEEDBACK, MODELS, TIMES, TOPICS, UNKNOWN, Topic
 from convengine.engine.turn.codec import dumps, loads
@@ -41,6 +42,7 @@ def world(db: None) -> None:
     CeTurnIndex.objects.create(turn_id=turns[0].turn_id, kind="STAGE", value=MODEL_ERROR_STAGES[0], role="")
     CeConversationHistory._base_manager.filter(pk=turns[4].pk).update(duration_ms=2400)
     list(count_again())
+    list(count_everything(timedelta()))
 
 
 def rate(turn: CeConversationHistory, thumb: str, comment: str = "") -> None:
