@@ -369,6 +369,8 @@ def has_leaving_clause(text: str | None) -> bool:
         first += words
         if _says_leaving(first):
             return True
+    while len(clauses) > 1 and _is_courtesy(clauses[-1]):
+        clauses.pop()  # "No longer needed, thanks"
     if len(clauses) > 1 and _says_leaving(clauses[-1], ("cancel", "cancel_this")):
         return True
     return bool(clauses) and _ends_with_leaving(clauses[-1])

@@ -317,3 +317,20 @@ def test_what_only_refers_back_is_no_text(text: str, refers: bool) -> None:
 )
 def test_a_sigh_before_a_wish_to_leave_changes_nothing(text: str) -> None:
     assert has_leaving_clause(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "leaves"),
+    [
+        ("hold on, the boiler came back on by itself, so it's no longer needed, thank you", True),
+        ("ah, my sister lent me hers. never mind, cheers", True),
+        ("Moment, mein Bruder leiht mir seinen, damit hat sich das erledigt, vielen Dank", True),
+        ("oh, die Heizung läuft wieder. Hat sich erledigt, danke schön", True),
+        ("the cot is no longer needed, thanks", False),
+        ("das Kinderbett ist nicht mehr nötig, danke", False),
+        ("please don't forget it, thanks", False),
+        ("ok, yes, thanks", False),
+    ],
+)
+def test_thanks_behind_a_wish_to_leave_change_nothing(text: str, leaves: bool) -> None:
+    assert has_leaving_clause(text) is leaves
