@@ -74,6 +74,8 @@ _CLAUSE_GAP = re.compile(
     re.IGNORECASE,
 )
 _MAX_IN_CLAUSES = 300
+#: Fewer words tell no reason: "thank you".
+_FEWEST_REASON_WORDS = 4
 #: "The street is Rosenstraße 12b", folded.
 _NAMED_TEXT = re.compile(
     r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*(?:\s(?:is|ist|lautet|heisst)\s|[:=])\s*"
@@ -150,7 +152,8 @@ def _read_changes(
         return slip
     if _says_yes(form.field(asked_path) if asked_path else None, text, situation):
         return None  # "No, we do need one"
-    if number := find_bare_number(text, situation):
+    number = find_bare_number(text, situation) or _find_number_with_reason(form, text, situation)
+    if number:
         times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
         counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
         return _read_bare_number(form, number, (0, len(text)), counted, situation, asked_path, earlier)
@@ -467,6 +470,23 @@ def _read_bare_number(
         last = earlier[0].path if asked_path and earlier else ""
         return next((Extraction((change,)) for _, change in changes if change.field == last), None)
     return Extraction(((times or changes)[0][1],)) if changes else None
+
+
+def _find_number_with_reason(form: Form, text: str, situation: ReadingSituation) -> str | None:
+    """The number of "actually make it 3, my wife wants one too": the first clause corrects, the others tell why.
+
+    Null if the others correct, ask, deny, or may be a value themselves.
+    """
+    first = next((clause for clause in _CLAUSE_GAP.split(text[:_MAX_IN_CLAUSES]) if clause.strip()), "")
+    reason, language = text[text.index(first) + len(first) :], get_language(situation.locale)
+    words = [token.text for token in language.read_tokens(reason).tokens]
+    counts = any(word.isdigit() or language.number_words.get(word, 1) != 1 for word in words)
+    if "?" in text or counts or len(words) < _FEWEST_REASON_WORDS or not is_correction(first, situation):
+        return None
+    if is_correction(reason, situation) or denies(reason, situation) or has_leaving_clause(text):
+        return None
+    is_value = find_values(list_specs(form, form.leaves), reason, situation) or find_bare_number(reason, situation)
+    return None if is_value else find_bare_number(first, situation)
 
 
 def _read_number(field: Field, number: str, held: Json, situation: ReadingSituation) -> Json:

@@ -484,3 +484,39 @@ def test_an_introduction_corrects_the_name_of_somebody_else(text: str, asked: st
     changed = read_correction(form, text, {"child": "Theo"}, make_situation("en-GB"), asked_path=asked)
 
     assert get_values(changed).get("child") == name
+
+
+KEYS = Form(
+    {
+        "type": "object",
+        "properties": {
+            "keys": {"type": "integer", "title": "Keys", "x-ask": "How many keys?", "minimum": 1, "maximum": 6},
+            "date": {"type": "string", "format": "date", "title": "Day"},
+            "name": {"type": "string", "title": "Name"},
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("make that 4 instead, my lodger needs one too", "en-GB", {"keys": 4}),
+        ("actually 5, because both of my kids want one as well", "en-GB", {"keys": 5}),
+        ("actually make it 3, my son wants one on Friday", "en-GB", {}),
+        ("actually make it 3, no wait make it 4", "en-GB", {}),
+        ("actually make it 3, or is 4 the limit?", "en-GB", {}),
+        ("yes, my wife wants one too", "en-GB", {}),
+        ("my wife wants 3 of them, she told me so", "en-GB", {}),
+        ("lieber doch 4, mein Untermieter braucht auch einen", "de-DE", {"keys": 4}),
+        ("doch 5, weil meine Kinder auch je einen wollen", "de-DE", {"keys": 5}),
+        ("doch lieber 3, aber 4 wären mir eigentlich recht", "de-DE", {}),
+        ("ja, meine Frau will auch einen", "de-DE", {}),
+    ],
+)
+def test_a_reason_behind_a_changed_number_is_no_second_value(text: str, locale: str, values: dict[str, int]) -> None:
+    held = {"keys": 2, "date": "2026-11-27", "name": "Ann Lee"}
+
+    changed = get_values(read_correction(KEYS, text, held, make_situation(locale)))
+
+    assert {path: value for path, value in changed.items() if path == "keys"} == values
