@@ -44,11 +44,15 @@ from convengine.engine.values.numbers import (
     asks_for_limit,
     counts_anything,
     find_amount_starts,
+    get_ordinal,
+    get_place_words,
     get_tables,
     list_counted_words,
     list_field_units,
     match_amount,
+    names_ordinal,
     take_amount,
+    take_ordinal,
 )
 from convengine.engine.values.plain import find_pattern_words
 from convengine.engine.values.read import list_situations
@@ -225,7 +229,7 @@ def _find_moments(
         if start < position or _is_glued(text, tokens, start):
             continue
         best = _match_longest_moment(spec, tokens, start, local, context, language)
-        if best is None:
+        if best is None or _is_place(tokens, start, best[0].end, language):
             continue
         moment, reading = best
         position = moment.end
@@ -661,6 +665,77 @@ def _find_amounts(
     yield from amounts
 
 
+def _find_numbers(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    yield from _find_amounts(spec, text, tokens, situation, language)
+    yield from _find_ordinals(spec, text, tokens, language)
+
+
+def _find_ordinals(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> Iterator[_Found]:
+    """The ordinal before a noun of the field, "im 2. Stock", unless the field counts or the clause has two of them."""
+    if list_counted_words(spec, language):
+        return
+    matches = ((start, get_ordinal(language).match(tokens.text, start)) for start in tokens.offsets)
+    ordinals = [(start, match) for start, match in matches if match]
+    for start, match in ordinals:
+        noun = tokens.text[match.end() :].split(" ", 1)[0]
+        if not noun or not names_ordinal(noun, spec, language) or _is_glued(text, tokens, start):
+            continue
+        is_one_of_two = any(
+            other != start and _is_joined(tokens, min(start, other), max(start, other), language)
+            for other in (
+                *(other for other, match in ordinals if not _is_day(tokens, other, match.end(), language)),
+                *_find_joined_number(tokens, start, language),
+            )
+        )
+        end = match.end() + len(noun) + 1
+        begin = start - get_place_words(language).match_end(tokens.text, start)
+        is_limited = _is_limited(tokens, begin, end, language) or _is_other_place(tokens, begin, language)
+        reading = take_ordinal(spec, match, language)
+        if not (is_one_of_two or is_limited) and (reading.has_value or reading.reason is Reason.OUT_OF_BOUNDS):
+            yield _Found(*tokens.position(start, end), spec.name, reading, 5)
+
+
+def _is_place(tokens: TokenText, start: int, end: int, language: Language) -> bool:
+    """True for an ordinal behind words that no day has: "in the 6th"."""
+    begin = start + language.articles.match_start(tokens.text, start)
+    match = get_ordinal(language).match(tokens.text, begin)
+    return match is not None and match.end() == end and get_place_words(language).match_end(tokens.text, begin) > 0
+
+
+def _is_day(tokens: TokenText, start: int, end: int, language: Language) -> bool:
+    """True for an ordinal behind "on" or before a month."""
+    before, after = tokens.text[:start].split()[-2:], tokens.text[end:].split()[:2]
+    is_led = any(language.is_in("before_date_in_sentence", word) for word in before)
+    return is_led or any(word in (language.slots["month"].values or {}) for word in after)
+
+
+def _is_other_place(tokens: TokenText, start: int, language: Language) -> bool:
+    """True when the words of the clause before a place lead to another one: "above the 2nd floor"."""
+    for after, token in pairwise(reversed(tokens.tokens[: tokens.offsets.index(start) + 1])):
+        if after.start - token.end > 1:
+            return False
+        if language.is_in("other_places", token.text) or language.is_in("other_subject", token.text):
+            return True
+    return False
+
+
+def _find_joined_number(tokens: TokenText, start: int, language: Language) -> list[int]:
+    """The number before one word that joins it to what begins at `start`: "between 1 and 2nd"."""
+    index = tokens.offsets.index(start)
+    is_joined = index > 1 and tokens.tokens[index - 1].text in language.ranges
+    return [tokens.offsets[index - 2]] if is_joined and _starts_value(tokens.tokens[index - 2].text, language) else []
+
+
+def _is_joined(tokens: TokenText, first: int, last: int, language: Language) -> bool:
+    """True when no sign and no words that take something back stand between two tokens."""
+    if any(first < offset <= last and language.retractions.match_end(tokens.text, offset) for offset in tokens.offsets):
+        return False
+    listed = tokens.tokens[tokens.offsets.index(first) : tokens.offsets.index(last) + 1]
+    return all(after.start - before.end <= 1 for before, after in pairwise(listed))
+
+
 def _find_total(
     spec: FieldSpec, tokens: TokenText, start: int, situation: ReadingSituation, language: Language
 ) -> _Found | None:
@@ -803,7 +878,7 @@ _FINDERS: Mapping[Kind, _Finder] = {
     Kind.TIME: _find_moments,
     Kind.DATE_TIME: _find_moments,
     Kind.DURATION: _find_durations,
-    Kind.NUMBER: _find_amounts,
+    Kind.NUMBER: _find_numbers,
     Kind.MONEY: _find_amounts,
     Kind.CHOICE: _find_choices,
     Kind.EMAIL: _find_emails,

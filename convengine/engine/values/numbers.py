@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from convengine.engine.text.words import Words
@@ -248,7 +249,7 @@ def find_only_ordinal(spec: FieldSpec, text: str, situation: ReadingSituation) -
     matches = [
         (index, match)
         for index, offset in enumerate(tokens.offsets)
-        if (match := _get_ordinal(language).match(tokens.text, offset))
+        if (match := get_ordinal(language).match(tokens.text, offset))
     ]
     if len(matches) != 1 or len(words) > _MAX_WORDS or list_counted_words(spec, language):
         return NOTHING  # "The 3rd" is no answer to "How many guests?"
@@ -259,15 +260,45 @@ def find_only_ordinal(spec: FieldSpec, text: str, situation: ReadingSituation) -
     is_small = all(
         word in _list_lead_words(language) or word in own or _DIGRAPH.sub(r"\1", word) in own for word in others
     )
+    if last < len(words) and language.is_in("not_numbered", words[last]):
+        return NOTHING
+    is_placed = get_place_words(language).match_end(tokens.text, tokens.offsets[index]) > 0
+    is_noun = last == len(words) - 1 and (is_placed or index == 0) and match.group()[0].isdigit()
+    if is_noun and get_tables(language).may_describe(words[last]):
+        is_small = is_small or all(word in _list_lead_words(language) or word in own for word in words[:index])
+    is_small = is_small or (is_placed and last == len(words))  # "Der hängt im 5."
     if not is_small or any(language.is_in("denials", word) for word in others):
         return NOTHING
+    return take_ordinal(spec, match, language)
+
+
+def take_ordinal(spec: FieldSpec, match: re.Match[str], language: Language) -> Reading:
+    """What a field takes of an ordinal: 2 of "2." and of "second"."""
     number = match.group().split(" ")[0]
     value = int(number) if number.isdigit() else language.slots["ordinal"].read(f"{number} ")
-    return take_amount(spec, Amount((Decimal(value),), len(tokens.text)), get_tables(language))
+    return take_amount(spec, Amount((Decimal(value),), match.end()), get_tables(language))
+
+
+@lru_cache(maxsize=4096)
+def names_ordinal(word: str, spec: FieldSpec, language: Language) -> bool:
+    """True for a noun of the field's name, and for "floor" of "Which floor are you on?"; not for a unit or a person."""
+    tables = get_tables(language)
+    asked_nouns = (
+        noun for which, noun in pairwise(spec.question) if language.is_in("question_words", fold_text(which))
+    )
+    if {word, _DIGRAPH.sub(r"\1", word)}.isdisjoint((*spec.words, *asked_nouns)) or list_field_units(spec, tables):
+        return False
+    return tables.may_describe(word) and word not in _list_lead_words(language)
 
 
 @lru_cache(maxsize=16)
-def _get_ordinal(language: Language) -> re.Pattern[str]:
+def get_place_words(language: Language) -> PhraseSet:
+    """The words before the ordinal of a place, and not of a day: "im"."""
+    return PhraseSet(language.words["before_place_ordinals"])
+
+
+@lru_cache(maxsize=16)
+def get_ordinal(language: Language) -> re.Pattern[str]:
     return re.compile(language.slots["ordinal"].pattern)
 
 

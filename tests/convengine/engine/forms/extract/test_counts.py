@@ -199,3 +199,95 @@ def test_a_replacing_number_out_of_bounds_is_refused() -> None:
     extraction = extract(form, "2 bags, no wait 40", situation=ReadingSituation(NOW, "", "en-GB"))
     assert extraction.extracted == ()
     assert [item.reason for item in extraction.rejected] == ["VALUE_VIOLATES_SCHEMA"]
+
+
+BUILDING = Form(
+    {
+        "type": "object",
+        "properties": {
+            "floor": {
+                "type": "integer",
+                "title": "Floor",
+                "x-labels": ["Etage"],
+                "x-ask": "Which floor?",
+                "minimum": 0,
+                "maximum": 12,
+            },
+            "boxes": {"type": "integer", "title": "Boxes", "x-ask": "How many boxes?"},
+            "date": {"type": "string", "format": "date", "title": "Day"},
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "values"),
+    [
+        ("hi, the radiator in our flat on the seventh floor leaks", "", {"floor": 7}),
+        ("come to the 2nd floor on the 5th", "", {"floor": 2, "date": "2026-12-05"}),
+        ("oops, 8th floor. the door code is 31", "floor", {"floor": 8}),
+        ("it's wedged up in the 6th", "floor", {"floor": 6}),
+        ("6th storey", "floor", {"floor": 6}),
+        ("that's the 2nd time", "floor", {}),
+        ("2nd try", "floor", {}),
+        ("it broke on the 6th of November", "floor", {}),
+        ("between the 2nd and 3rd floor", "floor", {}),
+        ("the second or third floor", "floor", {}),
+        ("not the 2nd floor", "floor", {}),
+        ("right above the 2nd floor", "", {}),
+        ("my neighbour on the 4th floor has one", "", {}),
+        ("the 2nd box is broken", "", {}),
+        ("can you come on the 5th", "", {"date": "2026-12-05"}),
+    ],
+)
+def test_an_ordinal_beside_its_noun_is_the_number_of_a_field(text: str, asked: str, values: dict[str, Any]) -> None:
+    situation = ReadingSituation(NOW, "Europe/London", "en-GB", "en-GB")
+
+    extraction = extract(BUILDING, text, asked_paths=[asked] if asked else [], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "values"),
+    [
+        ("guten Tag, in der 7. Etage links ist die Heizung kalt", "", {"floor": 7}),
+        ("in die zweite Etage bitte am 5.", "", {"floor": 2, "date": "2026-12-05"}),
+        ("ach quatsch, 8. Etage. Der Türcode ist 31", "floor", {"floor": 8}),
+        ("die Kiste klemmt im 6.", "floor", {"floor": 6}),
+        ("im 6. Obergeschoss", "floor", {"floor": 6}),
+        ("das 2. Mal", "floor", {}),
+        ("2. Versuch", "floor", {}),
+        ("zwischen der 2. und 3. Etage", "floor", {}),
+        ("zweite oder dritte Etage", "floor", {}),
+        ("nicht in der 2. Etage", "floor", {}),
+        ("gleich über der 2. Etage", "", {}),
+        ("die Nachbarin in der 4. Etage hat auch eins", "", {}),
+        ("am 5.", "", {"date": "2026-12-05"}),
+    ],
+)
+def test_an_ordinal_beside_its_noun_is_a_number_in_german(text: str, asked: str, values: dict[str, Any]) -> None:
+    situation = ReadingSituation(NOW, "Europe/Berlin", "de-DE", "de-DE")
+
+    extraction = extract(BUILDING, text, asked_paths=[asked] if asked else [], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "locale", "value"),
+    [
+        ("Which storey is your parcel on?", "hi, I live on the fourth storey and have no lift", "en-GB", 4),
+        ("Which storey is your parcel on?", "my second parcel is still missing", "en-GB", None),
+        ("In welchem Geschoss steht Ihr Paket?", "hallo, ich wohne im vierten Geschoss ohne Aufzug", "de-DE", 4),
+        ("In welchem Geschoss steht Ihr Paket?", "mein zweites Paket fehlt noch", "de-DE", None),
+    ],
+)
+def test_only_the_noun_that_a_question_asks_for_is_numbered(
+    question: str, text: str, locale: str, value: int | None
+) -> None:
+    form = Form({"type": "object", "properties": {"level": {"type": "integer", "x-ask": question}}})
+
+    extraction = extract(form, text, situation=ReadingSituation(NOW, "Europe/Berlin", locale))
+
+    assert [item.value for item in extraction.extracted] == ([] if value is None else [value])
