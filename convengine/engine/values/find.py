@@ -164,6 +164,9 @@ def find_day_beside(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
             end -= size
         for days, name in ((-1, "day_before"), (1, "day_after")):
             size = _get_phrases(language, name).match_end(tokens.text, end) if tokens.tokens else 0
+            word = tokens.text[: end - size].rpartition(" ")[0].rpartition(" ")[2] if size else ""
+            if any(part in language.words["copulas"] for part in (word, word[word.find("'") :])):
+                return 0  # "Friday, my wedding is the day after"
             if size and len(find_values([spec], composed[: tokens.position(end - size, end)[0]], situation)) == 1:
                 return days
     return 0
@@ -245,7 +248,7 @@ def _find_moments(
                 is_paired=spec.is_paired,
                 is_start=_is_start(spec, language) or _is_followed_by_length(tokens, moment.end, language),
                 own_words=frozenset(spec.words),
-                is_deadline=_is_deadline(spec, language),
+                is_deadline=_is_deadline(spec, [token.text for token in tokens.tokens], language),
             )
             or _is_other_subject(tokens, start, language)
         ):
@@ -467,12 +470,12 @@ def _is_start(spec: FieldSpec, language: Language) -> bool:
     return any(language.is_in("start_fields", word) for word in spec.words)
 
 
-def _is_deadline(spec: FieldSpec, language: Language) -> bool:
+def _is_deadline(spec: FieldSpec, words: list[str], language: Language) -> bool:
     """True for the only day of a thing that is ready or handed over by then: "brauche ich bis Dienstag"."""
     own = (*spec.words, *spec.question)
-    return (
-        spec.kind is Kind.DATE and not spec.is_paired and any(language.is_in("deadline_fields", word) for word in own)
-    )
+    if spec.kind is not Kind.DATE or spec.is_paired or any(language.is_in("no_deadlines", word) for word in words):
+        return False  # "We're away until Friday"
+    return any(language.is_in("deadline_fields", word) for word in own)
 
 
 def _is_followed_by_length(tokens: TokenText, end: int, language: Language) -> bool:

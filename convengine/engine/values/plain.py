@@ -9,7 +9,13 @@ from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, is_question
-from convengine.engine.values.names import asks_who, get_relatives, has_sentence_word, is_name_field
+from convengine.engine.values.names import (
+    asks_who,
+    get_relatives,
+    has_sentence_word,
+    is_name_field,
+    takes_name_of_other,
+)
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, refuse
 from convengine.engine.values.tokens import TokenText
 
@@ -58,7 +64,7 @@ def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Langu
     text = tokens.text
     start, end = 0, len(text)
     is_name = is_name_field(spec, language)
-    asks_name = is_name or asks_who(spec, language)
+    asks_name = is_name or asks_who(spec, language) or takes_name_of_other(spec, language)
     names = [_get_phrase_list(language, "before_name"), get_relatives(language)] if asks_name else []
     for phrases in (_get_phrase_list(language, "courtesy_before"), _get_phrase_list(language, "before_text"), *names):
         while (size := phrases.match_start(text, start)) and start + size < end:

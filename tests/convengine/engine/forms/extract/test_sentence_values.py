@@ -515,6 +515,11 @@ def test_an_introduced_name_belongs_to_the_user_or_to_somebody_else(text: str, v
     assert get_values(read(text, schema=SWIMMER)) == values
 
 
+@pytest.mark.parametrize("text", ["Tom, my son", "Tom my son", "it's my son Tom", "my son's called Tom"])
+def test_who_somebody_is_belongs_to_no_name(text: str) -> None:
+    assert get_values(read(text, schema=SWIMMER, asked="child")) == {"child": "Tom"}
+
+
 def test_a_german_sentence_introduces_somebody_else() -> None:
     schema = {
         "kind": {"type": "string", "title": "Kind", "x-ask": "Wie heißt Ihr Kind?"},
@@ -545,6 +550,13 @@ HIRE: dict[str, Any] = {
         ("my birthday party is on the 9th, so the day before", "en-GB", {"day": "2026-12-08"}),
         ("am 9. hab ich Geburtstag, also den Tag davor", "de-DE", {"day": "2026-12-08"}),
         ("14 December is her birthday, the day after that please", "en-GB", {"day": "2026-12-15"}),
+        ("the party is on the 20th, day before please", "en-GB", {"day": "2026-12-19"}),
+        ("4 December, my wedding is the day after", "en-GB", {"day": "2026-12-04"}),
+        ("4 December, the wedding's the day after", "en-GB", {"day": "2026-12-04"}),
+        ("am 4. Dezember, die Feier ist am Tag danach", "de-DE", {"day": "2026-12-04"}),
+        ("I need it by 4 December", "en-GB", {"day": "2026-12-04"}),
+        ("we're away until 4 December", "en-GB", {}),
+        ("let me know by 4 December", "en-GB", {}),
     ],
 )
 def test_a_day_stands_beside_a_length_or_another_day(text: str, locale: str, values: dict[str, Any]) -> None:
