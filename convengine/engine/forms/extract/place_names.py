@@ -8,7 +8,7 @@ from convengine.engine.forms.extract.candidate import ANSWER, DIRECTION, LABEL, 
 from convengine.engine.forms.extract.directions import leads_from, leads_to
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Field
-from convengine.engine.values import Kind
+from convengine.engine.values import Kind, names_day
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import is_name_field
 from convengine.engine.values.tokens import fold_text
@@ -21,6 +21,8 @@ _HOUSE_NUMBER = re.compile(r"^\d{1,4}[a-z]?\b|\b\d{1,4}\s?[a-z]?$")
 _STREETS = ("street_words", "house_words")
 _LONGEST_STREET = 4
 _EDGES = " ."
+#: The town behind a street, with its post code: ", Leeds", ", 10115 Berlin".
+_TOWN = re.compile(r",\s+(?:\d{5}\s+)?[A-ZÄÖÜ][\w'-]+(?:\s[A-Z0-9ÄÖÜ][\w'-]*){0,3}(?=\s*(?:$|[.;!,])|\s+[a-z])")
 #: The number of a house before its street.
 _NUMBER = re.compile(r"\b\d+[a-z]?\s+$")
 
@@ -120,7 +122,16 @@ def read_street_pair(reading: Reading, fields: Sequence[Field]) -> Iterator[Cand
     if leads_to(asking[0]) or leads_from(asking[1]):
         asking.reverse()
     for field, name in zip(asking, ("source", "target"), strict=True):
-        yield Candidate(field, *match.span(name), reading.quote(*match.span(name)), DIRECTION)
+        start, end = match.start(name), _find_end_of_town(reading, match.end(name))
+        yield Candidate(field, start, end, reading.quote(start, end), DIRECTION)
+
+
+def _find_end_of_town(reading: Reading, end: int) -> int:
+    """The end of the town behind a street: "12 Mill Lane, Leeds"."""
+    town = _TOWN.match(reading.quote(end, len(reading.text)))
+    if town is None or reading.is_shouting or any(names_day(town.group(), code) for code in list_languages()):
+        return end
+    return end + town.end()
 
 
 @cache

@@ -76,6 +76,8 @@ _UNTIL = re.compile(r"\b(?:to|until|till|til|through|bis)\s+(?:on\s+|the\s+|zum\
 _SEPARATED = re.compile(r"(?:[,;.\n]|\b(?:and|und))\s*(?:\w+\s+){0,2}$")
 #: How many words a name between other values has, and what each looks like.
 _FEWEST_NAMES, _MOST_NAMES, _SHORTEST_NAME = 2, 4, 3
+#: How many words a name without capitals has behind "her name is".
+_MOST_SMALL_NAMES = 2
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 _CAPITAL_WORDS = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]*(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*){0,3}")
 _LAST_WORD = re.compile(r"\s+(\w+)\s*$")
@@ -447,6 +449,8 @@ def read_introduced_names(
                 behind = related if related and _CAPITAL_WORDS.match(quote, related) else None
             if behind is not None and len(others) == 1:
                 begin = reading.to_text_position(first + behind)
+                if _is_remark(reading.quote(begin, end)):
+                    continue
                 name = _read_part(reading, others[0], local, begin, _find_end_of_name(reading, begin, end))
             elif (behind := find_introduction(quote, language)) is not None and len(own) == 1:
                 name = _read_part(reading, own[0], local, reading.to_text_position(first + behind), end)
@@ -457,6 +461,11 @@ def read_introduced_names(
         if candidates:
             return list(candidates.values())
     return []
+
+
+def _is_remark(text: str) -> bool:
+    """True for "hard to spell" behind "her name is": more words than a small name has, and no capital first."""
+    return len(text.split()) > _MOST_SMALL_NAMES and not _CAPITAL_WORDS.match(text)
 
 
 def _find_end_of_name(reading: Reading, start: int, end: int) -> int:

@@ -156,6 +156,8 @@ COURIER = {
         ("ein Paket von der Rosenstraße 5 nach Am Markt 3", "de-DE", ["Rosenstraße 5", "Am Markt 3"]),
         ("ein Paket von der Rosenstraße 5 in die Gartenstraße 12a", "de-DE", ["Rosenstraße 5", "Gartenstraße 12a"]),
         ("from 5 Orchard Yard and take it to 81 Station Road", "en-GB", ["5 Orchard Yard", "81 Station Road"]),
+        ("from 12 Mill Lane, Leeds to 4 High Street, York", "en-GB", ["12 Mill Lane, Leeds", "4 High Street, York"]),
+        ("from 12 Mill Lane, Friday please, to 4 High Street", "en-GB", ["12 Mill Lane", "4 High Street"]),
         ("not from 12 mill lane to 4 high street", "en-GB", []),
     ],
 )

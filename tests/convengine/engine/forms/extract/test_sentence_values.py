@@ -508,6 +508,8 @@ SWIMMER: dict[str, Any] = {
         ("I'd like lessons for my daughter Lily", {"child": "Lily"}),
         ("I'd like lessons for my daughter on Friday", {}),
         ("her name is ivy", {"child": "ivy"}),
+        ("her name is hard to spell", {}),
+        ("his name is on the list", {}),
         ("my name is Ann Bell and my son is called Tom", {"child": "Tom", "parent": "Ann Bell"}),
     ],
 )
