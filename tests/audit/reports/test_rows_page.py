@@ -9,7 +9,6 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.reports import report
 from audit.reports.days import floor_hour
 from audit.reports.rows_page import TableUse
 from config_admin.models import CeResponse
@@ -59,7 +58,7 @@ def test_an_hour_that_begins_while_the_page_is_made_changes_no_number(
     """The clock of the server may also be ahead of the clock of the database, which chooses the period."""
     talk("hours")
     end = floor_hour(timezone.now()) + timedelta(hours=1, seconds=1)
-    monkeypatch.setattr(report.timezone, "now", lambda: end)
+    monkeypatch.setattr(timezone, "now", lambda: end)
 
     assert [line.number.value for line in read_answers(reader, address).used] == [1]
 
