@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, Response, expect
 
 from tests.browser_setup import chromium
 from tests.migrated import copy_migrated
@@ -161,7 +161,13 @@ class Visitor:
     def go(self, path: str) -> "Visitor":
         """Open a page."""
         self._home_is_due = False
-        self.tab.goto(f"{self.server.url}{path}")
+        try:
+            self.tab.goto(f"{self.server.url}{path}")
+        except Error as error:
+            # The page before, such as that of a running job, may load itself again just then.
+            if "ERR_ABORTED" not in error.message:
+                raise
+            self.tab.goto(f"{self.server.url}{path}")
         return self
 
     def at(self, width: int, scheme: str) -> "Visitor":
