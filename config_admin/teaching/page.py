@@ -19,7 +19,15 @@ from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.content import control_plane
 from config_admin.releases.working_copy import find_working_copy
-from config_admin.teaching.trial import ChangedMessage, Lesson, Trial, drop_known_phrases, find_state, try_lesson
+from config_admin.teaching.trial import (
+    ChangedMessage,
+    Lesson,
+    Trial,
+    drop_known_phrases,
+    find_disabled_phrase,
+    find_state,
+    try_lesson,
+)
 from config_admin.transfer.apply_import import ImportRefused, add_document
 from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.rules.row_names import name_row, quote_name
@@ -227,6 +235,10 @@ def _try(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Trial | No
     phrases = drop_known_phrases(snapshot, choice.intent, choice.chosen)
     if not phrases:
         choice.problem = "The intent has these phrases already." if choice.chosen else ""
+        return None
+    if disabled := find_disabled_phrase(snapshot, choice.intent, phrases):
+        name = f"“{shorten_line(disabled.pattern or '', 60)}” (phrase {disabled.classifier_id})"
+        choice.problem = f"The intent has {name} already, switched off. Switch that row on, or leave the wording out."
         return None
     lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
     texts = turn_reader().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}

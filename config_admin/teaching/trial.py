@@ -119,9 +119,29 @@ class Trial:
 
 
 def find_state(snapshot: Snapshot, intent: str) -> str:
-    """The state that most phrases of the intent lead to."""
-    own = (row for row in snapshot.enabled_rows(rows.Classifier) if code(row.intent_code) == intent)
-    return next((state for state, _ in Counter(code(row.state_code) for row in own).most_common(1)), UNKNOWN)
+    """The state that most phrases of the intent lead to, or led to while they were enabled."""
+    for phrases in (snapshot.enabled_rows(rows.Classifier), snapshot.rows(rows.Classifier)):
+        states = Counter(code(row.state_code) for row in phrases if code(row.intent_code) == intent)
+        if states:
+            return states.most_common(1)[0][0]
+    return UNKNOWN
+
+
+def find_disabled_phrase(snapshot: Snapshot, intent: str, phrases: Iterable[str]) -> rows.Classifier | None:
+    """A row of the intent that has one of the phrases, and is switched off."""
+    wanted = {fold_question(phrase) for phrase in phrases}
+    enabled = set(snapshot.enabled_rows(rows.Classifier))
+    return next(
+        (
+            row
+            for row in snapshot.rows(rows.Classifier)
+            if row not in enabled
+            and row.is_phrase
+            and code(row.intent_code) == intent
+            and fold_question(row.pattern or "") in wanted
+        ),
+        None,
+    )
 
 
 def drop_known_phrases(snapshot: Snapshot, intent: str, phrases: Iterable[str]) -> list[str]:

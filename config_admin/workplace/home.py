@@ -36,6 +36,7 @@ from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, 
 from config_admin.releases.content import control_plane
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
+from config_admin.restore.revert import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
 from convengine.engine.rules.explain import list_faults
@@ -232,7 +233,9 @@ def _describe_rate(
 def _add_release(request: HttpRequest, notice: Notice, effect: ReleaseEffect) -> Notice:
     """The notice with the links to a release's effect and to undo it, and with the rows that it changed."""
     links = [HomeLink(f"See the effect of release {effect.last}", effect.url)]
-    if request.user.has_perm("config_admin.change_cerule"):
+    if not any(wanted_by_revert(effect.last)):
+        notice = notice._replace(text=f"{notice.text} What it changed is taken back by now.", is_wrong=False)
+    elif request.user.has_perm("config_admin.change_cerule"):
         links.append(HomeLink("Take it back", _undo_url(effect.last)))
     changed: list[HomeLink] = []
     total = 0

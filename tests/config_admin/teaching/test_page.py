@@ -134,3 +134,20 @@ def test_only_who_reads_messages_and_adds_phrases_teaches(group: CeInboxGroup) -
 def test_a_group_that_does_not_exist_is_said(analyst: Client) -> None:
     for values in ({"group": 99}, {"message_of": 99}, {"message_of": "x"}, {}):
         assert b"There is no message to teach here." in analyst.get(teach_url(**values)).content
+
+
+def test_a_phrase_that_is_switched_off_is_named_instead_of_saved_twice(analyst: Client, group: CeInboxGroup) -> None:
+    row = CeIntentClassifier.objects.create(
+        intent_code="FEES", state_code="IDLE", rule_type="PHRASE", pattern="library memberships", enabled=False
+    )
+    url = teach_url(group=group.pk, intent="FEES")
+
+    answer = send(analyst, url, _save="1")
+
+    problem = f"The intent has “library memberships” (phrase {row.pk}) already, switched off."
+    assert answer.context["choice"].problem.startswith(problem)
+    assert CeIntentClassifier.objects.filter(pattern="library memberships").count() == 1
+    wording = {"phrase": ["library membershp"], "use": ["0"], "intent": "FEES"}
+    tried = analyst.post(url, wording).context["trial"].digest
+    analyst.post(url, wording | {"tried": tried, "reason": "a wording more", "_save": "1"})
+    assert CeIntentClassifier.objects.filter(pattern="library membershp").exists()

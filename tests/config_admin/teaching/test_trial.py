@@ -85,3 +85,8 @@ def test_patterns_and_phrases_are_tried_in_the_order_of_the_engine() -> None:
     assert find_intents(snapshot, "hours") == ("HOURS",)
     assert set(find_intents(snapshot, "hours and fees")) == {"HOURS", "FEES"}
     assert find_intents(snapshot, "parking") == ()
+
+
+def test_the_state_of_an_intent_whose_phrases_are_switched_off_is_theirs() -> None:
+    CeIntentClassifier.objects.filter(intent_code="FEES").update(enabled=False)
+    assert find_state(configuration().current(), "FEES") == "IDLE"

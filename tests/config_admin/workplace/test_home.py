@@ -21,6 +21,7 @@ from config_admin.health.check import check_all
 from config_admin.health.stored_findings import store_findings
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
+from config_admin.restore.revert import revert_release
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.world import World
 from convengine.engine.rules.row_names import name_row
@@ -91,6 +92,12 @@ def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client) -> 
     assert [link.label for link in first.links] == [f"See the effect of release {number}", "Take it back"]
     for link in first.links:
         assert ada.get(link.url).status_code == 200
+
+    revert_release(number)
+
+    assert "26.7 % since. What it changed is taken back by now." in page(ada)
+    assert "Take it back" not in page(ada)
+    assert ada.get("/admin/").context["next_step"] != first
 
 
 def test_an_edit_since_which_messages_have_other_intents_is_named_with_its_row(ada: Client) -> None:
