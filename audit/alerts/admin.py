@@ -1,5 +1,6 @@
 """Admin pages of alerts and their rules."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -72,9 +73,9 @@ class SilencePages(ModelAdmin):
     #: Raises SilenceRefused.
     silence: Callable[[Any, datetime, str, str], CeAlertSilence]
 
+    @abstractmethod
     def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
         """The silences that the button ends."""
-        raise NotImplementedError
 
     def get_urls(self) -> list[Any]:
         """Add silences."""

@@ -207,7 +207,7 @@ def _check_people(schedule: CeDraftSchedule, merged: MergedEdits) -> Iterator[st
 
 
 def find_loss(schedule: CeDraftSchedule) -> str:
-    """Why its release is taken back in the name of the schedule; blank if whoever scheduled it could still do so."""
+    """Why `schedule` takes the release back instead of the author; blank if the author may still do it."""
     release = CeRelease.objects.filter(pk=schedule.draft.config_version or 0).first()
     changes = differences(release.parent_id or 0, release.pk) if release else {}
     return next(_check_author(schedule, changes), "")
@@ -275,7 +275,7 @@ def _run_gate_tests(schedule: CeDraftSchedule) -> Iterator[Counts]:
 
 
 def _take_back(schedule: CeDraftSchedule) -> None:
-    """Also when whoever scheduled it is gone: the content was never meant to stay."""
+    """The release is taken back even if its author has left: its content was never meant to stay."""
     draft = schedule.draft
     if draft.config_version is None:
         raise ScheduleRefused("The draft has no release.")

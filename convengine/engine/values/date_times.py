@@ -95,7 +95,7 @@ def _read_refused_day(spec: FieldSpec, situation: ReadingSituation) -> date | No
 
 
 def write_period(first: str, last: str) -> str:
-    """The known part of a week or a month of which a day is asked for."""
+    """The week or the month that is known, while its day is still asked for."""
     return f"{first}..{last}"
 
 
