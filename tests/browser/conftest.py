@@ -28,6 +28,11 @@ FLAGS = (
 SCREENS = pytest.mark.parametrize(
     ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.long)]
 )
+_COUNT_TURNS = """
+from datetime import timedelta
+from audit.reports.count_job import count_everything
+list(count_everything(timedelta()))
+"""
 #: Seconds until the server must answer: it loads the demonstration first.
 PATIENCE = 300
 # A page may wait for a machine that is busy with other tests.
@@ -56,6 +61,15 @@ class Server:
         """A message that a participant writes on a channel; gives the answer."""
         names = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": participant}
         return self._post("sessions/message", {**names, "user_message": text})
+
+    def manage(self, *words: str) -> None:
+        """Run a `manage.py` command on its database."""
+        command = [sys.executable, str(ROOT / "manage.py"), *words]
+        subprocess.run(command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.DEVNULL)
+
+    def count_turns(self) -> None:
+        """Count all turns for the reports, also those of the last minute, which the job leaves for its next run."""
+        self.manage("shell", "-v0", "-c", _COUNT_TURNS)
 
     def _post(self, path: str, body: dict[str, str], key: str = "") -> Any:
         headers = {"Authorization": f"Api-Key {key or self.api_key}", "Content-Type": "application/json"}

@@ -1,28 +1,19 @@
 """Alerts: a rule is made with its past in sight, fires, is seen on Home, and is silenced by keyboard."""
 
-import subprocess
-import sys
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import ROOT, SCREENS, Server, Visitor
+from tests.browser.conftest import SCREENS, Server, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
-
-
-def manage(server: Server, *words: str) -> None:
-    command = [sys.executable, str(ROOT / "manage.py"), *words]
-    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
 
 
 @SCREENS
 def test_an_alert_fires_and_is_silenced(server: Server, ada: Visitor, width: int, scheme: str) -> None:
     for text in ("a toboggan, please", "three umbrellas", "a toboggan, please"):
         server.say(text)
-    manage(server, "jobs", "--once", "count_turns")
-    manage(server, "report", "--count-again")
+    server.count_turns()
     title = f"Nobody understands ({scheme})"
 
     page = ada.at(width, scheme).go("/admin/audit/cealertrule/add/").page
@@ -39,7 +30,7 @@ def test_an_alert_fires_and_is_silenced(server: Server, ada: Visitor, width: int
     no_violations(page)
     assert ada.fits
 
-    manage(server, "jobs", "--once", "check_alerts")
+    server.manage("jobs", "--once", "check_alerts")
     ada.go("/admin/")
     alert = page.get_by_text(f"{title}: ")
     expect(alert).to_be_visible()

@@ -2,15 +2,13 @@
 
 import re
 import struct
-import subprocess
-import sys
 from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import ROOT, SCREENS, Server, Visitor
+from tests.browser.conftest import SCREENS, Server, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -22,8 +20,7 @@ _ANY_INTENT = re.compile("(Another|Choose an) intent")
 def test_a_number_leads_to_its_turns(server: Server, ada: Visitor, width: int, scheme: str) -> None:
     for text in ("Hello", "a windmill, please", "where is my order", "a windmill, please"):
         server.say(text)
-    command = [sys.executable, str(ROOT / "manage.py"), "report", "--count-again"]
-    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    server.count_turns()
     ada.at(width, scheme).go("/admin/audit/ceaudit/reports/")
     page = ada.page
     expect(page.get_by_role("img", name="Turns by day")).to_be_visible()
@@ -41,8 +38,7 @@ def test_a_number_leads_to_its_turns(server: Server, ada: Visitor, width: int, s
 @pytest.mark.parametrize("page_name", ["", "times/"])
 def test_a_chart_is_saved_as_picture_and_drawing(server: Server, ada: Visitor, page_name: str) -> None:
     server.say("Hello")
-    command = [sys.executable, str(ROOT / "manage.py"), "report", "--count-again"]
-    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    server.count_turns()
     page = ada.go(f"/admin/audit/ceaudit/reports/{page_name}").page
     button = page.get_by_role("button", name="PNG").first
     button.focus()
@@ -65,8 +61,7 @@ def test_a_chart_is_saved_as_picture_and_drawing(server: Server, ada: Visitor, p
 def test_each_page_of_the_reports_can_be_read(server: Server, ada: Visitor, width: int, scheme: str, name: str) -> None:
     for text in ("Hello", "a windmill, please", "where is my order"):
         server.say(text)
-    command = [sys.executable, str(ROOT / "manage.py"), "report", "--count-again"]
-    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    server.count_turns()
     page = ada.at(width, scheme).go(f"/admin/audit/ceaudit/reports/{name}/?days=30").page
     charts, tables = page.get_by_role("img").count(), page.locator("#main table").count()
     assert tables >= min(charts, 1)
@@ -79,8 +74,7 @@ def test_an_unknown_message_becomes_a_phrase(server: Server, ada: Visitor, width
     thing = {"light": "parcel", "dark": "bouquet"}[scheme]
     for text in (f"gift wrapping for my {thing}", f"Gift wrapping for my {thing}s!", "can I pay by cheque"):
         server.say(text)
-    command = [sys.executable, str(ROOT / "manage.py"), "jobs", "--once", "update_inbox"]
-    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    server.manage("jobs", "--once", "update_inbox")
     page = ada.at(width, scheme).go("/admin/audit/ceaudit/inbox/").page
     group = page.get_by_role("region", name=f"Gift wrapping for my {thing}s!")
     expect(group).to_contain_text("2 messages")
@@ -103,8 +97,7 @@ def test_an_unknown_message_becomes_a_phrase(server: Server, ada: Visitor, width
 def run_inbox(server: Server, *texts: str) -> None:
     for text in texts:
         server.say(text)
-    command = [sys.executable, str(ROOT / "manage.py"), "jobs", "--once", "update_inbox"]
-    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, stdout=subprocess.DEVNULL)
+    server.manage("jobs", "--once", "update_inbox")
 
 
 def test_an_unknown_message_is_a_phrase_after_four_clicks(server: Server, ada: Visitor) -> None:
