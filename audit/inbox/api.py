@@ -13,6 +13,7 @@ from audit.api.serializers import ClosedSerializer
 from audit.inbox.decide import LONGEST_NOTE, Action, GroupGone, decide
 from audit.inbox.page import MOST_EXAMPLES
 from audit.models import CeInboxGroup
+from audit.models.inbox_order import order_groups
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
@@ -60,7 +61,7 @@ class InboxGroupSerializer(serializers.Serializer[Any]):
 
 
 class InboxPageSerializer(serializers.Serializer[Any]):
-    """A page of groups, the largest first."""
+    """A page of groups, in the order of the inbox."""
 
     next = serializers.IntegerField(allow_null=True, help_text="The number of the next page.")
     results = InboxGroupSerializer(many=True)
@@ -89,14 +90,18 @@ class InboxView(ApiView):
         responses={200: InboxPageSerializer},
     )
     def get(self, request: Request) -> Response:
-        """The groups of messages that the bot could not serve, the largest first. A job updates them."""
+        """The groups of messages that the bot could not serve, in the order of the inbox. A job updates them.
+
+        Most messages of the last seven days first, then most messages of the period. Messages that nobody understood
+        and that came only within a flow come last.
+        """
         key = request.auth
         assert isinstance(key, CeApiKey)  # Checked by HasScope.
         wanted = {"workspace_id": key.workspace_id, "status": _read_choice(request, "status", STATUSES) or "OPEN"}
         if kind := _read_choice(request, "kind", KINDS):
             wanted["kind"] = kind
         size, page = read_page_size(request, PAGE, MOST), min(read_number(request, "page") or 1, _BIGGEST // MOST)
-        groups = CeInboxGroup.objects.filter(**wanted).select_related("assigned_to").order_by("-messages", "id")
+        groups = order_groups(CeInboxGroup.objects.filter(**wanted).select_related("assigned_to"))
         shown = list(groups[(page - 1) * size : page * size + 1])
         answer = {"next": page + 1 if len(shown) > size else None, "results": _describe_groups(shown[:size])}
         return Response(InboxPageSerializer(answer).data)

@@ -1,4 +1,4 @@
-"""Group short texts by likeness. Pure functions; 100,000 messages take seconds.
+"""Group short texts by likeness, then groups by topic. Pure functions; 100,000 messages take seconds.
 
 The wordings are compared in the order in which they came first. So one that comes later changes no group before it, and
 groups that grow message by message are those of all messages at once.
@@ -8,11 +8,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
-from convengine.engine.phrases.words import detect_languages, read_telling_words
+from convengine.engine.phrases.words import TellingWord, detect_languages, read_telling_words
 from convengine.engine.text.compare import match_text
 
 #: How alike two texts must be, from 0 to 100.
@@ -21,8 +22,12 @@ _LIKENESS = 86
 MOST_WORDINGS = 20_000
 #: Wordings that a group names besides its leader.
 MOST_EXAMPLES = 9
-#: How many groups are compared by meaning, the largest ones.
+#: How many groups are compared with each other, the largest ones.
 MOST_MERGED = 2_000
+#: What two messages about the same share: more than this part of their words, and at least words of this weight.
+_COMMON_SHARE, _COMMON_WEIGHT = 0.5, 2.0
+#: How much a word counts that says when or how many, or says little.
+_LIGHT = 0.5
 
 
 class Subject(NamedTuple):
@@ -93,7 +98,7 @@ class Group:
         return self.leader.workspace
 
 
-#: Finds for each message the index of an earlier one that means the same; null for none.
+#: Finds for each message the index of an earlier one about the same; null for none.
 FindSimilar = Callable[[Sequence[Message]], Sequence[int | None]]
 
 
@@ -155,23 +160,76 @@ def _sort_groups(groups: Iterable[Group]) -> list[Group]:
 
 
 def merge_groups(groups: Sequence[Group], find_similar: FindSimilar) -> list[Group]:
-    """Groups with the same meaning as one, largest first."""
+    """Groups about the same as one, largest first."""
     return _sort_groups(_merge_groups(groups, find_similar))
 
 
 def _merge_groups(groups: Sequence[Group], find_similar: FindSimilar) -> list[Group]:
-    """Each group joins the earlier, larger one that means the same, unless that one joined another."""
+    """Each group joins the earlier, larger one about the same, unless that one joined another."""
     joined: set[int] = set()
     for index, earlier in enumerate(find_similar([group.leader for group in groups[:MOST_MERGED]])):
         if earlier is not None and earlier not in joined:
             joined.add(index)
-            groups[earlier].wordings += groups[index].wordings
+            groups[earlier].wordings = _sort_wordings(groups[earlier].wordings + groups[index].wordings)
     return [group for index, group in enumerate(groups) if index not in joined]
+
+
+def find_common_topics(texts: Sequence[str]) -> list[int | None]:
+    """For each text the index of an earlier one about the same; null for none.
+
+    The text that is like most others stands for a topic: a phrase of its words would catch the others. Then the one
+    that is like most of the rest. So all texts of a topic are like one text, and no chain of them is a topic.
+    """
+    alike = _find_alike(list(map(_weigh_words, texts)))
+    first_of: list[int | None] = [None] * len(texts)
+    free = set(range(len(texts)))
+    # The size of a topic only gets smaller, so it is counted again when it comes up.
+    queue = [(-len(others), index) for index, others in alike.items()]
+    heapify(queue)
+    while queue:
+        size, index = heappop(queue)
+        topic = (alike[index] | {index}) & free if index in free else set()
+        if len(topic) < 2:
+            continue
+        if len(topic) - 1 < -size:
+            heappush(queue, (1 - len(topic), index))
+            continue
+        first = min(topic)
+        for member in topic - {first}:
+            first_of[member] = first
+        free -= topic
+    return first_of
+
+
+def _find_alike(weighed: Sequence[Mapping[str, float]]) -> dict[int, set[int]]:
+    """The texts that share enough words, by index, for each that has any."""
+    having: dict[str, list[int]] = defaultdict(list)
+    for index, weights in enumerate(weighed):
+        for term in weights:
+            having[term].append(index)
+    totals = [sum(weights.values()) for weights in weighed]
+    alike: dict[int, set[int]] = defaultdict(set)
+    for index, weights in enumerate(weighed):
+        shared: dict[int, float] = defaultdict(float)
+        for term, weight in weights.items():
+            for other in having[term]:
+                shared[other] += weight
+        for other, common in shared.items():
+            together = totals[index] + totals[other] - common
+            if other != index and common >= _COMMON_WEIGHT and common > _COMMON_SHARE * together:
+                alike[index].add(other)
+    return alike
+
+
+def _weigh_words(text: str) -> dict[str, float]:
+    """The telling words of a text, each with how much it counts."""
+    return {word.term: _LIGHT if word.light or word.vague else 1.0 for word in _read_words(text)}
 
 
 def normalise(text: str) -> str:
     """The telling words of a text in alphabetical order; of a text without any, the text itself."""
-    terms: set[str] = set()
-    for language in detect_languages(text)[:1]:
-        terms.update(word.term for word in read_telling_words(text, language))
-    return " ".join(sorted(terms)) or match_text(text)
+    return " ".join(sorted({word.term for word in _read_words(text)})) or match_text(text)
+
+
+def _read_words(text: str) -> list[TellingWord]:
+    return [word for language in detect_languages(text)[:1] for word in read_telling_words(text, language)]

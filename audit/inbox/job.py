@@ -10,7 +10,15 @@ from django.utils.timezone import localdate
 
 from audit.inbox.collect import read_messages, read_texts
 from audit.inbox.entries import BY_WORDS, Entry, list_entries, load_entries, store_entries
-from audit.inbox.grouping import Group, Message, group_by_leader, group_by_subject, list_wordings, merge_groups
+from audit.inbox.grouping import (
+    Group,
+    Message,
+    find_common_topics,
+    group_by_leader,
+    group_by_subject,
+    list_wordings,
+    merge_groups,
+)
 from audit.models import CeInboxGroup, CeInboxProgress
 from audit.models.inbox import make_fingerprint
 from convengine.engine.phrases.matching import match_phrases
@@ -117,12 +125,17 @@ def _group_workspace(kind: CeInboxGroup.Kind, entries: Sequence[Entry]) -> list[
     compared = [entry for entry in entries if entry.leader]
     leader_of = {entry.wording: entry.leader for entry in compared}
     groups = group_by_leader(list_wordings((entry.wording, entry.message) for entry in compared), leader_of)
-    return merge_groups(groups, _find_similar) if vectors.is_installed() else groups
+    groups = merge_groups(groups, lambda leaders: find_common_topics(_list_texts(leaders)))
+    return merge_groups(groups, _find_same_meaning) if vectors.is_installed() else groups
 
 
-def _find_similar(leaders: Sequence[Message]) -> list[int | None]:
+def _find_same_meaning(leaders: Sequence[Message]) -> list[int | None]:
+    return vectors.find_similar_earlier(_list_texts(leaders), _SAME_MEANING)
+
+
+def _list_texts(leaders: Sequence[Message]) -> list[str]:
     texts = read_texts(leader.turn for leader in leaders)
-    return vectors.find_similar_earlier([texts.get(leader.turn, "") for leader in leaders], _SAME_MEANING)
+    return [texts.get(leader.turn, "") for leader in leaders]
 
 
 def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:

@@ -17,12 +17,11 @@ from audit.inbox.decide import Action, GroupGone, decide
 from audit.inbox.entries import BY_WORDS
 from audit.inbox.job import MOST_GROUPS, PERIOD
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
+from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.narration import phrases as narration_phrases
 from audit.timeline.addresses import turn_url
 from convengine.engine.forms.stages import FIELDS_READ
-from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.rules.row_names import name_row, quote_name
-from convengine.engine.steps.intents.classifiers import list_matching_patterns
+from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, suggest_intents
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
@@ -81,10 +80,12 @@ class GroupLine:
     examples: Sequence[str]
     comments: Sequence[str] = ()
     actions: Sequence[Link] = field(default_factory=list)
+    #: Why no intent is suggested; blank if one is.
+    hint: str = ""
 
 
 def inbox_page(request: HttpRequest) -> HttpResponse:
-    """The groups of a kind and status, largest first; what is sent decides about one of them."""
+    """The groups of a kind and status, what to teach first comes first; what is sent decides about one of them."""
     require_right(request, RIGHT)
     if request.method == "POST":
         require_right(request, RIGHT_TO_DECIDE)
@@ -92,7 +93,7 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
     status, kind = request.GET.get("status", ""), request.GET.get("kind", "")
     status = status if status in _STATUS.values else _STATUS.OPEN.value
     kind = kind if kind in Kind.values else Kind.NOT_UNDERSTOOD.value
-    groups = CeInboxGroup.objects.select_related("assigned_to").order_by("-messages", "id")
+    groups = order_groups(CeInboxGroup.objects.select_related("assigned_to"))
     is_mine = bool(request.GET.get("mine"))
     groups = (
         groups.filter(assigned_to=request.user.pk, status=_STATUS.OPEN)
@@ -111,6 +112,7 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
         "tabs": list_tabs(),
         "kind": kind,
         "about": ABOUT[kind],
+        "order": ORDER_OF_NOT_UNDERSTOOD if kind == Kind.NOT_UNDERSTOOD and not is_mine else ORDER,
         "status": status,
         "choices": _STATUS.choices,
         "is_mine": is_mine,
@@ -172,8 +174,9 @@ def _build_line(
     url = turn_url(leader.conversation_id, leader.turn_no) if leader else ""
     if group.kind in BY_WORDS:
         title = texts[0] if texts and leader else ""
-        actions = _list_teaching_links(group, title, snapshot) if title and may_teach else []
-        return GroupLine(group, title, bool(title), url, texts[1:], actions=actions)
+        actions = _list_teaching_links(group, texts, snapshot) if title and may_teach else []
+        hint = NOTHING_SUGGESTED if actions and not any(action.reason for action in actions) else ""
+        return GroupLine(group, title, bool(title), url, texts[1:], actions=actions, hint=hint)
     title, actions = _describe_subject(group, snapshot)
     own = [comment for turn in shown for comment in comments.get(turn.turn_id, ())]
     return GroupLine(group, title, False, url, list(dict.fromkeys(texts)), own, actions if may_teach else [])
@@ -190,30 +193,20 @@ def _read_text(group: CeInboxGroup, turn: CeConversationHistory) -> str:
     return shorten((turn.user_input or "").strip(), 300)
 
 
-def _list_teaching_links(group: CeInboxGroup, text: str, snapshot: Snapshot) -> list[Link]:
-    """The intents whose phrases come nearest, then the page for any other."""
+def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Snapshot) -> list[Link]:
+    """The intents whose phrases come nearest, then the page for any other, and the one for a new flow."""
     if group.status == _STATUS.UNDERSTOOD:
         return []
-    matches = match_phrases(snapshot, text)
-    titles = {code(row.intent_code): row.display_name or row.intent_code for row in snapshot.enabled_rows(rows.Intent)}
     links = [
-        Link(
-            titles.get(match.intent, match.intent),
-            teach_url(group=group.pk, intent=match.intent),
-            f"shares “{'”, “'.join(word.text for word in match.words)}” with “{match.phrase.text}”",
-        )
-        for match in (*matches.hits, *matches.near)[:MOST_SUGGESTIONS]
+        Link(suggestion.title, teach_url(group=group.pk, intent=suggestion.intent), suggestion.reason)
+        for suggestion in suggest_intents(snapshot, texts, MOST_SUGGESTIONS)
     ]
-    known = {match.intent for match in matches.hits}
-    for row in list_matching_patterns(snapshot, text)[:MOST_SUGGESTIONS]:
-        if (intent := code(row.intent_code)) not in known:
-            known.add(intent)
-            url = teach_url(group=group.pk, intent=intent)
-            links.append(
-                Link(titles.get(intent, intent), url, f"its pattern {quote_name(name_row(row.table, row))} fits")
-            )
-    new_flow = Link("New flow", reverse("admin:config_admin_ceintent_start"))
-    return [*links, Link("Another intent" if links else "Choose an intent", teach_url(group=group.pk)), new_flow]
+    new_flow = f"{reverse('admin:config_admin_ceintent_start')}?{urlencode({'group': group.pk})}"
+    return [
+        *links,
+        Link("Another intent" if links else "Choose an intent", teach_url(group=group.pk)),
+        Link("New flow with these messages", new_flow),
+    ]
 
 
 def teach_url(**values: Any) -> str:

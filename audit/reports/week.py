@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Subquery, Sum, Window
+from django.db.models import Count, OuterRef, Subquery, Sum, Window
 from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeInboxGroup
+from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.reports.days import floor_hour
 from audit.reports.effect import (
     RATES,
@@ -24,15 +25,14 @@ from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import Selection, Totals, read_releases_of
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.app_interfaces import IntentShift, MessageGroup, Verdict, WeekRate, WeekSummary
 from convengine.server.sessions.models import CeConversationHistory
 
 WEEK = timedelta(days=7)
 #: From this share on, in percent, somebody should look, whatever it was before.
 _HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, HANDED_OVER: 30.0, FAILED: 3.0}
-#: How many groups the week shows, of how many of the largest.
-MOST_GROUPS, _CANDIDATES = 3, 50
+#: How many groups the week shows.
+MOST_GROUPS = 3
 _LONGEST_TEXT = 120
 
 
@@ -60,6 +60,7 @@ def summarise_week(until: datetime | None = None) -> WeekSummary:
             )
             for group in groups
         ],
+        ORDER_OF_NOT_UNDERSTOOD,
         reverse("admin:audit_ceaudit_reports"),
         reverse("admin:audit_ceaudit_inbox"),
         reverse("admin:audit_ceaudit_weekly"),
@@ -95,19 +96,13 @@ def _list_rates(
 
 
 def _list_largest_groups() -> list[Any]:
-    """The open groups with the most messages of the week; each knows how many are open. One query.
-
-    Messages that were said within a flow come last: most of them are answers to its questions, not something to teach.
-    """
+    """The first open groups in the order of the inbox; each knows how many are open. One query."""
     leader = CeConversationHistory._base_manager.filter(pk=OuterRef("leader"))
-    text, intent = (Subquery(leader.values(name)[:1]) for name in ("user_input", "intent_code"))
     groups = CeInboxGroup.objects.filter(
         status=CeInboxGroup.Status.OPEN, kind=CeInboxGroup.Kind.NOT_UNDERSTOOD
     ).annotate(
-        text=text,
-        intent=intent,
+        text=Subquery(leader.values("user_input")[:1]),
         count_of_groups=Window(Count("pk")),
         count_of_messages=Window(Sum("messages")),
     )
-    largest = groups.order_by(F("this_week").desc(), F("messages").desc(), "id")[:_CANDIDATES]
-    return sorted(largest, key=lambda group: group.intent not in (None, "", UNKNOWN))[:MOST_GROUPS]
+    return list(order_groups(groups)[:MOST_GROUPS])

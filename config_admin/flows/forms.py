@@ -49,6 +49,8 @@ TYPES_OF_INPUTS: Mapping[str, Sequence[str]] = {
     "pattern": ("pattern",),
     "after": DATES,
 }
+#: The most characters of a phrase.
+LONGEST_PHRASE = 500
 ASKING = f"{FlowKind.collect} {FlowKind.lookup}"
 LOCALES: Mapping[str, str] = {
     "": "As the conversation",
@@ -181,8 +183,8 @@ class FlowForm(forms.Form):
         lines = split_lines(self.cleaned_data["phrases"])
         if len(lines) > 500:
             raise forms.ValidationError(f"There are {len(lines)} phrases. Enter at most 500.")
-        if too_long := next((line for line in lines if len(line) > 500), None):
-            raise forms.ValidationError(f"“{too_long[:40]}…” is longer than 500 characters. Shorten it.")
+        if too_long := next((line for line in lines if len(line) > LONGEST_PHRASE), None):
+            raise forms.ValidationError(f"“{too_long[:40]}…” is longer than {LONGEST_PHRASE} characters. Shorten it.")
         return "\n".join(lines)
 
     def clean(self) -> dict[str, Any]:

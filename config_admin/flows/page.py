@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.given_messages import read_given_messages
 from config_admin.editing.links import (
     column_label,
     flow_page_url,
@@ -32,6 +33,7 @@ from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.flows import COLLECT, CONFIRM, DONE, FAILED, FlowKind, FlowRefused, Values
 from config_admin.flows.forms import (
     ASKING,
+    LONGEST_PHRASE,
     TYPES_OF_INPUTS,
     FieldForms,
     FlowForm,
@@ -59,7 +61,7 @@ from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.scope import ANY, HAND_OVER
@@ -179,13 +181,16 @@ class _FlowPage:
     # --- the forms ----------------------------------------------------------------------------------------------
 
     def _open(self) -> PageForms:
-        values, fields, questions = list_initial(self.stored) if self.stored else (self._read_kind(), [], [])
+        values, fields, questions = list_initial(self.stored) if self.stored else (self._read_address(), [], [])
         return self._make_forms(values, fields, questions, extra=0 if self.stored else 1)
 
-    def _read_kind(self) -> Values:
-        """The kind that a link to the page chooses."""
-        kind = self.request.GET.get("kind")
-        return {"kind": kind} if kind in list(FlowKind) else {}
+    def _read_address(self) -> Values:
+        """The kind that a link to the page chooses, and the messages of the inbox that become phrases."""
+        kind, given = self.request.GET.get("kind"), read_given_messages(self.request)
+        values: Values = {"kind": kind} if kind in list(FlowKind) else {}
+        if given:
+            values["phrases"] = "\n".join(shorten_line(message.text, LONGEST_PHRASE) for message in given)
+        return values
 
     def _make_forms(self, values: Values, fields: list[Values], questions: list[Values], extra: int) -> PageForms:
         forms = PageForms(

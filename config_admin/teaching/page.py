@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from config_admin.drafts.middleware import offer_drafts
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.given_messages import RIGHT, add_given_messages, read_given_messages, read_number
 from config_admin.editing.links import workspace_url
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
@@ -29,34 +30,25 @@ from config_admin.teaching.trial import (
     try_lesson,
 )
 from config_admin.transfer.apply_import import ImportRefused, add_document
-from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.rules.row_names import name_row, quote_name
-from convengine.engine.steps.intents.classifiers import list_matching_patterns
+from convengine.engine.steps.intents.suggestions import (
+    NOTHING_SUGGESTED,
+    SuggestedIntent,
+    map_intent_titles,
+    suggest_intents,
+)
 from convengine.engine.text.compare import code, shorten_line, storable
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.release_settings import MODE
-from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import StoredMessage, access_log, turn_reader
+from convengine.server.app_interfaces import StoredMessage, turn_reader
 from convengine.server.database.sql import database_time
-from convengine.server.sessions.models import CeConversationHistory
 
 TITLE = "Teach this"
-#: The right to read messages.
-RIGHT = "ce_sessions.view_ceconversationhistory"
 #: Messages of the period that a trial reads, and changed ones that the page shows of each kind.
 MOST_MESSAGES, MOST_SHOWN = 100_000, 12
 _MOST_PHRASES, _LONGEST, _SUGGESTED = 50, 500, 4
 _PHRASES = rows.Classifier.table
-
-
-class Suggestion(NamedTuple):
-    """An intent that the messages may mean, and why."""
-
-    intent: str
-    title: str
-    reason: str = ""
 
 
 class OfferedPhrase(NamedTuple):
@@ -93,9 +85,9 @@ def teach(request: HttpRequest) -> HttpResponse:
     if not admin.site.get_model_admin(control_plane()[_PHRASES]).has_add_permission(request):
         raise PermissionDenied
     snapshot = get_editor_context(request).snapshot
-    group = _read_number(request, "group")
-    given = _read_messages(request, group)
-    suggestions = _suggest_intents(snapshot, given)
+    group = read_number(request, "group")
+    given = read_given_messages(request)
+    suggestions = suggest_intents(snapshot, [message.text for message in given], _SUGGESTED)
     choice = _read_choice(request, snapshot, given, suggestions)
     trial = _try(request, snapshot, choice) if choice.intent and not choice.problem else None
     context: dict[str, Any] = {}
@@ -126,66 +118,20 @@ def teach(request: HttpRequest) -> HttpResponse:
         "draft": getattr(request, "ce_draft", None),
         "is_reviewed": live_settings.read(snapshot, MODE).value == "REVIEWED",
         "form_url": _form_url(request, choice),
-        "new_flow_url": reverse("admin:config_admin_ceintent_start"),
+        "nothing_suggested": NOTHING_SUGGESTED,
+        "new_flow_url": add_given_messages(reverse("admin:config_admin_ceintent_start"), request),
         "is_post": request.method == "POST",
         **(_describe_trial(snapshot, trial) if trial else {}),
     }
     return TemplateResponse(request, "config_admin/teach.html", context)
 
 
-def _read_number(request: HttpRequest, name: str) -> int | None:
-    number = request.GET.get(name, "")
-    return int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else None
-
-
-def _read_messages(request: HttpRequest, group: int | None) -> list[StoredMessage]:
-    """The wordings of the group, or the message of the turn. The access is logged. None without the right to read."""
-    if not request.user.has_perm(RIGHT):
-        return []
-    if group is not None:
-        access_log().log_row_access(request, None)
-        return turn_reader().list_group_messages(group)
-    turn = CeConversationHistory.objects.filter(pk=_read_number(request, "message_of") or 0).first()
-    if turn is None:
-        return []
-    access_log().log_row_access(request, turn)
-    return [StoredMessage(turn.pk, turn.user_input.strip())] if turn.user_input and turn.user_input.strip() else []
-
-
-def _suggest_intents(snapshot: Snapshot, given: Sequence[StoredMessage]) -> list[Suggestion]:
-    """The intents whose phrases come nearest to the messages, the nearest first."""
-    titles = _map_titles(snapshot)
-    best: dict[str, tuple[float, Suggestion]] = {}
-    for message in given:
-        matches = match_phrases(snapshot, message.text)
-        for match in (*matches.hits, *matches.near):
-            if match.intent in titles and match.score > best.get(match.intent, (0.0, None))[0]:
-                words = "”, “".join(word.text for word in match.words)
-                reason = f"shares “{words}” with “{match.phrase.text}”"
-                best[match.intent] = (match.score, Suggestion(match.intent, titles[match.intent], reason))
-        for row in list_matching_patterns(snapshot, message.text):
-            intent, reason = code(row.intent_code), f"its pattern {quote_name(name_row(row.table, row))} fits"
-            best.setdefault(intent, (0.0, Suggestion(intent, titles.get(intent, intent), reason)))
-    ranked = sorted(best.values(), key=lambda entry: (-entry[0], entry[1].intent))
-    return [suggestion for _, suggestion in ranked[:_SUGGESTED]]
-
-
-def _map_titles(snapshot: Snapshot) -> Mapping[str, str]:
-    """The enabled intents that phrases may lead to, with what they are called."""
-    enabled = snapshot.enabled_rows(rows.Intent)
-    return {
-        code(row.intent_code): row.display_name or row.intent_code
-        for row in enabled
-        if code(row.intent_code) not in (ANY, UNKNOWN)
-    }
-
-
 def _list_intents(snapshot: Snapshot) -> list[tuple[str, str]]:
-    return sorted(_map_titles(snapshot).items(), key=lambda item: item[1].casefold())
+    return sorted(map_intent_titles(snapshot).items(), key=lambda item: item[1].casefold())
 
 
 def _read_choice(
-    request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage], suggestions: Sequence[Suggestion]
+    request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage], suggestions: Sequence[SuggestedIntent]
 ) -> Choice:
     """What was sent; at first all wordings, for the intent in the address."""
     if request.method != "POST":
@@ -198,7 +144,10 @@ def _read_choice(
         offered = [OfferedPhrase(text, str(number) in used) for number, text in enumerate(texts)]
         choice = Choice(offered, more=storable(request.POST.get("more", ""))[: _LONGEST * _MOST_PHRASES])
         typed = request.POST.get("intent", "")
-        typed = request.POST.get("other", "") if typed in ("", "other") else typed
+        other = request.POST.get("other", "").strip()
+        # What was typed since the page was shown counts, whatever is chosen above it.
+        if typed in ("", "other") or (other and other != request.POST.get("other_before", "")):
+            typed = other
     choice.typed = storable(typed).strip()
     choice.intent, choice.problem = _read_intent(snapshot, choice.typed)
     if request.method == "POST" and not choice.problem:
@@ -218,7 +167,7 @@ def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
     """The code of an intent that was typed as code or title, and the problem if there is none."""
     if not typed:
         return "", ""
-    titles = _map_titles(snapshot)
+    titles = map_intent_titles(snapshot)
     # A choice of the list reads "Order status (ORDER_STATUS)".
     inner = typed[typed.rfind("(") + 1 : -1] if typed.endswith(")") else typed
     for name in (typed, inner):
@@ -298,7 +247,7 @@ class MessageList(NamedTuple):
 
 
 def _describe_trial(snapshot: Snapshot, trial: Trial) -> dict[str, Any]:
-    titles = _map_titles(snapshot)
+    titles = map_intent_titles(snapshot)
     return {
         "trial": trial,
         "lesson_title": titles.get(trial.lesson.intent, trial.lesson.intent),

@@ -325,8 +325,10 @@ class WeekSummary(NamedTuple):
     effects: Sequence[ReleaseEffect]
     inbox_groups: int
     inbox_messages: int
-    #: The largest groups of the week.
+    #: The first groups in the order of the inbox.
     largest_groups: Sequence[MessageGroup]
+    #: This order in words.
+    inbox_order: str
     report_url: str
     inbox_url: str
     weekly_url: str

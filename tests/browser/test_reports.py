@@ -117,6 +117,36 @@ def test_an_unknown_message_is_a_phrase_after_four_clicks(server: Server, ada: V
     assert page.url.endswith("/inbox/")
 
 
+@pytest.mark.parametrize("text", ["a juggling licence", "an order of juggling balls"])
+def test_teaching_from_home_takes_four_clicks_with_any_intent(server: Server, ada: Visitor, text: str) -> None:
+    """Home, an intent of the list, what it would change, saved; whether another intent is suggested or none."""
+    run_inbox(server, *[text] * 12)
+    page = ada.at(390, "light").go("/admin/").page
+    with page.expect_navigation():
+        page.locator(".ce-teach-first").get_by_role("link", name=text).click()
+    no_violations(page)
+    assert ada.fits
+    option = page.locator("#all-intents option").first.get_attribute("value") or ""
+    # Choosing an entry of the list is one click; a browser driven by a program can only type it.
+    page.get_by_label("Search all intents").fill(option)
+    for name in ("Try", "Save"):
+        with page.expect_navigation():
+            page.get_by_role("button", name=name, exact=True).click()
+    expect(page.locator("#main")).to_contain_text("saved.")
+
+
+def test_a_new_flow_takes_the_messages_of_a_group_along(server: Server, ada: Visitor) -> None:
+    run_inbox(server, "rent a unicycle", "rent a unicycle", "I want to rent a unicycle")
+    page = ada.at(390, "dark").go("/admin/audit/ceaudit/inbox/").page
+    group = page.get_by_role("region", name="rent a unicycle")
+    expect(group).to_contain_text("so no intent is suggested")
+    no_violations(page)
+    assert ada.fits
+    with page.expect_navigation():
+        group.get_by_role("link", name="New flow with these messages").click()
+    expect(page.locator("#id_phrases")).to_have_value(re.compile("rent a unicycle"))
+
+
 def test_a_message_is_taught_by_keyboard(server: Server, ada: Visitor) -> None:
     run_inbox(server, *["is there a playground"] * 3)
     page = ada.at(768, "dark").go("/admin/audit/ceaudit/inbox/").page

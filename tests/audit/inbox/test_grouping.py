@@ -9,9 +9,11 @@ from audit.inbox.grouping import (
     Group,
     Message,
     choose_wordings,
+    find_common_topics,
     find_leaders,
     group_by_leader,
     list_wordings,
+    merge_groups,
     normalise,
 )
 
@@ -57,6 +59,31 @@ def test_a_text_of_small_words_alone_is_a_text_too() -> None:
     assert normalise("what is it?") == "what is it?"
     assert normalise("") == ""
     assert group_messages(messages("", " ")) == []
+
+
+def test_groups_that_one_phrase_would_catch_are_one() -> None:
+    texts = ["do you sell gift cards", "can I buy a gift card", "gift cards please", "are you open on sundays"]
+    assert find_common_topics(texts) == [None, 0, 0, None]
+
+
+def test_groups_that_share_less_than_half_of_their_words_stay_apart() -> None:
+    assert find_common_topics(["change my delivery address", "change the delivery date"]) == [None, None]
+    assert find_common_topics(["is there a discount", "a student discount"]) == [None, None]
+    assert find_common_topics(["do you deliver on sunday", "is it open on sunday at ten"]) == [None, None]
+    assert find_common_topics(["", "", "the"]) == [None, None, None]
+
+
+def test_the_largest_group_of_a_topic_takes_the_others() -> None:
+    given_messages = messages("gift cards please", *["do you sell gift cards"] * 3, *["can I buy a gift card"] * 2)
+    groups = merge_groups(group_messages(given_messages), lambda leaders: find_common_topics([m.text for m in leaders]))
+    assert [[len(wording.messages) for wording in group.wordings] for group in groups] == [[3, 2, 1]]
+    assert groups[0].leader.text == "do you sell gift cards"
+
+
+@given(st.lists(st.lists(st.sampled_from(["gift", "card", "sell", "buy", "shop"]), max_size=4).map(" ".join)))
+def test_a_topic_begins_with_its_largest_group_and_is_in_no_other(given_texts: list[str]) -> None:
+    for index, first in enumerate(find_common_topics(given_texts)):
+        assert first is None or (first < index and find_common_topics(given_texts)[first] is None)
 
 
 @given(st.lists(st.text(max_size=20), max_size=30))

@@ -1,7 +1,7 @@
 """The page of the inbox: what a group may mean, teaching it in few clicks, and deciding about it."""
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -10,9 +10,12 @@ from django.urls import reverse
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.inbox.job import update_inbox
 from audit.models import CeAccessLog, CeInboxGroup
+from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD
+from audit.reports.week import summarise_week
 from config_admin.models import CeIntentClassifier
+from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.audit.inbox.test_collect import make_form
 from tests.worlds import create_help_desk
@@ -53,10 +56,48 @@ def test_a_group_leads_to_the_page_that_teaches_it(analyst: Client, address: str
     first = analyst.get(address).context["lines"][0]
     assert (first.group.messages, first.title) == (2, "membership of the library")
     suggestion, other, flow = first.actions
-    assert (suggestion.label, other.label, flow.label) == ("FEES", "Another intent", "New flow")
+    assert (suggestion.label, other.label, flow.label) == ("FEES", "Another intent", "New flow with these messages")
     assert "shares “membership”" in suggestion.reason
     assert "membership" not in suggestion.url
     assert analyst.get(suggestion.url).context["trial"].lesson.phrases == ("membership of the library",)
+
+
+def test_without_a_suggestion_the_page_says_why_and_a_new_flow_takes_the_messages_along(
+    analyst: Client, address: str
+) -> None:
+    fill("parking spaces", "parking spaces")
+    (line,) = analyst.get(address).context["lines"]
+    assert line.hint == NOTHING_SUGGESTED
+    choose, flow = line.actions
+    assert (choose.label, flow.label) == ("Choose an intent", "New flow with these messages")
+    assert NOTHING_SUGGESTED.encode() in analyst.get(choose.url).content
+    assert analyst.get(flow.url).context["form"]["phrases"].value() == "parking spaces"
+    writer = member("abe")
+    User.objects.get(username="abe").user_permissions.set(
+        Permission.objects.filter(codename__startswith="add_ce", content_type__app_label="config_admin")
+    )
+    assert writer.get(flow.url).context["form"]["phrases"].value() in (None, "")
+
+
+def test_the_order_is_that_of_home_and_is_said(analyst: Client, address: str) -> None:
+    fill("parking spaces", "bicycle stands", "bicycle stands", "coffee machine")
+    CeInboxGroup.objects.filter(messages=2).update(this_week=0)
+    inbox = analyst.get(address)
+    assert [line.title for line in inbox.context["lines"]][-1] == "bicycle stands"
+    assert ORDER_OF_NOT_UNDERSTOOD.encode() in inbox.content
+    week = [group.text for group in summarise_week().largest_groups]
+    assert week == [line.title for line in inbox.context["lines"]]
+
+
+def test_a_message_that_came_outside_of_a_flow_too_is_not_among_the_answers_of_flows(
+    analyst: Client, address: str
+) -> None:
+    fill("parking spaces", "parking spaces", "coffee machine", "bicycle stands", "bicycle stands", "bicycle stands")
+    turns = CeConversationHistory.objects.order_by("-pk")
+    turns.filter(user_input="bicycle stands").update(intent_code="HOURS")
+    turns.filter(pk=turns.filter(user_input="parking spaces")[0].pk).update(intent_code="HOURS")
+    titles = [line.title for line in analyst.get(address).context["lines"]]
+    assert titles == ["parking spaces", "coffee machine", "bicycle stands"]
 
 
 def test_each_kind_has_a_tab_with_its_counts_and_what_to_do(analyst: Client, address: str) -> None:

@@ -103,6 +103,10 @@ def test_any_intent_is_chosen_by_its_name(analyst: Client, group: CeInboxGroup) 
     assert "trial" not in analyst.get(url).context
     tried = send(analyst, url, intent="other", other="HOURS (HOURS)", _try="1")
     assert tried.context["trial"].lesson.intent == "HOURS"
+    typed = send(analyst, url, intent="FEES", other="HOURS (HOURS)", _try="1")
+    assert typed.context["trial"].lesson.intent == "HOURS"
+    back = send(analyst, url, intent="FEES", other="HOURS (HOURS)", other_before="HOURS (HOURS)", _try="1")
+    assert back.context["trial"].lesson.intent == "FEES"
     wrong = send(analyst, url, intent="other", other="HOUR", _try="1")
     assert wrong.context["choice"].problem == "No intent is called “HOUR”. Did you mean HOURS?"
     none = send(analyst, url, intent="HOURS", use=[], _try="1")

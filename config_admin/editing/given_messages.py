@@ -1,0 +1,43 @@
+"""The messages that an address names: of a group of the inbox (`group`), or of a turn (`message_of`).
+
+The address names them instead of quoting them, because logs contain addresses.
+"""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+
+from config_admin.releases.working_copy import write_outside
+from convengine.server.app_interfaces import StoredMessage, access_log, turn_reader
+from convengine.server.sessions.models import CeConversationHistory
+
+#: The right to read messages.
+RIGHT = "ce_sessions.view_ceconversationhistory"
+_NAMES = ("group", "message_of")
+
+
+def read_number(request: HttpRequest, name: str) -> int | None:
+    """A number of the address; null for anything else."""
+    number = request.GET.get(name, "")
+    return int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else None
+
+
+def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
+    """The wordings of the group, or the message of the turn. The access is logged. None without the right to read."""
+    if not request.user.has_perm(RIGHT):
+        return []
+    group = read_number(request, "group")
+    if group is not None:
+        write_outside(lambda: access_log().log_row_access(request, None))
+        return turn_reader().list_group_messages(group)
+    turn = CeConversationHistory.objects.filter(pk=read_number(request, "message_of") or 0).first()
+    if turn is None:
+        return []
+    write_outside(lambda: access_log().log_row_access(request, turn))
+    return [StoredMessage(turn.pk, turn.user_input.strip())] if turn.user_input and turn.user_input.strip() else []
+
+
+def add_given_messages(url: str, request: HttpRequest) -> str:
+    """An address that names the same messages."""
+    named = {name: number for name in _NAMES if (number := read_number(request, name)) is not None}
+    return f"{url}?{urlencode(named)}" if named else url
