@@ -73,6 +73,7 @@ def run_with_failures(pharmacy: Path) -> "subprocess.CompletedProcess[str]":
     return ended
 
 
+@pytest.mark.long
 def test_the_tests_and_scenarios_of_the_example_pass(
     run_with_failures: "subprocess.CompletedProcess[str]",
 ) -> None:
@@ -130,6 +131,7 @@ def test_scenarios_in_a_folder_that_is_a_link_are_run(pharmacy: Path, tmp_path: 
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+@pytest.mark.long
 def test_the_command_of_the_example_reports_coverage(pharmacy: Path) -> None:
     ended = run_in(
         pharmacy, str(ROOT / "manage.py"), "scenarios", "scenarios", "--coverage", "--junit", "report.xml",

@@ -16,6 +16,7 @@ def suggestions(visitor: Visitor) -> list[str]:
     return visitor.page.locator(".ce-suggestions:visible [role=option]").all_inner_texts()
 
 
+@pytest.mark.long
 def test_an_edit_is_live_and_its_history_tells_who_why_and_what(ada: Visitor) -> None:
     ada.open_response("You are welcome!")
     ada.page.get_by_label("Text", exact=True).fill("You are very welcome!")
@@ -33,6 +34,7 @@ def test_an_edit_is_live_and_its_history_tells_who_why_and_what(ada: Visitor) ->
     assert newest.locator("ins").inner_text().strip() == "very"
 
 
+@pytest.mark.long
 def test_a_version_is_put_back(ada: Visitor) -> None:
     ada.open_response("two-year warranty")
     url = ada.page.url
@@ -116,6 +118,7 @@ def test_an_intent_in_use_is_not_deleted(ada: Visitor) -> None:
     ada.page.locator("#id_pattern").wait_for()
 
 
+@pytest.mark.long
 def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
     for action, answer in (("disable_selected", "Disable 2 answers"), ("enable_selected", "Enable 2 answers")):
         ada.go("/admin/config_admin/ceresponse/?intent_code=CANCEL_ORDER")

@@ -21,6 +21,7 @@ def open_rule(visitor: Visitor) -> None:
     visitor.page.get_by_label("Reason for this change").wait_for()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
 def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, width: int, scheme: str) -> None:
     ada.tab.set_viewport_size({"width": width, "height": 900})
@@ -34,6 +35,7 @@ def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, 
     assert ada.fits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (768, "light")])
 def test_a_row_is_edited_below_its_line_by_keyboard(ada: Visitor, width: int, scheme: str) -> None:
     ada.tab.set_viewport_size({"width": width, "height": 900})
@@ -59,6 +61,7 @@ def test_a_row_is_edited_below_its_line_by_keyboard(ada: Visitor, width: int, sc
     assert ada.fits
 
 
+@pytest.mark.long
 def test_a_row_is_added_below_its_group_and_errors_stay_there(ada: Visitor) -> None:
     ada.go(WORKSPACE)
     ada.page.locator("#part-ce_response").get_by_role("button", name="Add here").click()
@@ -250,6 +253,7 @@ def test_an_editor_completes_known_names_and_writes_what_is_saved(ada: Visitor) 
     expect(ada.page.locator(".ce-try summary").first).to_be_focused()
 
 
+@pytest.mark.long
 def test_an_editor_follows_the_kind_of_condition_and_marks_json_that_cannot_be_read(ada: Visitor) -> None:
     ada.go("/admin/config_admin/ceoutputschema/add/")
     ada.page.get_by_role("textbox", name="JSON Schema, as code").fill('{"type": }')
@@ -263,6 +267,7 @@ def test_an_editor_follows_the_kind_of_condition_and_marks_json_that_cannot_be_r
     expect(editor.locator("span").first).to_be_visible()
 
 
+@pytest.mark.long
 def test_what_is_very_long_fits_a_narrow_screen(ada: Visitor) -> None:
     ada.tab.set_viewport_size({"width": 600, "height": 900})
     ada.go("/admin/config_admin/cerule/add/")

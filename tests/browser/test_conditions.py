@@ -125,6 +125,7 @@ def test_a_condition_is_built_by_keyboard_and_changed_again_in_the_dark(ada: Vis
     assert ada.fits
 
 
+@pytest.mark.long
 def test_a_path_that_rows_can_say_is_offered_as_rows(ada: Visitor) -> None:
     page = ada.tab
     ada.go("/admin/config_admin/cerule/add/")
@@ -138,6 +139,7 @@ def test_a_path_that_rows_can_say_is_offered_as_rows(ada: Visitor) -> None:
     expect(page.get_by_role("button", name="Edit as fields and values")).to_be_hidden()
 
 
+@pytest.mark.long
 @SCREENS
 def test_a_condition_is_edited_in_the_grid(
     ada: Visitor, somebody: Callable[[], Visitor], width: int, scheme: str
@@ -189,6 +191,7 @@ def test_a_condition_is_edited_in_the_grid(
     expect(page.get_by_role("alert")).to_contain_text("is active")
 
 
+@pytest.mark.long
 def test_a_json_path_is_edited_as_fields_and_values_in_the_grid(ada: Visitor) -> None:
     rule = {
         "rule_id": 9900, "intent_code": "ANY", "state_code": "ANY", "phase": "PRE_RESPONSE_RESOLUTION",

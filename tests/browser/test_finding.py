@@ -68,6 +68,7 @@ def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebo
     expect(tab.locator("#turn-3")).to_be_in_viewport()
 
 
+@pytest.mark.long
 def test_from_what_decided_to_its_turns(customers: str, ada: Visitor) -> None:
     tab = ada.tab
     ada.go(f"{FIND}?participant=%2B{BEN[1:]}&status=BLOCKED")
@@ -81,6 +82,7 @@ def test_from_what_decided_to_its_turns(customers: str, ada: Visitor) -> None:
     expect(tab.locator(".ce-found-turns tbody tr").first).to_be_visible()
 
 
+@pytest.mark.long
 @SCREENS
 def test_pages_errors_and_nothing_found_by_keyboard(customers: str, quinn: Visitor, width: int, scheme: str) -> None:
     tab = quinn.at(width, scheme).go(FIND).page

@@ -37,6 +37,7 @@ def change(visitor: Visitor, row: str, text: str, reason: str) -> int:
     return int(told.removeprefix("Release "))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ada", [(1440, "light")], indirect=True)
 def test_releases_are_compared_and_taken_back_with_the_mouse(ada: Visitor) -> None:
     ada.go("/admin/config_admin/ceresponse/7/change/")

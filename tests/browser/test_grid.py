@@ -144,6 +144,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visito
     assert page.get_by_role("textbox", name="Error message of").input_value() == 'Sorry, "this" failed.\nPlease wait.'
 
 
+@pytest.mark.long
 def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody: Callable[[], Visitor]) -> None:
     with_rows(ada, 3)
     ben = somebody().log_in("analyst")
@@ -212,6 +213,7 @@ def test_a_grid_without_rows_says_so(ada: Visitor) -> None:
     no_violations(page)
 
 
+@pytest.mark.long
 @SCREENS
 def test_rows_are_added_and_deleted_by_keyboard_and_by_mouse(
     ada: Visitor, somebody: Callable[[], Visitor], width: int, scheme: str

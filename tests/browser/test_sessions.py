@@ -25,6 +25,7 @@ def session_id(server: Server) -> str:
     return str(answer["session_id"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
 def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     ada: Visitor, session_id: str, width: int, scheme: str
@@ -65,6 +66,7 @@ def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     expect(turns).to_have_count(50)
 
 
+@pytest.mark.long
 def test_a_turn_leads_to_the_rows_that_decided_it_and_a_session_to_the_one_before(
     ada: Visitor, session_id: str
 ) -> None:

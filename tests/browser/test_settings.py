@@ -17,6 +17,7 @@ def at_settings(visitor: Visitor) -> Visitor:
     return visitor
 
 
+@pytest.mark.long
 @SCREENS
 def test_a_setting_is_changed_in_place_with_the_mouse(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/")
@@ -28,6 +29,7 @@ def test_a_setting_is_changed_in_place_with_the_mouse(somebody: Callable[[], Vis
     assert ben.fits
 
 
+@pytest.mark.long
 def test_typing_narrows_the_page(somebody: Callable[[], Visitor]) -> None:
     ben = at_settings(somebody().log_in("analyst"))
     ben.page.get_by_label("Find a setting").press_sequentially("idle hours")
@@ -72,6 +74,7 @@ def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(
     )
 
 
+@pytest.mark.long
 def test_a_value_out_of_bounds_stays_at_its_field(somebody: Callable[[], Visitor]) -> None:
     ben = somebody().log_in("analyst").go("/admin/config_admin/ceconfig/effective/?edit=DialogueActStep/LLM_THRESHOLD")
     field = ben.page.locator("#id_config_value")
@@ -86,6 +89,7 @@ def test_a_value_out_of_bounds_stays_at_its_field(somebody: Callable[[], Visitor
     )
 
 
+@pytest.mark.long
 def test_reserved_settings_offer_an_analyst_no_change(somebody: Callable[[], Visitor]) -> None:
     ben = at_settings(somebody().log_in("analyst"))
     setting = ben.page.get_by_role("article").filter(has_text="MAX_PASSES")

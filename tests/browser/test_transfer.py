@@ -26,6 +26,7 @@ def preview_file(visitor: Visitor, file: Path) -> None:
     expect(visitor.page.get_by_role("heading", name=file.name)).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path) -> None:
     page = ada.tab
     ada.go("/admin/config_admin/cerelease/")

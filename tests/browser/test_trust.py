@@ -68,6 +68,7 @@ def usable(visitor: Visitor) -> None:
     visitor.page.set_viewport_size(wide)
 
 
+@pytest.mark.long
 @SCREENS
 def test_damage_is_told_by_turn_and_event(ada: Visitor, server: Server, width: int, scheme: str) -> None:
     conversation = hold_conversation(server, f"+49160777{width}")

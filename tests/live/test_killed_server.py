@@ -131,6 +131,7 @@ def test_kills_of_turns_that_store_step_by_step_leave_a_whole_trail(massacre: Ca
     ledger.check(killing.talks)
 
 
+@pytest.mark.long
 def test_a_conversation_whose_turn_died_goes_on_within_the_lease_time(
     massacre: Callable[[list[str]], Massacre],
 ) -> None:

@@ -17,6 +17,7 @@ from tests.worlds import create_help_desk
 ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 
 
+@pytest.mark.long
 def test_a_turn_that_the_database_refuses_is_a_failed_turn_and_the_next_one_runs_at_once(
     doomed: Callable[..., Server],
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_turn_whose_connection_ends_commits_once_on_a_new_one(doomed: Callable
     assert ledger.check(talks) == {"OK": 8}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no connections that a restart would end")
 def test_after_a_restart_of_the_database_no_call_meets_a_dead_connection(servers: Callable[..., list[Server]]) -> None:
     create_help_desk()

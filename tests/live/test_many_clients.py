@@ -77,6 +77,7 @@ def call_at_once_with_one_key(two: list[Server], body: dict[str, Any]) -> None:
     ledger.check([Talk(secret, str(row.pk), [Exchange("hours", replies[0])])])
 
 
+@pytest.mark.long
 def test_calls_that_need_not_wait_are_refused_at_once(servers: Servers) -> None:
     create_help_desk()
     CeConfig.objects.create(config_type="Session", config_key="ON_CONCURRENT_TURN", config_value="reject")

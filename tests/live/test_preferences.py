@@ -77,6 +77,7 @@ def list_searched_collections() -> set[str]:
     return {one["collection"] for one in facts["tool_result"]["result"]["documents"]}
 
 
+@pytest.mark.long
 def test_the_chosen_model_answers_each_turn_until_another_is_chosen(
     server: Server, models: tuple[ModelServer, ModelServer]
 ) -> None:
@@ -99,6 +100,7 @@ def test_the_chosen_model_answers_each_turn_until_another_is_chosen(
     assert CeConversation.objects.get().turn_count == 5
 
 
+@pytest.mark.long
 def test_the_mounted_knowledge_base_is_searched_until_it_is_out_of_date_or_gone(server: Server) -> None:
     guest = Guest(server)
     guest.ask({"knowledge_base": "rules"}, search=True)

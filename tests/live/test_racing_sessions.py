@@ -41,6 +41,7 @@ LEASE_SECONDS, MODEL_SECONDS = 5, 3.0
 THREAD = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": "+1555"}
 
 
+@pytest.mark.long
 @PROCESSES
 def test_64_first_messages_of_one_thread_at_once_make_one_session(servers: Servers, count: int) -> None:
     create_help_desk()
@@ -132,6 +133,7 @@ def until(model: ModelServer, waiting: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.long
 def test_a_message_during_a_model_call_interrupts_its_turn_which_commits_nothing(model_desk: Any) -> None:
     configure("Session/ON_CONCURRENT_TURN", "interrupt")
     with model_server(Says("No fees.", seconds=MODEL_SECONDS)) as model, ThreadPoolExecutor(2) as pool:

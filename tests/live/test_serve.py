@@ -58,6 +58,7 @@ def test_a_worker_that_is_killed_is_replaced_and_the_conversation_goes_on(server
     ledger.check([talk])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_turn_that_runs_when_the_server_is_told_to_end_is_answered(server: Server) -> None:
     talk = Talk(make_key())

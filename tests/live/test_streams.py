@@ -67,6 +67,7 @@ def test_a_reader_of_another_process_gets_every_event_once_and_in_order_through_
     assert len(watcher.statuses) == 4
 
 
+@pytest.mark.long
 def test_over_a_bus_a_turn_is_seen_while_it_runs_and_once(servers: Servers, bus: str) -> None:
     create_help_desk()
     there = {"CE_BUS_URL": bus, "CE_STREAM_POLL_MS": "60000"}
@@ -103,6 +104,7 @@ def get(port: int, path: str, **headers: str) -> tuple[int, dict[str, str], byte
         http.close()
 
 
+@pytest.mark.long
 def test_streams_are_refused_as_the_audit_endpoints_refuse_and_are_bounded(servers: Servers) -> None:
     create_help_desk()
     (streams,) = servers(1, asgi=True, CE_MAX_STREAMS="2", CE_STREAM_SECONDS="3600")

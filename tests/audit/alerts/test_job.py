@@ -245,6 +245,7 @@ def _die(*args: Any, **kwargs: Any) -> None:
     raise _Killed
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_four_machines_at_once_are_the_same_as_one() -> None:
     make_rule(addresses=["ann@example.com", "bo@example.com"])

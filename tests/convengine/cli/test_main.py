@@ -157,6 +157,7 @@ def test_settings_that_do_not_exist_are_named(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "Cannot start: the settings clinic.settings do not exist.\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("above", "zone"), [("", "Europe/Berlin"), ('os.environ["CE_TIME_ZONE"] = "Asia/Tokyo"', "Asia/Tokyo")]
 )
@@ -243,6 +244,7 @@ def test_a_command_outside_of_a_project_leaves_no_folder(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_command_ends_quietly_when_nobody_reads_its_output(tmp_path: Path, unbuffered: str) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CE_", "DJANGO_", "DATABASE_"))}

@@ -45,6 +45,7 @@ def test_a_database_is_disposable_for_a_while_only() -> None:
         database.empty_database()
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_a_scratch_database_is_another_one_and_the_installations_stays_untouched() -> None:
     CeIntent.objects.create(intent_code="MINE")

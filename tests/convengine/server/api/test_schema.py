@@ -56,6 +56,7 @@ def test_every_answer_fits_the_description(live_server: Any) -> None:
     assert send_cases(live_server.url, 2, GenerationMode.POSITIVE) >= 75
 
 
+@pytest.mark.long
 @FOR_REAL
 def test_requests_that_the_description_forbids_get_described_answers(live_server: Any) -> None:
     assert send_cases(live_server.url, 1, GenerationMode.NEGATIVE) >= 25
