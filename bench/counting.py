@@ -42,7 +42,7 @@ DENSE = Traffic("a busy week", 7, 8, 40, 60, 3)
 SPARSE = Traffic("a sparse year", 365, 2, 40, 60, 20)
 _CONVERSATIONS = """
 INSERT INTO ce_conversation ({columns}, conversation_id, channel, remote_jid)
-SELECT {columns}, md5('{name} ' || i)::uuid, CASE WHEN i %% 3 = 0 THEN 'web' ELSE 'api' END, 'visitor ' || i
+SELECT {columns}, md5('{name} ' || i)::uuid, CASE WHEN i %% 3 = 0 THEN 'web' ELSE 'api' END, 'visitor {name} ' || i
   FROM generate_series(0, %(turns)s / {turns_of_conversation}) AS i,
        (SELECT * FROM ce_conversation ORDER BY created_at LIMIT 1) AS c"""
 _TURNS = """
@@ -153,8 +153,8 @@ def measure_counting(server: Postgres, traffic: Traffic, turns: int) -> bool:
         hours, days = cursor.fetchone()
     million = took.wall * 1e6 / turns
     print(
-        f"{turns:,} turns of {traffic.name}: {took.process:.1f} s of processor time here, {took.database:.1f} s of the "
-        f"database, {took.wall:.1f} s; {million:.0f} s a million (limit {LIMIT}); "
+        f"{turns:,} turns of {traffic.name}: per 100,000 turns {took.process * 1e5 / turns:.1f} s of processor time "
+        f"here and {took.database * 1e5 / turns:.1f} s of the database; {million:.0f} s a million (limit {LIMIT}); "
         f"{hours:,} counts by hour, {days:,} by day",
         flush=True,
     )

@@ -4,23 +4,19 @@ The counts are put aside, turns are counted up to where they were counted before
 ends in between leaves all of this in tables, and the next run of the job goes on.
 """
 
-from collections.abc import Callable
-from datetime import datetime, tzinfo
 from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 from audit.models import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount, CeTurnMonthCount
-from audit.reports.counting import BY_HOUR, COLUMNS, KEY, add_on_conflict_sql, lock_progress
+from audit.reports.count_batch import BY_HOUR, DAYS, HOURS, IS_BY_HOUR, KEY, MONTHS, sum_up_counts
+from audit.reports.counting import lock_progress
 from audit.reports.days import find_day, find_month
 from audit.reports.progress import is_recounting
 
 _PASSES = (CeCountProgress.TURNS, CeCountProgress.FEEDBACK)
-_HOURS, _DAYS, _KEPT = (model._meta.db_table for model in (CeTurnCount, CeTurnDayCount, CeKeptCount))
-_BY_HOUR = ", ".join(f"'{kind}'" for kind in sorted(BY_HOUR))
-#: Hours or days per statement: those of SQLite may have 32,766 values, two for each.
-MOST_TIMES = 10_000
+_KEPT = CeKeptCount._meta.db_table
 
 
 def begin_recount() -> None:
@@ -29,10 +25,10 @@ def begin_recount() -> None:
         passes = [lock_progress(number) for number in _PASSES]
         if all(each.recount_until is None for each in passes):
             with connection.cursor() as cursor:
-                cursor.execute(f"INSERT INTO {_KEPT} ({KEY}, turns, amount) SELECT {KEY}, turns, amount FROM {_HOURS}")
+                cursor.execute(f"INSERT INTO {_KEPT} ({KEY}, turns, amount) SELECT {KEY}, turns, amount FROM {HOURS}")
                 cursor.execute(
-                    f"INSERT INTO {_KEPT} ({KEY}, turns, amount) SELECT {KEY}, turns, amount FROM {_DAYS}"
-                    f" WHERE kind NOT IN ({_BY_HOUR})"
+                    f"INSERT INTO {_KEPT} ({KEY}, turns, amount) SELECT {KEY}, turns, amount FROM {DAYS}"
+                    f" WHERE NOT {IS_BY_HOUR}"
                 )
             for each in passes:
                 each.recount_until = each.counted
@@ -64,39 +60,18 @@ def _merge(cursor: Any) -> None:
     days = CeKeptCount.objects.exclude(kind__in=BY_HOUR)
     wrong = [day for day in days.order_by().values_list("hour", flat=True).distinct() if find_day(day, zone) != day]
     days.filter(hour__in=wrong).delete()
-    for table, condition in ((_HOURS, "IN"), (_DAYS, "NOT IN")):
+    for table, condition in ((HOURS, ""), (DAYS, "NOT")):
         higher = ", ".join(
             f"{name} = CASE WHEN EXCLUDED.{name} > {table}.{name} THEN EXCLUDED.{name} ELSE {table}.{name} END"
             for name in ("turns", "amount")
         )
         cursor.execute(
             f"""INSERT INTO {table} ({KEY}, turns, amount)
-                SELECT {KEY}, turns, amount FROM {_KEPT} WHERE kind {condition} ({_BY_HOUR})
+                SELECT {KEY}, turns, amount FROM {_KEPT} WHERE {condition} {IS_BY_HOUR}
                 ON CONFLICT ({KEY}) DO UPDATE SET {higher}"""
         )
     CeKeptCount.objects.all().delete()
     CeTurnDayCount.objects.filter(kind__in=BY_HOUR).delete()
-    sum_up_counts(cursor, CeTurnCount, CeTurnDayCount, find_day, f"c.kind IN ({_BY_HOUR})")
+    sum_up_counts(cursor, HOURS, DAYS, find_day, IS_BY_HOUR)
     CeTurnMonthCount.objects.all().delete()
-    sum_up_counts(cursor, CeTurnDayCount, CeTurnMonthCount, find_month, "TRUE")
-
-
-def sum_up_counts(
-    cursor: Any, source: Any, target: Any, find_start: Callable[[datetime, tzinfo], datetime], condition: str
-) -> None:
-    """The counts of days from those of hours, or of months from those of days."""
-    times = list(source.objects.order_by("hour").values_list("hour", flat=True).distinct())
-    key = ", ".join(f"c.{name}" for name in COLUMNS[1:])
-    zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
-    cast = "CAST(%s AS timestamptz)" if connection.vendor == "postgresql" else "%s"
-    table = target._meta.db_table
-    for index in range(0, len(times), MOST_TIMES):
-        pairs = [(adapt_time(time), adapt_time(find_start(time, zone))) for time in times[index : index + MOST_TIMES]]
-        cursor.execute(
-            f"""WITH times (time, start) AS (VALUES {", ".join([f"({cast}, {cast})"] * len(pairs))})
-                INSERT INTO {table} ({KEY}, turns, amount)
-                SELECT t.start, {key}, sum(c.turns), sum(c.amount)
-                FROM {source._meta.db_table} c JOIN times t ON t.time = c.hour
-                WHERE {condition} GROUP BY t.start, {key} {add_on_conflict_sql(table)}""",
-            sum(pairs, ()),
-        )
+    sum_up_counts(cursor, DAYS, MONTHS, find_month)

@@ -10,7 +10,7 @@ from django.template.response import SimpleTemplateResponse
 from django.test import Client
 from django.utils import timezone
 
-from audit.reports.counting import CountKey, add_counts
+from audit.reports.count_batch import CountKey, add_counts
 
 
 def count(kind: str, value: str, turns: int, *, days: float, release: int, intent: str = "HOURS") -> None:

@@ -25,9 +25,10 @@ from audit.models import (
 )
 from audit.record.events import read_document
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
-from audit.reports import counting, recount
+from audit.reports import count_batch, counting, recount
+from audit.reports.count_batch import BY_HOUR
 from audit.reports.count_job import count_again, count_everything
-from audit.reports.counting import ANSWERING, BY_HOUR, count_new_turns
+from audit.reports.counting import ANSWERING, count_new_turns
 from audit.reports.days import find_day, find_month
 from audit.reports.durations import BOUNDS
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
@@ -238,7 +239,7 @@ def test_a_job_that_is_killed_counts_nothing_twice(monkeypatch: pytest.MonkeyPat
 
 
 def test_records_of_many_hours_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recount, "MOST_TIMES", 2)
+    monkeypatch.setattr(count_batch, "MOST_TIMES", 2)
     talk(["hours", "what?", "fees"], ["fees", "hours"])
     now = timezone.now()
     for days, turn in enumerate(CeConversationHistory.objects.order_by("pk"), start=1):
@@ -275,6 +276,18 @@ def test_calls_are_counted_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CeTurnDayCount.objects.get(kind="MODEL").amount == Decimal("0.5")
     durations = CeTurnDayCount.objects.filter(kind="MODEL_TIME").values_list("value", flat=True)
     assert sorted(durations) == ["main/org/small:100", "main/org/small:2240"]
+
+
+def test_what_looks_like_calls_in_a_payload_is_no_call() -> None:
+    talk(["hours"])
+    turn = CeConversationHistory._base_manager.get()
+    call = {"provider": "main", "model": "small", "success": True, "latency_ms": 100, "cost": None, "temperature": 0}
+    first, *rest = read_document(turn.events)
+    for payload in ({"of": 1, "calls": [call]}, {"of": 1, "calls": 2}, {"of": 1, "calls": "many"}):
+        document = [{**first, "payload": {**first["payload"], **payload}, "calls": [call]}, *rest]
+        CeConversationHistory._base_manager.update(events=dumps(document), model_calls=1)
+        list(count_again())
+        assert CeTurnDayCount.objects.get(kind="MODEL").turns == 1
 
 
 def test_counts_stay_when_the_turns_are_removed() -> None:
@@ -359,14 +372,3 @@ def test_days_follow_a_change_of_the_time_zone() -> None:
     with timezone.override("Asia/Kolkata"):
         list(count_again())
         assert read_counts() == count_records()
-
-
-def test_channels_that_differ_in_a_control_character_only_are_counted_apart() -> None:
-    channels = ["a b", "a\x1eb", "a\x1fb", ""]
-    hour = datetime(2026, 1, 1, tzinfo=UTC)
-    counting.add_counts(
-        (counting.CountKey(hour, "default", channel, 1, "FEES", "TURN", "OK"), 2, Decimal("0.5"))
-        for channel in channels
-    )
-    rows = CeTurnDayCount.objects.values_list("channel", "turns", "amount")
-    assert sorted(rows) == sorted((channel, 2, Decimal("0.5")) for channel in channels)
