@@ -20,10 +20,14 @@ Json = Any
 Values = dict[str, Json]
 Document = Mapping[str, Json]
 
-COLLECT, CONFIRM, DONE, FAILED = "COLLECT", "CONFIRM", "DONE", "FAILED"
+COLLECT, CONFIRM, DONE, FAILED, UNCLEAR = "COLLECT", "CONFIRM", "DONE", "FAILED", "UNCLEAR"
 #: The phase in which a yes counts, and what holds after a task that failed.
 AFTER_YES = "POST_DIALOGUE_ACT"
 _TASK_FAILED = {"combinator": "and", "rules": [{"field": "params.rule_task_error", "operator": "isNotEmpty"}]}
+_TASK_UNCLEAR = {
+    "combinator": "and",
+    "rules": [{"field": "params.rule_task_error.errorType", "operator": "=", "value": "ALREADY_CLAIMED"}],
+}
 _COMPLETE = {"combinator": "and", "rules": [{"field": "schemaComplete", "operator": "isYes"}]}
 #: What each type of field adds to its property.
 FIELD_TYPES: Mapping[str, Values] = {
@@ -201,7 +205,7 @@ def _collect(flow: Document) -> Iterator[tuple[str, Values]]:
 
 
 def _write_task(flow: Document) -> Iterator[tuple[str, Values]]:
-    """What runs after the yes, before the move to the end; and the end of a task that failed."""
+    """What runs after the yes, before the move to the end; and the ends of a task that failed, or may have run."""
     yield _make_rule(
         flow,
         CONFIRM,
@@ -214,20 +218,25 @@ def _write_task(flow: Document) -> Iterator[tuple[str, Values]]:
         target="DIALOGUE_ACT",
         priority=5,
     )
-    yield _make_rule(
-        flow,
-        CONFIRM,
-        "CONDITION",
-        json.dumps(_TASK_FAILED),
-        "SET_STATE",
-        FAILED,
-        "when the task fails, say so and end here",
-        phase=AFTER_YES,
-        priority=6,
-        stops=True,
-    )
-    text = flow.get("task_failed") or get_texts(find_language(flow.get("locale", "")))["task_failed"]
-    yield _make_answer(flow, FAILED, text, "say that the task failed")
+    for condition, end, description, priority in (
+        (_TASK_UNCLEAR, UNCLEAR, "when nobody knows whether the task ran, say so and end here", 6),
+        (_TASK_FAILED, FAILED, "when the task fails, say so and end here", 7),
+    ):
+        yield _make_rule(
+            flow,
+            CONFIRM,
+            "CONDITION",
+            json.dumps(condition),
+            "SET_STATE",
+            end,
+            description,
+            phase=AFTER_YES,
+            priority=priority,
+            stops=True,
+        )
+    texts = get_texts(find_language(flow.get("locale", "")))
+    yield _make_answer(flow, FAILED, flow.get("task_failed") or texts["task_failed"], "say that the task failed")
+    yield _make_answer(flow, UNCLEAR, texts["task_unclear"], "say that a person checks whether the task ran")
 
 
 def _write_confirmation(flow: Document) -> str:
