@@ -95,9 +95,23 @@ def _remove_turns(before: datetime) -> Iterator[Counts]:
         gone = [pk for pk, followed in old if followed]
         with transaction.atomic():
             turn_log().turns_leave(gone)
-            CeConversationHistory.objects.filter(pk__in=gone).delete()
+            turns = CeConversationHistory.objects.filter(pk__in=gone)
+            _find_executions(turns, before).delete()
+            turns.delete()
         last = rows[-1][0]
         yield {"turns": len(gone)}
+
+
+def _find_executions(turns: QuerySet[CeConversationHistory], before: datetime) -> QuerySet[CePendingActionExecution]:
+    """The decided executions that leave with turns.
+
+    Without the record of its turn, a result would count as one that the conversation has never heard of.
+    """
+    keys = list(turns.values_list("conversation_id", "turn_id"))
+    return CePendingActionExecution.objects.filter(
+        Q(turn_id__in=[turn for _, turn in keys]) | Q(started_at__lt=before),
+        conversation_id__in={conversation for conversation, _ in keys},
+    ).exclude(status="CLAIMED")
 
 
 def _remove_rows(rows: QuerySet[Any], name: str) -> Iterator[Counts]:

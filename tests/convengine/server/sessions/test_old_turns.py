@@ -104,6 +104,20 @@ class TestTurnsAndSessions:
         kept_turns = CeConversationHistory.objects.order_by("turn_no").values_list("conversation_id", "turn_no")
         assert sorted(kept_turns, key=lambda turn: turn[1]) == [(quiet.pk, 1), (row.pk, 3)]
 
+    def test_results_of_actions_leave_with_their_turns_unless_a_person_must_decide(self) -> None:
+        row = session(YOUNG, last_turn_no=3)
+        old, older = turn(row, 1, OLD), turn(row, 2, OLD)
+        young = turn(row, 3, YOUNG)
+        for each, status in ((old, "EXECUTED"), (older, "CLAIMED"), (young, "EXECUTED")):
+            CePendingActionExecution.objects.create(
+                conversation=row, turn_id=each.turn_id, action_key="A", action_ref="a", runtime_nonce=uuid.uuid4(),
+                status=status,
+            )  # fmt: skip
+
+        assert run() == {"turns": 2}
+        kept = CePendingActionExecution.objects.order_by("pk").values_list("turn_id", "status")
+        assert list(kept) == [(older.turn_id, "CLAIMED"), (young.turn_id, "EXECUTED")]
+
     def test_it_goes_in_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(old_turns, "SESSIONS", 2)
         monkeypatch.setattr(old_turns, "ROWS", 2)
