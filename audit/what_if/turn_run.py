@@ -10,7 +10,7 @@ from convengine.engine.redaction import Redaction
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.params import keep_persistent
 from convengine.engine.turn.payload import Payload
-from convengine.engine.turn.ports import ActionRun, MemoryAnswer, TaskAnswer, TransformAnswer
+from convengine.engine.turn.ports import MemoryAnswer, TaskAnswer, TaskRun, TransformAnswer
 from convengine.engine.turn.recording import ExactReuse, Playback, Tape, name_call
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
@@ -157,11 +157,14 @@ class _WatchedTasks:
     def allowed_from_context(self, task: str) -> bool:
         return bool(self.tasks.allowed_from_context(task))
 
+    def is_repeatable(self, task: str, methods: Sequence[str]) -> bool:
+        return bool(self.tasks.is_repeatable(task, methods))
+
     def run(
-        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+        self, task: str, method: str, session: Session, rule: Rule | None = None, task_run: TaskRun | None = None
     ) -> TaskAnswer:
         self.set_subject(comparable(to_plain([session.context, session.input_params])))
-        answer: TaskAnswer = self.tasks.run(task, method, session, rule, action)
+        answer: TaskAnswer = self.tasks.run(task, method, session, rule, task_run)
         return answer
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from convengine.engine.turn.conversation import Loaded
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.ports import (
-    ActionRun,
     ContainerAnswer,
     ContainerRequest,
     Execution,
@@ -15,6 +14,7 @@ from convengine.engine.turn.ports import (
     LikenessAnswer,
     MemoryAnswer,
     TaskAnswer,
+    TaskRun,
     TransformAnswer,
 )
 from convengine.engine.turn.rows import Rule
@@ -41,10 +41,12 @@ class RecordingTasks:
 
     answers: Mapping[str, TaskAnswer | Callable[[Session], TaskAnswer]] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
-    #: For each call the confirmed action that it was made for.
-    actions: list[ActionRun | None] = field(default_factory=list)
+    #: For each call its key and time limit.
+    actions: list[TaskRun | None] = field(default_factory=list)
     #: Tasks that the context may name.
     from_context: frozenset[str] = frozenset()
+    #: Tasks that may run again.
+    repeatable: frozenset[str] = frozenset()
 
     def methods(self, task: str) -> Sequence[str] | None:
         found = [name.partition(":")[2] for name in self.answers if name.partition(":")[0] == task]
@@ -56,11 +58,14 @@ class RecordingTasks:
     def allowed_from_context(self, task: str) -> bool:
         return task in self.from_context
 
+    def is_repeatable(self, task: str, methods: Sequence[str]) -> bool:
+        return task in self.repeatable
+
     def run(
-        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+        self, task: str, method: str, session: Session, rule: Rule | None = None, task_run: TaskRun | None = None
     ) -> TaskAnswer:
         self.calls.append(f"{task}:{method}")
-        self.actions.append(action)
+        self.actions.append(task_run)
         answer = self.answers[f"{task}:{method}"]
         return answer if isinstance(answer, TaskAnswer) else answer(session)
 

@@ -9,6 +9,7 @@ from convengine.engine.pending_actions.settings import QUESTION_TEMPLATE
 from convengine.engine.prompts.render import list_names
 from convengine.engine.rules.actions import set_task
 from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.task_runs import TaskReference
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
 
@@ -28,7 +29,7 @@ def _check_task(draft: Action) -> Iterator[Finding]:
     task, methods, registered = (draft.row.bean_name or "").strip(), _list_methods(draft.row), draft.world.tasks
     if task and methods:
         try:
-            set_task.check_reference(set_task.TaskReference(task, tuple(methods)), registered)
+            set_task.check_reference(TaskReference(task, tuple(methods)), registered)
         except ActionValueError as error:
             yield draft.error(error.code, "method_names" if task in registered else "bean_name", error.message)
 

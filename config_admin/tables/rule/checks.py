@@ -22,6 +22,7 @@ from convengine.engine.rules.field_conditions.evaluate import ALIASES
 from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
 from convengine.engine.rules.json_path.nodes import Members
 from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.rules.task_runs import TaskReference
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import rows
@@ -145,7 +146,7 @@ def _check_code(draft: Rule, value: str) -> Iterator[Finding]:
         yield common.report_code_format(draft, "action_value")
 
 
-def _check_task(draft: Rule, reference: set_task.TaskReference) -> Iterator[Finding]:
+def _check_task(draft: Rule, reference: TaskReference) -> Iterator[Finding]:
     set_task.check_reference(reference, draft.world.tasks)
     yield from ()
 

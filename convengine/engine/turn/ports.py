@@ -7,7 +7,7 @@ never raises for a fault of the thing behind it; the answer contains the fault.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from convengine.engine.turn.conversation import Loaded
 from convengine.engine.turn.payload import Payload
@@ -51,11 +51,11 @@ class TaskAnswer:
 
 
 @dataclass(frozen=True)
-class ActionRun:
-    """The confirmed action of a task, and the time limit of its methods."""
+class TaskRun:
+    """The key of one run of a task, and the time limit of its methods; null for a rule's task, which has none."""
 
     idempotency_key: str
-    timeout_ms: int
+    timeout_ms: int | None = None
 
 
 class TaskPort(Protocol):
@@ -70,23 +70,34 @@ class TaskPort(Protocol):
     def allowed_from_context(self, task: str) -> bool:
         """True when the context may name this task (pipeline-2 2.1)."""
 
+    def is_repeatable(self, task: str, methods: Sequence[str]) -> bool:
+        """True when another run of these methods does no harm, so that a rule's run needs no claim."""
+
     def run(
-        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+        self, task: str, method: str, session: Session, rule: Rule | None = None, task_run: TaskRun | None = None
     ) -> TaskAnswer:
         """Run one method of a registered task, for a rule or for a confirmed action."""
 
 
 @dataclass(frozen=True)
 class ExecutionClaim:
-    """The right to run an opened action: one per conversation and nonce (R81)."""
+    """The right to run an opened action, a tool or a rule's task: one per conversation and nonce (R81)."""
 
     conversation_id: str
     turn_id: str
     nonce: str
     action_key: str
     action_ref: str
-    #: A digest of what was confirmed.
+    #: A digest of what was confirmed, or of what a rule's task reads.
     request_hash: str
+    #: The result of a lost turn counts for the same request only. Any later yes means the same confirmed action.
+    same_request_only: ClassVar[bool] = False
+
+
+class RuleTaskClaim(ExecutionClaim):
+    """The right to run the task of a rule."""
+
+    same_request_only: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -106,7 +117,7 @@ class Execution:
 
 
 class ExecutionPort(Protocol):
-    """Claims of actions. Both calls commit at once, whatever happens to the turn (pipeline-2 2.4)."""
+    """Claims of actions, tools and tasks. Both calls commit at once, whatever happens to the turn (pipeline-2 2.4)."""
 
     def claim(self, claim: ExecutionClaim) -> Execution:
         """Make or find the claim. Raises ConversationPersistFailed: without a claim nothing may run."""

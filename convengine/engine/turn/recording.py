@@ -90,7 +90,12 @@ class Playback:
 
 
 #: Calls without effect outside of the process: registrations and arithmetic.
-_HERE = frozenset({"task.methods", "task.names", "task.allowed_from_context", "model.allows", "likeness", "pace.spent"})
+_HERE = frozenset(
+    {
+        *("task.methods", "task.names", "task.allowed_from_context", "task.repeatable"),
+        *("model.allows", "likeness", "pace.spent"),
+    }
+)
 #: The answer when a port was not asked.
 NOTHING: Mapping[str, Json] = {
     "transform": {"payload": None, "transformer": None, "errorType": None, "errorMessage": None},
@@ -130,6 +135,9 @@ class Reuse:
             return call()
         if port in NOTHING:
             return NOTHING[port]
+        if port == "execution.claim":
+            # The claim itself has no effect outside; the task that it allows needs a recorded answer.
+            return {"claimed": True, "execution_id": 0, "status": "CLAIMED", "request_hash": request["request_hash"]}
         if port == "model":
             for index, (name, recorded, _) in enumerate(self.entries):
                 if name == port and index not in self._used and recorded["purpose"] == request["purpose"]:

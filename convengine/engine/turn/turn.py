@@ -118,8 +118,10 @@ class Turn:
     flush_step: "StepFlush | None" = None
     #: Called between two steps: has a newer message interrupted the turn? Null if none may.
     interrupted: Callable[[], bool] | None = None
-    #: A confirmed action has begun to run, so the turn can no longer be interrupted.
+    #: A claimed action or task has begun to run, so the turn can no longer be interrupted.
     uninterruptible: bool = False
+    #: How often each rule has run its task, by rule id.
+    task_runs: dict[int, int] = field(default_factory=dict)
     #: Called with kind, name and exception when code of the deployment fails; null in a replay.
     on_fault: Callable[[str, str, BaseException], None] | None = None
     #: Set when the turn goes on in a new session.

@@ -13,10 +13,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from convengine.engine.rules.actions.set_task import CLAIMANT
+from convengine.engine.rules.row_names import quote_name
 from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
-from convengine.server.admin_site.record_columns import status_column, value_column
+from convengine.server.admin_site.record_columns import find_row_name, status_column, value_column
 from convengine.server.confirmed_actions.review import NotSettled, Settlement, settle_execution
 from convengine.server.sessions.models import CeIdempotency, CePendingActionExecution, CeTurnTicket
 
@@ -26,6 +28,10 @@ PERMISSION = "ce_sessions.settle_execution"
 _CHOICES = (
     ("yes", "It ran. The next “yes” reports success, and nothing runs again."),
     ("no", "It did not run. The next “yes” reports a failure, and the one after that runs it again."),
+)
+_CHOICES_OF_RULES = (
+    ("yes", "It ran. When the same request reaches the rule again, the rule reports success, and nothing runs again."),
+    ("no", "It did not run. A call that is sent again reports a failure; every other message runs the task."),
 )
 
 
@@ -41,6 +47,11 @@ class SettleForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
         error_messages={"required": "Explain how you know, so that others can follow it later."},
     )
+
+    def __init__(self, *args: Any, is_of_rule: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        ran: Any = self.fields["ran"]
+        ran.choices = _CHOICES_OF_RULES if is_of_rule else _CHOICES
 
     def clean_result(self) -> Any:
         """The JSON value, or null."""
@@ -93,17 +104,21 @@ class SettlingAdmin(ByConversation):
             raise Http404(f"Execution {pk} does not exist.")
         back = reverse("admin:ce_sessions_cependingactionexecution_change", args=[pk])
         may_read = request.user.has_perm(CONVERSATIONS)
-        form = SettleForm(request.POST or None)
+        form = SettleForm(request.POST or None, is_of_rule=find_rule(execution) is not None)
         if request.method == "POST" and form.is_valid() and self._settle_execution(request, execution, form):
             self.message_user(
-                request, "The outcome is saved. The conversation uses it with the next “yes”.", messages.SUCCESS
+                request,
+                "The outcome is saved. The conversation uses it when the action comes up again.",
+                messages.SUCCESS,
             )
             return HttpResponseRedirect(back)
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Record the outcome of {execution.action_key}",
+            "title": f"Record the outcome of {name_claimant(execution)}",
             "opts": self.opts,
             "execution": execution,
+            "claimant": name_claimant(execution),
+            "is_of_rule": find_rule(execution) is not None,
             "conversation": (self.conversation_page if may_read else self.conversation_name)(execution),
             "form": form,
             "back_url": back,
@@ -134,9 +149,29 @@ def settle_url(pk: int) -> str:
     return reverse("admin:ce_sessions_execution_settle", args=[pk])
 
 
+def find_rule(execution: CePendingActionExecution) -> int | None:
+    """The rule whose task was claimed; null for a confirmed action or a tool."""
+    kind, _, rule = execution.action_key.partition(CLAIMANT)
+    return int(rule) if not kind and rule.isdecimal() else None
+
+
+def name_claimant(execution: CePendingActionExecution) -> str:
+    """What people call the action, the tool or the rule."""
+    rule = find_rule(execution)
+    if rule is None:
+        return execution.action_key
+    name = find_row_name("ce_rule", rule)
+    return f"Rule {quote_name(name)}" if name else f"Rule {rule}"
+
+
+@admin.display(description="action")
+def _show_claimant(page: Any, execution: CePendingActionExecution) -> str:
+    return name_claimant(execution)
+
+
 @admin.register(CePendingActionExecution)
 class ExecutionAdmin(SettlingAdmin):
-    """Actions, each run at most once. A person decides about one that stays CLAIMED (tables 6.7)."""
+    """Actions and tasks, each run at most once. A person decides about one that stays CLAIMED (tables 6.7)."""
 
     list_filter = (("status", ChoicesDropdownFilter),)
     list_display = ("action", "ended", "task", "conversation_page", "started", "finished")
@@ -146,7 +181,7 @@ class ExecutionAdmin(SettlingAdmin):
         *("started", "finished"),
     )
     readonly_fields = ("action", "task", "conversation_page", "turn", "key", "result", "started", "finished")
-    action = value_column("action_key", "action")
+    action = _show_claimant
     task = value_column("action_ref", "task")
     turn = value_column("turn_id", "turn ID")
     key = value_column("runtime_nonce", "key of the run")

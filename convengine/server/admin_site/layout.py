@@ -210,7 +210,7 @@ SECTIONS: Sequence[Section] = (
             Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
             Entry("audit.CeTurnIndex", "Used rows", "The rows that decided each turn."),
             Entry("audit.CeLlmCallLog", "Model calls", "Prompts and responses of models."),
-            Entry("ce_sessions.CePendingActionExecution", "Action runs", "Executions of actions."),
+            Entry("ce_sessions.CePendingActionExecution", "Action runs", "Executions of actions and tasks."),
             Entry("ce_executors.CeNotification", "Sent messages", "E-mails and webhooks sent by tools."),
             Entry("ce_sessions.CeThread", "Threads", "Participants and their channels."),
             Entry("ce_sessions.CeMemory", "Memory", "Summaries of long conversations."),

@@ -1,4 +1,4 @@
-"""Claims of confirmed actions, which make each run at most once, even if a process dies (R81, tables 6.7)."""
+"""Claims of confirmed actions, tools and rules' tasks: each runs at most once, even if a process dies (R81)."""
 
 import uuid
 from collections.abc import Callable
@@ -17,7 +17,6 @@ from convengine.server.database.sql import Dialect, dialect
 log = structlog.get_logger(__name__)
 Json = Any
 
-_SAME_ACTION = "e.conversation_id = %s AND e.action_key = %s AND e.action_ref = %s"
 #: The turn that reported the result of a turn that did not commit.
 TAKEN_OVER_BY = "takenOverBy"
 
@@ -55,9 +54,9 @@ class Executions:
 
 def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
     sql = dialect()
+    turn_id = sql.uuid_param(claim.turn_id)
     opening = [sql.uuid_param(claim.conversation_id), sql.uuid_param(claim.nonce)]
-    action = [sql.uuid_param(claim.conversation_id), claim.action_key, claim.action_ref]
-    in_the_way = f"{_SAME_ACTION} AND ({_unsettled_sql(sql)})"
+    in_the_way, blockers = _find_blockers_sql(sql, claim)
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         # An earlier opening with an unknown or unreported end blocks a new one, which would be its retry.
         cursor.execute(
@@ -66,7 +65,7 @@ def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
                 SELECT %s, %s, %s, %s, %s, %s, 'CLAIMED', {sql.now()}
                  WHERE NOT EXISTS (SELECT 1 FROM ce_pending_action_execution e WHERE {in_the_way})
                 ON CONFLICT (conversation_id, runtime_nonce) DO NOTHING RETURNING id""",
-            [*opening, sql.uuid_param(claim.turn_id), claim.action_key, claim.action_ref, claim.request_hash, *action],
+            [*opening, turn_id, claim.action_key, claim.action_ref, claim.request_hash, *blockers],
         )
         if made := cursor.fetchone():
             return asdict(Execution(True, made[0], "CLAIMED", None, claim.request_hash))
@@ -75,21 +74,30 @@ def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
                   FROM ce_pending_action_execution e
                  WHERE (e.conversation_id = %s AND e.runtime_nonce = %s) OR ({in_the_way})
                  ORDER BY CASE WHEN e.runtime_nonce = %s THEN 0 ELSE 1 END, e.id LIMIT 1""",
-            [*opening, *action, opening[1]],
+            [*opening, *blockers, opening[1]],
         )
         number, status, result, digest, nonce = cursor.fetchone()
         if status == "EXECUTED":
-            _take_over(
-                cursor, sql, number, {**(load_column(result) or {}), TAKEN_OVER_BY: str(sql.uuid_param(claim.turn_id))}
-            )
+            _take_over(cursor, sql, number, {**(load_column(result) or {}), TAKEN_OVER_BY: str(turn_id)})
         stored, own = uuid.UUID(str(nonce)), uuid.UUID(claim.nonce)
         other = str(stored) if stored != own else None
         return asdict(Execution(False, number, status, load_column(result), digest, other))
 
 
-def _unsettled_sql(sql: Dialect) -> str:
-    """Open, or executed by a turn that was not committed, so that the conversation does not know the result."""
-    return f"e.status = 'CLAIMED' OR (e.status = 'EXECUTED' AND NOT {_known_to_conversation_sql(sql)})"
+def _find_blockers_sql(sql: Dialect, claim: ExecutionClaim) -> tuple[str, list[Json]]:
+    """A condition with its parameters: the same action of another turn is open, or executed and not reported.
+
+    It is not reported if its turn was not committed, so that the conversation does not know the result, and this turn
+    has not taken it over before: a rule may run its task twice in a turn.
+    """
+    taken_over_by, turn_id = sql.json_member("e.result_json", TAKEN_OVER_BY), sql.uuid_param(claim.turn_id)
+    same_request, request = ("AND e.request_hash = %s", [claim.request_hash]) if claim.same_request_only else ("", [])
+    condition = f"""e.conversation_id = %s AND e.action_key = %s AND e.action_ref = %s AND e.turn_id <> %s
+        AND (e.status = 'CLAIMED'
+             OR (e.status = 'EXECUTED' AND COALESCE({taken_over_by}, '') <> %s {same_request}
+                 AND NOT {_known_to_conversation_sql(sql)}))"""
+    action = [sql.uuid_param(claim.conversation_id), claim.action_key, claim.action_ref]
+    return condition, [*action, turn_id, str(turn_id), *request]
 
 
 def _known_to_conversation_sql(sql: Dialect) -> str:

@@ -1,6 +1,6 @@
 """What a deployment registers in code. Rows name it, and never import it (style 1, law 7)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from convengine.engine.errors import (
 from convengine.engine.pipeline.hooks import StepHook
 from convengine.engine.steps.tools.request import resolve_group
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn.scope import ANY, in_scope, rank_specificity
 from convengine.engine.turn.verbose import VerboseListener
 
@@ -97,6 +98,12 @@ class TaskEntry:
     methods: Mapping[str, Callable[..., Any]]
     returns_none: bool = False
     allow_from_context: bool = False
+    #: Another run does no harm: of every method, or of the named ones.
+    repeatable: bool | Collection[str] = False
+
+    def is_repeatable(self, method: str) -> bool:
+        """True when the method may run again for a turn that is taken again."""
+        return self.repeatable if isinstance(self.repeatable, bool) else method in self.repeatable
 
 
 @dataclass(frozen=True)
@@ -152,12 +159,20 @@ registry = Registry()
 
 
 def task(
-    name: str, *, returns_none: bool = False, allow_from_context: bool = False
+    name: str,
+    *,
+    returns_none: bool = False,
+    allow_from_context: bool = False,
+    repeatable: bool | Collection[str] = False,
 ) -> Callable[[Callable[..., Any] | type], Any]:
     """Register a function as task `name`, or a class whose public methods are the task's methods.
 
     A function or method takes a TaskCall and returns a JSON value. A bare reference `name` runs the function, or
     the class's `run`.
+
+    `repeatable`: methods that a rule may run again when its turn is taken again, because they only read, or because
+    their system recognises `call.idempotency_key`; true for all. The others are claimed, so that they run once.
+    Raises ValueError for a name that is no method of the task.
     """
 
     def register(target: Callable[..., Any] | type) -> Any:
@@ -170,7 +185,9 @@ def task(
             }
         else:
             methods = {name: target}
-        registry.add_task(name, TaskEntry(methods, returns_none, allow_from_context))
+        if not isinstance(repeatable, bool) and (unknown := sorted(set(repeatable) - methods.keys())):
+            raise ValueError(f"The task {name} has no method {join_names(unknown)}. It has: {join_names(methods)}.")
+        registry.add_task(name, TaskEntry(methods, returns_none, allow_from_context, repeatable))
         return target
 
     return register

@@ -1,16 +1,15 @@
 """Run registered tasks: recorded, with their effects as part of the answer."""
 
 import copy
-import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep, to_plain
+from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
 from convengine.engine.turn.facts import collect_extension_facts
-from convengine.engine.turn.ports import ActionRun, TaskAnswer
+from convengine.engine.turn.ports import TaskAnswer, TaskRun
 from convengine.engine.turn.recording import Tape
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
@@ -70,7 +69,7 @@ class TaskResult:
 class Tasks:
     """The tasks port.
 
-    The turn's thread holds `wait` during a method. Each method of a confirmed action has a thread of its own, where
+    The turn's thread holds `wait` during a method. Each method with a time limit has a thread of its own, where
     `afterwards` is called when it ends.
     """
 
@@ -108,29 +107,38 @@ class Tasks:
 
         return bool(self._tape.ask("task.allowed_from_context", task, is_registered))
 
+    def is_repeatable(self, task: str, methods: Sequence[str]) -> bool:
+        """True when the task was registered with `repeatable`, for all of these methods."""
+
+        def may_run_again() -> bool:
+            entry = self._registry.tasks.get(task)
+            return entry is not None and all(entry.is_repeatable(method) for method in methods)
+
+        return bool(self._tape.ask("task.repeatable", {"task": task, "methods": list(methods)}, may_run_again))
+
     def run(
-        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+        self, task: str, method: str, session: Session, rule: Rule | None = None, task_run: TaskRun | None = None
     ) -> TaskAnswer:
         """Run one method. An exception is part of the answer.
 
-        For a confirmed action it runs in a thread of its own with a time limit: after that the answer is a
-        TimeoutError, but the thread may still finish.
+        With a time limit it runs in a thread of its own: after that time the answer is a TimeoutError, but the thread
+        may still finish.
         """
         request = {"task": task, "method": method, "ruleId": rule.rule_id if rule else None}
-        if action:
-            request["idempotencyKey"] = action.idempotency_key
-        return TaskAnswer(**self._tape.ask("task", request, lambda: self._trace(task, method, session, rule, action)))
+        if task_run:
+            request["idempotencyKey"] = task_run.idempotency_key
+        return TaskAnswer(**self._tape.ask("task", request, lambda: self._trace(task, method, session, rule, task_run)))
 
     def _trace(
-        self, task: str, method: str, session: Session, rule: Rule | None, action: ActionRun | None
+        self, task: str, method: str, session: Session, rule: Rule | None, task_run: TaskRun | None
     ) -> dict[str, Any]:
         started = time.monotonic()
-        answer = self._call(task, method, session, rule, action)
+        answer = self._call(task, method, session, rule, task_run)
         trace_call("task", f"{task}:{method}", time.monotonic() - started, answer["error_type"])
         return answer
 
     def _call(
-        self, task: str, method: str, session: Session, rule: Rule | None, action: ActionRun | None
+        self, task: str, method: str, session: Session, rule: Rule | None, task_run: TaskRun | None
     ) -> dict[str, Any]:
         entry = self._registry.tasks.get(task)
         if entry is None or method not in entry.methods:
@@ -140,14 +148,14 @@ class Tasks:
             copy.deepcopy(dict(session.context)),
             copy.deepcopy(dict(session.input_params)),
             rule,
-            action.idempotency_key if action else _derive_key(session, rule, method),
+            task_run.idempotency_key if task_run else None,
         )
         try:
             with self._wait():
-                if action is None:
+                if task_run is None or task_run.timeout_ms is None:
                     value = entry.methods[method](call)
                 else:
-                    value = call_within(action.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
+                    value = call_within(task_run.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
         except Overloaded as error:
             return asdict(TaskAnswer(error_type="OVERLOADED", error_message=str(error)))
         except (Exception, SystemExit) as error:
@@ -155,16 +163,6 @@ class Tasks:
             return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
         answer: dict[str, Any] = to_plain(asdict(_answer(value, call, entry)))
         return answer
-
-
-def _derive_key(session: Session, rule: Rule | None, method: str) -> str:
-    """A turn that died is taken again from the same version: its rules then run their tasks under the same keys.
-
-    Another message in its place gets other keys, so that a system does not mistake it for a repetition.
-    """
-    sent = dumps([session.user_text, to_plain(dict(session.user_input_params))])
-    message = hashlib.sha256(sent.encode()).hexdigest()[:16]
-    return f"{session.conversation_id}:{session.version}:{rule.rule_id if rule else ''}:{method}:{message}"
 
 
 def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:

@@ -333,7 +333,7 @@ class CeSessionUnit(models.Model):
 
 
 class CePendingActionExecution(models.Model):
-    """The claim that lets an opened action run at most once (tables 6.7, R81)."""
+    """The claim that lets an opened action, a tool or a rule's task run at most once (tables 6.7, R81)."""
 
     id = models.BigAutoField(primary_key=True)
     conversation = models.ForeignKey(

@@ -15,7 +15,7 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
 from convengine.engine.turn.params import keep_persistent, select_turn_facts
-from convengine.engine.turn.ports import Execution
+from convengine.engine.turn.ports import Execution, ExecutionClaim, ExecutionPort
 from convengine.engine.turn.recording import NOTHING, Recording
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
@@ -42,7 +42,7 @@ class TryoutConversation:
     turn_no: int = 0
     #: The message and the answer of its recent turns in this epoch, oldest first.
     past: Sequence[tuple[str | None, Json]] = ()
-    #: The claims of its confirmed actions, by nonce: each action runs once in it, as in a real one.
+    #: The claims of its actions and tasks, by nonce: each runs once in it, as in a real one.
     executions: Mapping[str, Execution] = field(default_factory=dict)
 
     @property
@@ -95,6 +95,7 @@ def try_turn(
     clock, tape = TurnClock(at), _TryoutTape(dict(before.executions))
     with wiring.replace_outside_world(outside), collect_faults(), limit_waits(conf.get("TURN_TIMEOUT_SECONDS")):
         ports = wiring.ports(clock, _KnownConversation(before.loaded), tape, snapshot, row.workspace_id)
+        ports = replace(ports, executions=_TryoutExecutions(ports.executions, tape))
         turn = Turn(
             str(uuid.uuid4()),
             before.turn_no + 1,
@@ -200,6 +201,10 @@ class _TryoutTape:
         }
         return self.recording.ask(port, request, answers.get(port, call))
 
+    def store_result(self, nonce: str, result: Json) -> None:
+        """Store the result of a run, which the tape does not record."""
+        self.executions[nonce] = replace(self.executions[nonce], result=to_plain(result))
+
     def _claim(self, request: Mapping[str, Json]) -> Json:
         earlier = self.executions.get(request["nonce"])
         if earlier:
@@ -212,3 +217,19 @@ class _TryoutTape:
         nonce = request["nonce"]
         self.executions[nonce] = replace(self.executions[nonce], status=request["status"])
         return {}
+
+
+@dataclass(frozen=True)
+class _TryoutExecutions:
+    """The executions port of a tried turn."""
+
+    executions: ExecutionPort
+    tape: _TryoutTape
+
+    def claim(self, claim: ExecutionClaim) -> Execution:
+        return self.executions.claim(claim)
+
+    def finish(self, claim: ExecutionClaim, status: str, result: Json) -> None:
+        """Store the outcome, so that a turn that is tried again after a failure uses it."""
+        self.executions.finish(claim, status, result)
+        self.tape.store_result(claim.nonce, result)

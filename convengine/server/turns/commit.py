@@ -102,7 +102,8 @@ def _commit_in_next_session(
         *answer,
     ]
     with transaction.atomic():
-        if not execute(end_session_stmt(lease, redaction.session(previous.session))):
+        ends = end_session_stmt(lease, redaction.session(previous.session), whatever_came=turn.uninterruptible)
+        if not execute(ends):
             raise TurnInterrupted() if is_interrupted(lease.token) else TurnConflict()
         insert_next_session(turn, lease, session)
         _execute_each(more)
@@ -197,14 +198,18 @@ def _execute_each(statements: Sequence[Statement]) -> None:
         raise TurnConflict()
 
 
-def end_session_stmt(lease: Lease, session: Session) -> Statement:
-    """The row of the session that a turn ended; matches no row when the lease was lost."""
+def end_session_stmt(lease: Lease, session: Session, *, whatever_came: bool = False) -> Statement:
+    """The row of the session that a turn ended; matches no row when the lease was lost or a newer message came.
+
+    With `whatever_came` the newer message does not count.
+    """
     sql = dialect()
+    unless = "" if whatever_came else " AND lease_interrupted_by IS NULL"
     return Statement(
         f"""UPDATE ce_conversation
 SET lifecycle = %s, lifecycle_detail = {sql.json}, updated_at = {sql.now()}, version = version + 1,
-    lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
-WHERE conversation_id = %s AND lease_token = %s AND version = %s AND lease_interrupted_by IS NULL""",
+    lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL
+WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
         [
             session.lifecycle,
             dumps(session.lifecycle_detail),

@@ -15,7 +15,7 @@ _PAUSE = 0.1
 def interrupt_running_turn(conversation_id: str, turn_id: str, message: str | None) -> bool:
     """Mark the running turn of a conversation as interrupted by a newer one; true when this call did it.
 
-    A turn that began to run a confirmed action is not interrupted.
+    A turn that began to run a claimed action or task is not interrupted.
     """
     sql = dialect()
     running_turn = sql.json_member("lease_info", "turnId")

@@ -1,10 +1,13 @@
 """SET_TASK: run methods of a registered task (pipeline-2 2.2 and 7.4)."""
 
+import hashlib
 import re
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from convengine.engine.rules.actions.contract import (
+    ENGINE_BRANCHES,
     Action,
     ActionFailed,
     ActionValueError,
@@ -13,20 +16,32 @@ from convengine.engine.rules.actions.contract import (
     split_names,
 )
 from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.rules.task_runs import (
+    ALREADY_CLAIMED,
+    Outcome,
+    TaskReference,
+    apply_task_answer,
+    run_claimed,
+    run_methods,
+)
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.changed_facts import audit_changed_facts
-from convengine.engine.turn.enums import RuleAction
-from convengine.engine.turn.ports import TaskAnswer
+from convengine.engine.turn.codec import dumps, sort_keys, to_plain
+from convengine.engine.turn.enums import DialogueAct, RuleAction
+from convengine.engine.turn.ports import RuleTaskClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
 
+Json = Any
+#: What the `action_key` of a rule's claims begins with.
+CLAIMANT = "rule:"
 VALUE = "task:method"
 USAGE = "Use task:method, task:method,method, or task."
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
-#: The method of a bare reference to a task with several methods.
-RUN = "run"
+_NAMESPACE = uuid.UUID("7f6a3f0e-0d8e-4a4b-9a57-5b1c1f6b2f7d")
+_UNKNOWN_END = "An earlier turn started this task, but its outcome is unknown. A person must check it."
 
 
 SET_TASK = declare_stage(
@@ -34,26 +49,15 @@ SET_TASK = declare_stage(
     Family.RULE,
     "A rule ran a task of the deployment.",
     steps=RULE_STEPS,
-    keys="ruleId beanName beanMethodNames intent state context inputParams",
-    sentences=(SentenceTemplate("ran the task {beanName}[ ({beanMethodNames:names})]"),),
+    keys="ruleId beanName beanMethodNames intent state context inputParams executionId reused",
+    sentences=(
+        SentenceTemplate(
+            "did not run the task {beanName} again: it has already run, and its stored result was used",
+            {"reused": True},
+        ),
+        SentenceTemplate("ran the task {beanName}[ ({beanMethodNames:names})]"),
+    ),
 )
-
-
-@dataclass(frozen=True)
-class TaskReference:
-    """A registered task and its methods to run; without methods, the task's default."""
-
-    task: str
-    methods: tuple[str, ...] = ()
-
-    def choose_methods(self, registered: Sequence[str]) -> tuple[str, ...]:
-        """The methods to run: the named ones, else the one with the task's name, `run`, or the only one."""
-        if self.methods:
-            return self.methods
-        for method in (self.task, RUN):
-            if method in registered:
-                return (method,)
-        return tuple(registered) if len(registered) == 1 else (self.task,)
 
 
 def parse(value: str | None) -> TaskReference:
@@ -80,14 +84,17 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     if registered is None:
         raise build_unknown_task_error(reference.task, turn.ports.tasks.names())
     _check_methods(reference, registered)
+    methods = reference.choose_methods(registered)
+    run_details, outcome = _run_or_reuse(rule, session, turn, reference, methods)
+    if outcome is None:
+        raise _build_failure(session, reference, methods[0], ALREADY_CLAIMED, _UNKNOWN_END)
     changes: list[tuple[str, Session, Session]] = []
-    for method in reference.choose_methods(registered):
-        answer = turn.ports.tasks.run(reference.task, method, session, rule)
-        before, session = session, apply_task_answer(session, answer)
+    for method, effect in zip(methods, outcome.effects, strict=False):
+        before, session = session, apply_task_answer(session, TaskAnswer(**effect))
         changes.append((f"{reference.task}:{method}", before, session))
-        if answer.failed:
-            _audit_changes(session, turn, changes)
-            raise _build_failure(session, reference, method, answer)
+    if outcome.error_type:
+        _audit_changes(session, turn, changes)
+        raise _build_failure(session, reference, methods[len(outcome.values)], outcome.error_type, outcome.message)
     audit_action(
         rule,
         session,
@@ -96,27 +103,75 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         "context",
         "inputParams",
         beanName=reference.task,
-        beanMethodNames=list(reference.choose_methods(registered)),
+        beanMethodNames=list(methods),
         intent=session.intent,
         state=session.state,
+        **run_details,
     )
     _audit_changes(session, turn, changes)
     return session
+
+
+def _run_or_reuse(
+    rule: Rule, session: Session, turn: Turn, reference: TaskReference, methods: Sequence[str]
+) -> tuple[Mapping[str, Json], Outcome | None]:
+    """The outcome of this run or of an earlier one, null for an unknown one; and the claim for the event."""
+    start = turn.previous_session.session if turn.previous_session else session
+    nonce = _derive_nonce(rule, session, turn, start, reference)
+
+    def run() -> Outcome:
+        def run_method(method: str, seen: Session) -> TaskAnswer:
+            # Each method has its own key, because a rule may name several that change the same system.
+            task_run = TaskRun(f"{start.conversation_id}:{nonce}:{method}")
+            return turn.ports.tasks.run(reference.task, method, seen, rule, task_run)
+
+        return run_methods(session, turn, methods, run_method)
+
+    if turn.ports.tasks.is_repeatable(reference.task, methods):
+        return {}, run()
+    claim = RuleTaskClaim(
+        start.conversation_id,
+        turn.turn_id,
+        nonce,
+        name_claimant(rule.rule_id),
+        str(reference),
+        _hash_request(session),
+    )
+    claimed = run_claimed(turn, claim, reference, run)
+    reused = {} if claimed.execution.claimed else {"reused": True}
+    return {"executionId": claimed.execution.execution_id, **reused}, claimed.outcome
+
+
+def name_claimant(rule_id: int) -> str:
+    """The `action_key` of a rule's claims."""
+    return f"{CLAIMANT}{rule_id}"
+
+
+def _derive_nonce(rule: Rule, session: Session, turn: Turn, start: Session, reference: TaskReference) -> str:
+    """The right to this run. A turn that died is taken again from the same version, and so gets the same.
+
+    Another message in its place gets another one. `start` is the session that the turn began in: the id of one that
+    it goes on in differs in each attempt.
+    """
+    run_no = turn.task_runs[rule.rule_id] = turn.task_runs.get(rule.rule_id, 0) + 1
+    message = dumps([session.user_text, to_plain(dict(session.user_input_params))])
+    parts = (start.conversation_id, start.version, rule.rule_id, reference, run_no, message)
+    return str(uuid.uuid5(_NAMESPACE, "\n".join(str(part) for part in parts)))
+
+
+def _hash_request(session: Session) -> str:
+    """A digest of what the task may read: the message, its params, and the business fields. Any yes is the same."""
+    is_yes = session.input_params.get("dialogue_act") == DialogueAct.AFFIRM
+    fields = {key: value for key, value in session.context.items() if key not in ENGINE_BRANCHES}
+    message = DialogueAct.AFFIRM.value if is_yes else session.user_text
+    request = dumps(sort_keys(to_plain([message, dict(session.user_input_params), fields])))
+    return hashlib.sha256(request.encode()).hexdigest()
 
 
 def _audit_changes(session: Session, turn: Turn, changes: Iterable[tuple[str, Session, Session]]) -> None:
     """What each method changed."""
     for method, before, after in changes:
         audit_changed_facts(before, after, turn, by=method, kind="TASK", session=session)
-
-
-def apply_task_answer(session: Session, answer: TaskAnswer) -> Session:
-    """The session with the changes of a task."""
-    if answer.context:
-        session = session.with_context(answer.context)
-    if answer.context_removed:
-        session = session.without_context(*answer.context_removed)
-    return session.with_params(answer.input_params) if answer.input_params else session
 
 
 def build_unknown_task_error(task: str, registered: Iterable[str]) -> ActionValueError:
@@ -136,10 +191,11 @@ def _check_methods(reference: TaskReference, registered: Sequence[str]) -> None:
             raise ActionValueError(message, "NOT_REGISTERED", f"Name a method of {reference.task}: {has}.")
 
 
-def _build_failure(session: Session, reference: TaskReference, method: str, answer: TaskAnswer) -> ActionFailed:
-    error_type, message = answer.error_type or "", answer.error_message or ""
-    payload = {"task": reference.task, "method": method, "errorType": error_type, "errorMessage": message}
-    return ActionFailed(error_type, message, session.with_params({"rule_task_error": payload}))
+def _build_failure(
+    session: Session, reference: TaskReference, method: str, error_type: str, message: str | None
+) -> ActionFailed:
+    payload = {"task": reference.task, "method": method, "errorType": error_type, "errorMessage": message or ""}
+    return ActionFailed(error_type, message or "", session.with_params({"rule_task_error": payload}))
 
 
 def _describe(reference: TaskReference) -> str:
@@ -150,7 +206,7 @@ def _describe(reference: TaskReference) -> str:
 ACTION = Action(
     RuleAction.SET_TASK.value,
     RuleAction.SET_TASK.label,
-    help="Runs a registered task. Runs at most once per phase.",
+    help="Runs a registered task, at most once per phase. A turn that is taken again does not run it again.",
     value=VALUE,
     picker="task",
     parse=parse,

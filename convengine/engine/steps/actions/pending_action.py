@@ -7,13 +7,14 @@ from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
 from convengine.engine.pending_actions.record import LIVE, Record
 from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.rules.task_runs import ALREADY_CLAIMED, Outcome, Run
 from convengine.engine.steps.actions.action_lifecycle import (
     LIFECYCLE_FIELDS,
     clear_proposal,
     close_record,
     find_runnable_record,
 )
-from convengine.engine.steps.actions.run import NotRunnable, Outcome, Run, run_once
+from convengine.engine.steps.actions.run import NotRunnable, run_once
 from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_EXECUTED,
     PENDING_ACTION_FAILED,
@@ -37,7 +38,7 @@ _TEXTS = {
     "RULE": "A rule blocks the action.",
     "AMBIGUOUS_OR_NO_KEY": "No action is named, and the rows of this intent and state leave none or several.",
     "NO_REFERENCE": "The named action has no row here with a task to run.",
-    "ALREADY_CLAIMED": "An earlier turn started the action, but its outcome is unknown. A person must check it.",
+    ALREADY_CLAIMED: "An earlier turn started the action, but its outcome is unknown. A person must check it.",
     "REPLY_OVERRIDE": "This turn is answered otherwise.",
 }
 
@@ -129,7 +130,7 @@ def _execute_action(session: Session, turn: Turn, action: Action, current: Recor
     if run.outcome is None:
         # If it expired, another yes would open it again, and what may have run would run twice.
         session = record.store_record(session, current.with_unknown_end(run.execution.other_nonce or current.nonce))
-        return _skip_action(session, turn, _EXECUTE, current, "ALREADY_CLAIMED", actionKey=action.key)
+        return _skip_action(session, turn, _EXECUTE, current, ALREADY_CLAIMED, actionKey=action.key)
     run_details = {"durationMs": int(turn.ports.clock.elapsed_ms() - started), **_describe_run(run)}
     return _apply_outcome(session, turn, action, current, run.outcome, run_details)
 

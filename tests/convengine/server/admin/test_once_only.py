@@ -8,8 +8,11 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
+from config_admin.models import CeRule
+from config_admin.releases.change_set import change_set
 from convengine.engine.turn.recording import Recording
 from convengine.server.admin.once_only import settle_url
+from convengine.server.app_interfaces import configuration
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.sessions.models import CePendingActionExecution
 from tests.convengine.server.confirmed_actions.test_run_once import make_claim
@@ -82,6 +85,29 @@ def test_readers_see_it_and_settle_nothing(pk: int) -> None:
     assert settle_url(pk) not in reader.get(page_of(pk)).content.decode()
     assert reader.post(settle_url(pk), {"ran": "yes", "reason": "Seen."}).status_code == 403
     assert CePendingActionExecution.objects.get().status == "CLAIMED"
+
+
+def test_the_task_of_a_rule_is_listed_and_decided_by_the_name_of_its_rule() -> None:
+    with change_set(reason="a rule that pays"):
+        rule = CeRule.objects.create(
+            phase="PRE_RESPONSE_RESOLUTION", intent_code="PAY", state_code="ANY", rule_type="EXACT",
+            match_pattern="ANY", action="SET_TASK", action_value="bank:pay", description="pay the bill",
+        )  # fmt: skip
+    configuration().current()
+    claim = make_claim(action_key=f"rule:{rule.pk}", action_ref="bank:pay")
+    pk = Executions(Recording()).claim(claim).execution_id
+    operator = member("operator")
+
+    listed = operator.get(f"{reverse('admin:ce_sessions_cependingactionexecution_changelist')}?status__exact=CLAIMED")
+    form = operator.get(settle_url(pk)).content.decode()
+
+    assert "Rule “pay the bill”" in listed.content.decode()
+    assert "Record the outcome of Rule “pay the bill”" in form
+    assert "the rule reports success" in form
+    with change_set(reason="no rule"):
+        rule.delete()
+    configuration().current()
+    assert f"Rule {claim.action_key.removeprefix('rule:')}" in operator.get(page_of(pk)).content.decode()
 
 
 def test_what_there_is_not_is_not_found() -> None:

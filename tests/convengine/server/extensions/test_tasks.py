@@ -2,14 +2,14 @@ import threading
 from contextlib import AbstractContextManager
 from typing import Any
 
-from convengine.engine.turn.ports import ActionRun
+from convengine.engine.turn.ports import TaskRun
 from convengine.engine.turn.recording import Playback, Recording
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.extensions.tasks import TaskCall, TaskResult, Tasks
 from convengine.server.resilience.waiting import Overloaded
 from tests.builders import make_session
 
-RUN = ActionRun("conversation:nonce", 5000)
+RUN = TaskRun("conversation:nonce", 5000)
 
 
 def tasks(method: Any, **entry: Any) -> Tasks:
@@ -19,7 +19,7 @@ def tasks(method: Any, **entry: Any) -> Tasks:
 
 
 def returning(value: Any, **entry: Any) -> Any:
-    return tasks(lambda call: value, **entry).run("billing", "refund", make_session(), action=RUN)
+    return tasks(lambda call: value, **entry).run("billing", "refund", make_session(), task_run=RUN)
 
 
 def test_a_bare_value_is_a_success() -> None:
@@ -54,7 +54,7 @@ def test_what_it_raises_is_its_answer() -> None:
     def fails(call: TaskCall) -> None:
         raise ValueError("no such order")
 
-    answer = tasks(fails).run("billing", "refund", make_session(), action=RUN)
+    answer = tasks(fails).run("billing", "refund", make_session(), task_run=RUN)
 
     assert (answer.error_type, answer.error_message) == ("ValueError", "no such order")
 
@@ -71,7 +71,7 @@ def test_it_gets_copies_and_the_key_of_its_opening_and_leaves_what_it_wrote() ->
         return "done"
 
     session = make_session(context={"order": []}, input_params={"vip": True})
-    answer = tasks(works).run("billing", "refund", session, action=RUN)
+    answer = tasks(works).run("billing", "refund", session, task_run=RUN)
 
     (call,) = seen
     assert (call.idempotency_key, call.rule, call.input_params) == ("conversation:nonce", None, {"vip": True})
@@ -89,7 +89,7 @@ def test_what_takes_too_long_is_a_time_out_and_what_it_does_later_is_lost() -> N
 
     registry = Registry()
     registry.add_task("billing", TaskEntry({"refund": slow}))
-    answer = Tasks(registry, Recording(), ended.set).run("billing", "refund", make_session(), action=ActionRun("k", 20))
+    answer = Tasks(registry, Recording(), ended.set).run("billing", "refund", make_session(), task_run=TaskRun("k", 20))
     gate.set()
 
     assert (answer.error_type, answer.context) == ("TimeoutError", {})
@@ -101,7 +101,7 @@ def test_a_rules_task_runs_in_the_turns_own_thread() -> None:
     registered = tasks(lambda call: threads.append(threading.current_thread().name))
 
     registered.run("billing", "refund", make_session())
-    registered.run("billing", "refund", make_session(), action=RUN)
+    registered.run("billing", "refund", make_session(), task_run=RUN)
 
     assert threads[0] == threading.current_thread().name
     assert threads[1] != threads[0]
@@ -132,15 +132,18 @@ def test_a_replay_is_answered_from_the_tape() -> None:
         "billing", TaskEntry({"refund": lambda call: TaskResult(False, "NO_FUNDS")}, allow_from_context=True)
     )
     live = Tasks(registry, tape)
-    first = (live.allowed_from_context("billing"), live.run("billing", "refund", make_session(), action=RUN))
+    first = (live.allowed_from_context("billing"), live.run("billing", "refund", make_session(), task_run=RUN))
 
     again = Tasks(Registry(), Playback(tape.entries))
 
-    assert (again.allowed_from_context("billing"), again.run("billing", "refund", make_session(), action=RUN)) == first
+    assert (
+        again.allowed_from_context("billing"),
+        again.run("billing", "refund", make_session(), task_run=RUN),
+    ) == first
 
 
 def test_a_method_that_is_gone_by_now_is_an_answer() -> None:
-    assert tasks(lambda call: 1).run("billing", "melt", make_session(), action=RUN).error_type == "NOT_REGISTERED"
+    assert tasks(lambda call: 1).run("billing", "melt", make_session(), task_run=RUN).error_type == "NOT_REGISTERED"
 
 
 def test_a_task_of_a_rule_that_wants_to_end_the_process_has_failed() -> None:
@@ -165,6 +168,6 @@ def test_work_is_done_also_where_its_result_cannot_be_kept() -> None:
 
 
 def test_a_task_cannot_write_what_cannot_be_kept() -> None:
-    answer = tasks(lambda call: call.set_context("a", deep())).run("billing", "refund", make_session(), action=RUN)
+    answer = tasks(lambda call: call.set_context("a", deep())).run("billing", "refund", make_session(), task_run=RUN)
 
     assert (answer.error_type, answer.context) == ("ValueError", {})

@@ -1,7 +1,8 @@
 import pytest
 
 from convengine.engine.rules.actions.contract import ActionFailed, ActionValueError
-from convengine.engine.rules.actions.set_task import TaskReference, check_reference, parse
+from convengine.engine.rules.actions.set_task import check_reference, parse
+from convengine.engine.rules.task_runs import TaskReference
 from convengine.engine.turn.ports import TaskAnswer
 from tests.builders import make_session, payload
 from tests.convengine.engine.rules.actions.run import apply
