@@ -46,7 +46,8 @@ class LeaveDecision(StrEnum):
 
 def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     """What becomes of a wish to leave, or of the answer to "Do you want to stop?"; null for other messages."""
-    is_asked = DialogueState.of(session).leaving is not None
+    following = DialogueState.of(session).leaving
+    is_asked = following is not None
     if asks_for_person(session.user_text, must_speak=True):
         return None  # "That is too complicated, I'd rather talk to somebody"
     row = find_left_schema(session, turn)
@@ -56,8 +57,10 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
         return LeaveDecision.STAY
     wants = _wants_to_leave(session, turn, row)
     if is_asked:
-        answer = True if wants else _read_answer(session, turn, row)
+        answer = True if wants and not following else _read_answer(session, turn, row)
         answer = read_opening_answer(session, turn, row) if answer is None else answer
+        if answer is None and wants:
+            return LeaveDecision.ASK  # "Forget it" may mean this form as well as the other subject.
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
     confirms = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
     return decide_on_leave(session, turn, row) if wants and not confirms else None

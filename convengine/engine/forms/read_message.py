@@ -11,6 +11,7 @@ from convengine.engine.forms.asking import blank_questions, find_form_locale, is
 from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.extract.day_order import find_earlier_days, is_day_field
 from convengine.engine.forms.form import Form, is_meaningful
+from convengine.engine.forms.former_values import find_former_values
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
@@ -87,6 +88,7 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSitua
         known_part=state.known_part if state.asked_field else "",
         held_days=held,
         earlier_days=find_earlier_days(form, held),
+        former_values=find_former_values(session, turn, form),
     )
 
 

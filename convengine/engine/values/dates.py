@@ -53,6 +53,8 @@ class DateContext:
     held: date | None = None
     #: The first and the last day of the week or month that the last answer named: "next week", then "Wednesday".
     period: tuple[date, date] | None = None
+    #: The day in the form that was done before: "the same day".
+    former: date | None = None
 
     @property
     def past(self) -> bool:
@@ -226,8 +228,10 @@ def _read_relative(slots: Slots, context: DateContext) -> Days:
 def _read_after_earlier(slots: Slots, context: DateContext) -> Days:
     """ "A week later", "7 nights": behind the day of the field before, else of the day that the user changes.
 
-    Without both, "later" counts from today.
+    Without both, "later" counts from today, and "the same day" is that of the form that was done before.
     """
+    if context.former and context.held is None and context.earlier is None and slots["count"] == 0:
+        return (context.former,)
     if context.held and "bare" not in slots and (context.earlier is None or slots["count"] < 0):
         return (add_units(context.held, slots["count"], slots["unit"]),)
     if (context.earlier is None and "later" not in slots) or slots["count"] < 0:

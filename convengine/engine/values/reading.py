@@ -120,3 +120,5 @@ class ReadingSituation:
     held_days: Mapping[str, str] = field(default_factory=dict)
     #: By the name of a date field: the day of the date field before it, which is over by then: arrival, departure.
     earlier_days: Mapping[str, str] = field(default_factory=dict)
+    #: By the name of a field: its value in the form that was done before, for "the same day" and "same number".
+    former_values: Mapping[str, Json] = field(default_factory=dict)

@@ -408,6 +408,35 @@ def test_a_form_without_values_is_left_for_another_at_once() -> None:
     assert answer["intent"] == "TABLE"
 
 
+@pytest.mark.parametrize("text", ["forget it", "never mind", "ach vergiss es"])
+def test_forget_it_at_a_change_of_subject_neither_goes_on_with_it_nor_drops_values(text: str) -> None:
+    caller = make_caller_of_two()
+    for line in ("book an appointment", "Ann Bell"):
+        caller.say(line)
+
+    hold(
+        caller,
+        ("actually I want to book a table", "COLLECT", ASK_SWITCH),
+        (text, "COLLECT", ASK_LEAVE),
+        ("no", "COLLECT", "What is your number of persons?"),
+        ("actually I want to book a table", "COLLECT", ASK_SWITCH),
+        (text, "COLLECT", ASK_LEAVE),
+        ("yes", "UNKNOWN", CANCELLED),
+    )
+
+
+def test_a_second_round_takes_values_of_the_first_where_somebody_says_so() -> None:
+    caller = make_caller()
+    book(caller)
+
+    hold(
+        caller,
+        ("yes", "DONE", "Booked for Ann Bell."),
+        ("another appointment please, same name", "COLLECT", "What is your number of persons?"),
+        ("3", "CONFIRM", "Please check: Name: Ann Bell, Number of persons: 3. Is that right?"),
+    )
+
+
 def test_at_the_confirmation_another_subject_asks_too() -> None:
     caller = make_caller_of_two()
     book(caller)

@@ -28,6 +28,7 @@ from convengine.engine.forms.extract.place_names import (
 )
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
+from convengine.engine.forms.extract.same_values import add_former_time, read_same_values
 from convengine.engine.forms.extract.sentence_values import (
     keep_filled_fields,
     merge_sentence_values,
@@ -100,6 +101,7 @@ def extract(
     reading = Reading(blank_unmeant_options(specs, message or "", situation), is_first=is_first)
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
+    situation = add_former_time(reading, [field for field in fields if field.path in missing], situation)
     asked_field = form.field(next(iter(asked_paths))) if len(asked_paths) == 1 else None
     is_place_asked = asks_for_place(asked_field, situation.locale)
     candidates = drop_places(
@@ -122,6 +124,8 @@ def extract(
     resolution = merge_sentence_values(reading, filled, values)
     claims = [*resolution.chosen, *resolution.doubtful]
     unread = [field for field in open_fields if all(claim.field is not field for claim in claims)]
+    claims += read_same_values(reading, fields, unread, asked_paths, situation)
+    unread = [field for field in unread if all(claim.field is not field for claim in claims)]
     introduced = read_introduced_names(reading, unread, situation, claims)
     name = None if introduced else read_listed_name(reading, unread, asked_paths, situation, claims)
     claims += [*introduced, *([name] if name else [])]

@@ -10,7 +10,7 @@ from convengine.engine.forms.form import Field
 Json = Any
 
 #: The confidence of each kind of reading. A higher one overrides others of the same field.
-X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, VALUE, UNIT, NUMBER, ANSWER = (
+X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, VALUE, FORMER, UNIT, NUMBER, ANSWER = (
     "x-extract",
     "label",
     "direction",
@@ -19,6 +19,7 @@ X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, VALUE, UNIT, NUMBER
     "synonym",
     "pattern",
     "value",
+    "former",
     "unit",
     "number",
     "answer",
@@ -32,6 +33,7 @@ SURENESS = {
     SYNONYM: 2,
     PATTERN: 2,
     VALUE: 2,
+    FORMER: 2,
     UNIT: 2,
     NUMBER: 1,
     ANSWER: 0,
