@@ -23,7 +23,7 @@ from audit.reports.effect import (
 from audit.reports.measures import Measure
 from audit.reports.progress import describe_recount
 from audit.reports.proportion import FEWEST_TURNS, Proportion
-from audit.reports.report_request import RIGHT
+from audit.reports.report_request import RIGHT, describe_period
 from convengine.engine.turn.labels import code_label, format_percent
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import ReleaseNote, Verdict, release_history
@@ -107,6 +107,7 @@ def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
     openings = [(name_intent(share.name), share) for share in list_moved_openings(comparison)]
     return {
         "lines": lines,
+        "period": describe_period(comparison.since, comparison.until),
         "summary": _summarise(lines, comparison),
         "moved": _describe_moved(intents, "turns") or _describe_moved(openings, "conversations begun"),
         "intents": intents,

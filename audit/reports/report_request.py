@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -11,6 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from audit.export.cells import guard_cell
 from audit.record.workspaces import list_workspaces
@@ -25,6 +28,7 @@ RIGHT = "ce_sessions.view_ceconversationhistory"
 #: The parameters that choose a file of a page.
 FORMAT, PART = "format", "part"
 CSV, SVG = "csv", "svg"
+_TIME = "l j F Y, H:i"
 #: The space above the drawing in the file of a chart.
 HEAD = 44
 _PAGES = (
@@ -101,6 +105,7 @@ class ReportRequest:
             "report_pages": [(label, self._build_page_url(name), self._is_page(name)) for label, name in _PAGES],
             "csv_url": self.build_file_url(CSV),
             "recount": describe_recount(),
+            "period": describe_period(self.selection.since, self.selection.until),
         }
         return TemplateResponse(self.request, template, {**admin.site.each_context(self.request), **frame, **context})
 
@@ -114,6 +119,12 @@ class ReportRequest:
     def _filters(self) -> dict[str, str]:
         given = self.request.GET.dict()
         return {name: str(text) for name, text in given.items() if text and name not in (FORMAT, PART)}
+
+
+def describe_period(since: datetime, until: datetime) -> str:
+    """A period in words, from a full hour to a full hour; the present hour is not complete."""
+    end = "now" if until > timezone.now() else date_format(localtime(until), _TIME)
+    return f"from {date_format(localtime(since), _TIME)}, to {end}"
 
 
 def link_turns(selection: Selection, turns: int, **filters: str) -> ReportNumber:

@@ -22,6 +22,7 @@ from audit.reports.effect import (
     list_effects,
 )
 from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS
+from audit.reports.progress import describe_recount
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import Selection, Totals, read_releases_of
 from convengine.engine.text.compare import shorten_line
@@ -37,7 +38,7 @@ _LONGEST_TEXT = 120
 
 
 def summarise_week(until: datetime | None = None) -> WeekSummary:
-    """The numbers of the seven days up to now, or up to a time. Two queries."""
+    """The numbers of the seven days up to now, or up to a time. Three queries, and a fourth in a recount."""
     now = floor_hour(until or timezone.now()) + timedelta(hours=1)
     releases, releases_before = read_releases_of(*(Selection(until - WEEK, until) for until in (now, now - WEEK)))
     totals = sum((of_release for _, of_release in releases), Totals())
@@ -64,6 +65,7 @@ def summarise_week(until: datetime | None = None) -> WeekSummary:
         reverse("admin:audit_ceaudit_reports"),
         reverse("admin:audit_ceaudit_inbox"),
         reverse("admin:audit_ceaudit_weekly"),
+        describe_recount(),
     )
 
 

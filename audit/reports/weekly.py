@@ -19,7 +19,6 @@ from audit.reports.chart import draw_bars
 from audit.reports.days import floor_hour
 from audit.reports.effect import build_rate_search, name_intent
 from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, HANDED_OVER, TURNS, Measure
-from audit.reports.progress import describe_recount
 from audit.reports.release_marks import mark_releases
 from audit.reports.report import Selection, build_report, choose_days
 from audit.reports.week import WEEK, summarise_week
@@ -82,7 +81,6 @@ def render_weekly_page(now: datetime | None = None, *, is_file: bool = False) ->
         "chart": draw_bars(days, [mark and (mark.short, "") for mark in mark_releases(report.periods)]),
         **_describe_changes(summary),
         "flows": _list_flows(until),
-        "recount": describe_recount(),
         "is_file": is_file,
         "style": _read_style() if is_file else "",
     }

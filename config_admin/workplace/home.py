@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.contrib import admin
 from django.contrib.humanize.templatetags.humanize import naturaltime
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -119,7 +119,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         # First, because writes outside of the application get their release here.
         snapshot = get_editor_context(request).snapshot
     week = turn_reader().summarise_week() if may("ce_sessions.view_ceconversationhistory") else None
-    releases = _list_releases() if may("config_admin.view_cerelease") else None
+    releases = _list_releases(request.user) if may("config_admin.view_cerelease") else None
     if may("audit.view_cealert"):
         notices += _list_alerts()
     if week:
@@ -150,7 +150,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         notices += _list_past_review(snapshot)
         context["releases"] = _describe_releases(releases, week)
     if may("config_admin.add_ceintent"):
-        context["first_steps"] = _list_first_steps(request)
+        context["first_steps"] = _list_first_steps(request, releases)
     has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
     may_teach = context["may_teach"] = may("config_admin.add_ceintentclassifier")
     next_step = _choose_next_step(notices, week, has_first_steps=has_first_steps, may_teach=may_teach)
@@ -205,8 +205,8 @@ def _list_week_notices(request: HttpRequest, week: WeekSummary, releases: Sequen
             text = f"{rate.number} {verb} in the last seven days."
             yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
     for effect in shifting:
-        text = f"Messages have other intents since {_name_releases(effect, known.get(effect.last))}."
-        text += f" {_describe_shifts(effect)}"
+        name = _name_releases(effect, known.get(effect.last))
+        text = f"Messages of the last 14 days have other intents since {name}. {_describe_shifts(effect)}"
         yield _add_release(request, Notice("Moved", text, is_wrong=False), effect)
 
 
@@ -221,8 +221,9 @@ def _describe_rate(
     notice = Notice("Worse" if rate.is_worse else "High", f"{text}.")
     if rate.since:
         change = next(each for each in rate.since.rates if each.label == rate.label)
-        text = f"{notice.text} It got worse with {_name_releases(rate.since, releases.get(rate.since.last))}:"
-        text += f" {format_percent(change.before)} before, {format_percent(change.after)} since."
+        name = _name_releases(rate.since, releases.get(rate.since.last))
+        text = f"{notice.text} It got worse with {name}: in the last 14 days "
+        text += f"{format_percent(change.before)} before and {format_percent(change.after)} since."
         text += f" {_describe_shifts(rate.since)}" if rate.since.shifts else ""
         return _add_release(request, notice._replace(text=text), rate.since)
     if rate.label == "not understood":
@@ -336,11 +337,22 @@ def _list_findings(request: HttpRequest, snapshot: Snapshot, health: HealthSumma
         yield Notice("Health", f"{more} more findings.", [HomeLink("Open Health", health_url())], is_wrong=False)
 
 
-def _list_releases() -> list[Any]:
-    """The newest releases that people made; each knows whether it is or was gradual, as far as Home says so."""
+def _list_releases(user: Any) -> list[Any]:
+    """The newest releases that people made; each knows whether it is or was gradual, as far as Home says so.
+
+    It also knows the time of the user's first release, and the number of the last one.
+    """
     gradual = _select_gradual_releases().filter(config_version=OuterRef("pk"))
-    releases: Any = CeRelease.objects.exclude(origin=Origin.MIGRATION).annotate(is_gradual=Exists(gradual))
+    releases: Any = CeRelease.objects.exclude(origin=Origin.MIGRATION).annotate(
+        is_gradual=Exists(gradual),
+        first_own=Subquery(_select_releases_of(user).order_by("pk").values("created_at")[:1]),
+        last_own=Subquery(_select_releases_of(user).order_by("-pk").values("pk")[:1]),
+    )
     return list(releases.defer("manifest").order_by("-config_version")[:NEWEST])
+
+
+def _select_releases_of(user: Any) -> QuerySet[CeRelease]:
+    return CeRelease.objects.exclude(origin=Origin.MIGRATION).filter(author=user.get_username())
 
 
 def _select_gradual_releases() -> QuerySet[CeGradualRelease]:
@@ -410,14 +422,19 @@ class Step(NamedTuple):
     is_next: bool = False
 
 
-def _list_first_steps(request: HttpRequest) -> list[Step]:
-    """What a new analyst does, each with whether it is done; empty for users who dismissed the list."""
+def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> list[Step]:
+    """What a new analyst does, each with whether it is done; empty for users who dismissed the list.
+
+    The releases are the newest of all people, if the user may see them.
+    """
     user, may = request.user, request.user.has_perm
     noted = list_noted_steps(user)
     if FirstStep.DISMISSED in noted:
         return []
-    own = CeRelease.objects.filter(author=user.get_username())
-    first, last = own.aggregate(first=Min("created_at"), last=Max("config_version")).values()
+    if releases is None:
+        first, last = _select_releases_of(user).aggregate(first=Min("created_at"), last=Max("pk")).values()
+    else:
+        first, last = (releases[0].first_own, releases[0].last_own) if releases else (None, None)
     steps = [
         Step(
             "Start a flow",

@@ -332,6 +332,8 @@ class WeekSummary(NamedTuple):
     report_url: str
     inbox_url: str
     weekly_url: str
+    #: That turns are being counted again, so that numbers are not complete; blank at other times.
+    recount: str
 
     @property
     def has_changed(self) -> bool:

@@ -51,6 +51,7 @@ def test_the_rates_stand_beside_each_other_with_their_uncertainty(ada: Client) -
 
     assert "Not understood: 6.7 % → 25.0 %, worse." in page
     assert "25.0 % 19.5 to 31.4 % 50 of 200 turns" in page
+    assert re.search(r"These shares are of the turns from \w+day [^:]+:00, to now: at most 30 days before", page)
     assert "Friendlier words" in page
     assert "What it changed Take it back" in page
 

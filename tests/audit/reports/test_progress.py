@@ -55,3 +55,10 @@ def test_the_command_says_so_beside_its_table() -> None:
     errors = StringIO()
     call_command("report", stdout=StringIO(), stderr=errors)
     assert "Turns are being counted again" in errors.getvalue()
+
+
+def test_home_says_so_beside_the_week(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+    assert "Turns are being counted again" not in client.get("/admin/").content.decode()
+    begin_recount()
+    assert "Turns are being counted again" in client.get("/admin/").content.decode()

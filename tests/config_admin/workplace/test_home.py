@@ -84,8 +84,8 @@ def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client) -> 
     assert "26.7 % of the turns of the last seven days were not understood, after 6.7 %" in shown
     made = date_format(localtime(change.release.created_at), "l j F, H:i")
     assert (
-        f"It got worse with release {number} of {made}, by ben, “Softer words”: 6.7 % before, 26.7 % since. "
-        "It changed: Intent LOAN" in shown
+        f"It got worse with release {number} of {made}, by ben, “Softer words”: in the last 14 days 6.7 % before "
+        "and 26.7 % since. It changed: Intent LOAN" in shown
     )
     assert "Worse: not understood 6.7 % → 26.7 %" in shown
     first = ada.get("/admin/").context["next_step"]
@@ -116,7 +116,7 @@ def test_an_edit_since_which_messages_have_other_intents_is_named_with_its_row(a
 
     shown = page(ada)
 
-    assert f"Messages have other intents since release {number} of" in shown
+    assert f"Messages of the last 14 days have other intents since release {number} of" in shown
     assert "More messages: Card (33.3 % → 73.3 % of the turns). Fewer messages: Loan (66.7 % → 26.7 %" in shown
     assert re.search(r"It changed: Phrase \d+ · money \(added\)", shown)
     assert "Messages moved between intents: Card, Loan" in shown
