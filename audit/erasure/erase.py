@@ -29,6 +29,7 @@ from audit.models import (
 from audit.models.chained import LogSeal
 from audit.record import removals
 from audit.record.retention import cut_row
+from audit.record.sql_views import has_in_document
 from audit.record.turn_log import add_outside
 from convengine.engine.errors import TurnInProgress
 from convengine.engine.pipeline.stages import DATA_ERASED
@@ -36,6 +37,7 @@ from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time
+from convengine.server.database.unreadable import read_rows
 from convengine.server.executors.models import CeNotification
 from convengine.server.sessions.models import (
     CLOSED_BY_CALL,
@@ -174,7 +176,7 @@ def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
     if _has_later_additions(erasure):
         declare_erasure(key, EraseOrder(erasure.by, erasure.reason))
         erasure = _newest_erasure(key) or erasure
-    while turns := list(_turns_with_contents(key, erasure.last_turn_no)[:TURNS_PER_TRANSACTION]):
+    while turns := read_rows(_turns_with_contents(key, erasure.last_turn_no)[:TURNS_PER_TRANSACTION]):
         yield _empty_turns(key, turns)
     yield _empty_additions(key, erasure.last_addition)
 
@@ -230,7 +232,7 @@ def _turns_with_contents(key: uuid.UUID, last: int) -> QuerySet[CeConversationHi
 def _additions_to_erase(key: uuid.UUID) -> QuerySet[CeConversationHistory]:
     """The additions with contents, except for those that record erasures."""
     additions = CeConversationHistory.additions.filter(conversation_id=key, events__isnull=False)
-    return additions.exclude(events__contains=f'"stage":"{DATA_ERASED}"')
+    return additions.exclude(has_in_document(f'"stage":"{DATA_ERASED}"'))
 
 
 def _empty_conversation_row(row: CeConversation) -> None:
@@ -261,7 +263,7 @@ def _empty_turns(key: uuid.UUID, turns: Sequence[CeConversationHistory]) -> Coun
 
 def _empty_additions(key: uuid.UUID, last: int) -> Counts:
     with transaction.atomic():
-        additions = list(_additions_to_erase(key).filter(history_id__lte=last))
+        additions = read_rows(_additions_to_erase(key).filter(history_id__lte=last))
         _empty_rows(additions)
     return {"additions": len(additions)}
 

@@ -5,14 +5,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from audit.inbox.grouping import Message, Subject
 from audit.models import CeInboxGroup, CeMcpUserFeedback, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import CONDITIONS, Milestone
+from audit.record.sql_views import has_in_document
 from convengine.engine.clarification.stages import INTENT_COLLISION_DETECTED
 from convengine.engine.forms.stages import FIELDS_READ, FORM_LEFT
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_COLLISION
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 Kind = CeInboxGroup.Kind
@@ -49,7 +53,7 @@ def _read_handed_over(since: datetime) -> Iterator[Message]:
 
 def _read_refused_values(since: datetime) -> Iterator[Message]:
     """Each refused value, with its field and the reason."""
-    wanted = {"events__contains": '"refused":[{'}
+    wanted = Q(has_in_document('"refused":[{'))
     for row, payloads in _read_payloads([FIELDS_READ], since, wanted):
         for refusal in (item for payload in payloads for item in payload.get("refused") or ()):
             if isinstance(refusal, Mapping) and isinstance(refusal.get("text"), str):
@@ -106,15 +110,16 @@ def _read_turns(turn_ids: Sequence[UUID]) -> Iterator[Message]:
 
 
 def _read_payloads(
-    stages: Sequence[Any], since: datetime, wanted: Mapping[str, Any] | None = None
+    stages: Sequence[Any], since: datetime, wanted: Q | None = None
 ) -> Iterator[tuple[CeConversationHistory, list[dict[str, Any]]]]:
     """The newest turns with one of the stages, each with the payloads of these events."""
     names = set(map(str, stages))
     turn_ids = _list_turn_ids(stages, since, MOST_MESSAGES)
     count = 0
     for start in range(0, len(turn_ids), _BATCH):
-        turns = CeConversationHistory.objects.filter(turn_id__in=turn_ids[start : start + _BATCH], **(wanted or {}))
-        for row in turns.exclude(user_input=None).defer(None).select_related("conversation").order_by("-history_id"):
+        turns = CeConversationHistory.objects.filter(wanted or Q(), turn_id__in=turn_ids[start : start + _BATCH])
+        in_order = turns.exclude(user_input=None).defer(None).select_related("conversation").order_by("-history_id")
+        for row in read_rows(in_order):
             yield row, read_payloads(row, names)
             count += 1
             if count >= MOST_DOCUMENTS:

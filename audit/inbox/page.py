@@ -28,6 +28,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import find_row_name, row_url
 from convengine.server.app_interfaces import configuration
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 TITLE = "Inbox"
@@ -140,7 +141,7 @@ def build_lines(groups: Sequence[CeInboxGroup], snapshot: Snapshot, *, may_teach
     records = CeConversationHistory.objects.filter(pk__in=wanted)
     if any(group.kind == Kind.REFUSED_VALUE for group in groups):
         records = records.defer(None)
-    turns = {turn.pk: turn for turn in records}
+    turns = {turn.pk: turn for turn in read_rows(records)}
     comments = _read_comments([group for group in groups if group.kind == Kind.NEGATIVE], turns)
     return [_build_line(group, turns, comments, snapshot, may_teach=may_teach) for group in groups]
 

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -11,12 +11,13 @@ from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
 from audit.integrity.findings import Finding
 from audit.integrity.read_record import Row, TurnChunk, read_index
 from audit.record.document_parts import encode_stored_document
-from audit.record.events import read_document
+from audit.record.events import parse_entries
 from audit.record.turn_index import IndexEntry, are_of_rows, hash_entries
 from convengine.server.app_interfaces import configuration
 from convengine.server.turns import seal as seals
 from convengine.server.turns.seal import GENESIS, Seal, encode_parts
 
+_RESTORE = "Restore the row from a backup."
 _NO_ENTRIES = hash_entries(())
 
 
@@ -28,8 +29,8 @@ class ReleaseHashes(dict[int, str]):
         return self[version]
 
 
-def _is_numbered(entry: Mapping[str, Any]) -> bool:
-    return type(entry.get("seq")) is int
+def _is_numbered(entry: Any) -> bool:
+    return isinstance(entry, dict) and bool(entry.get("stage")) and type(entry.get("seq")) is int
 
 
 @dataclass
@@ -152,7 +153,12 @@ class ChainWalk:
 
     def _report_events(self, row: Row, seal: Seal) -> None:
         """What is wrong with the events of a row, as far as their numbers tell."""
-        entries = [entry for entry in read_document(row["events"]) if entry.get("stage") and _is_numbered(entry)]
+        stored = parse_entries(row["events"])
+        if stored is None:
+            text = f"They are no JSON list: nobody can read them. {_RESTORE}"
+            self._add_finding("EVENTS_UNREADABLE", text, row["turn_no"])
+            return
+        entries = [entry for entry in stored if _is_numbered(entry)]
         seqs: list[int] = [entry["seq"] for entry in entries]
         reported = len(self.findings)
         has_gaps = seal.cuts or any("auditFiltered" in (entry.get("payload") or ()) for entry in entries)

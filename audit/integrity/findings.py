@@ -10,6 +10,7 @@ CODES = {
     "EVENT_MISSING": "An event was removed.",
     "EVENT_ADDED": "An event was added.",
     "EVENTS_SWAPPED": "Two events were swapped.",
+    "EVENTS_UNREADABLE": "The events of a turn are damaged: nobody can read them.",
     "DECIDING_ROWS_CHANGED": "The index of used rows and stages was changed.",
     "RECORD_CHANGED": "The turn record was changed.",
     "RECORD_MISSING": "A turn record was removed.",

@@ -6,16 +6,16 @@ Some hundred turns fit into memory; a conversation need not.
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import orjson
-from django.db import connection
+from django.db import InternalError, connection
 
 from audit.record.turn_index import IndexEntry
 from convengine.server.database.sql import dialect
+from convengine.server.database.unreadable import UNREADABLE, is_damaged, protect_transaction, read_any_text
 from convengine.server.sessions.models import ADDITION
 from convengine.server.turns.seal import JSON_COLUMNS, SEALED
 
@@ -96,10 +96,33 @@ def _read_turns(after: TurnKey, last: uuid.UUID) -> list[Row]:
 
 
 def _select_rows(condition: str, params: Sequence[Any]) -> list[Row]:
+    """Rows, although the database cannot read a value of one."""
+    try:
+        return [_convert_row(dict(zip(_COLUMNS, row, strict=True))) for row in _fetch(_COLUMNS, condition, params)]
+    except InternalError as refused:
+        if not is_damaged(refused):
+            raise
+    return [_select_by_column(key) for (key,) in _fetch(["history_id"], condition, params)]
+
+
+def _select_by_column(key: int) -> Row:
+    """One row; what cannot be read of it is UNREADABLE."""
+    row, damaged = dict[str, Any](), []
+    for name in _COLUMNS:
+        try:
+            ((row[name],),) = _fetch([name], "history_id = %s", [key])
+        except InternalError as refused:
+            if not is_damaged(refused):
+                raise
+            row[name] = None
+            damaged.append(name)
+    return _convert_row(row) | dict.fromkeys(damaged, UNREADABLE)
+
+
+def _fetch(names: Sequence[str], condition: str, params: Sequence[Any]) -> list[Any]:
     text = "::text" if connection.vendor == "postgresql" else ""
-    columns = ", ".join(f"{name}{text}" if name in JSON_COLUMNS else name for name in _COLUMNS)
-    fetched = _fetch_rows(f"SELECT {columns} FROM ce_conversation_history WHERE {condition}", params)
-    return [_convert_row(dict(zip(_COLUMNS, row, strict=True))) for row in fetched]
+    columns = ", ".join(f"{name}{text}" if name in JSON_COLUMNS else name for name in names)
+    return _fetch_rows(f"SELECT {columns} FROM ce_conversation_history WHERE {condition}", params)
 
 
 def _convert_row(row: Row) -> Row:
@@ -124,23 +147,9 @@ def _parse_document(text: Any) -> Any:
 
 
 def _fetch_rows(sql: str, params: Sequence[Any]) -> list[Any]:
-    with connection.cursor() as cursor, _lenient_text():
+    with read_any_text(), protect_transaction(), connection.cursor() as cursor:
         cursor.execute(sql, params)
         return list(cursor.fetchall())
-
-
-@contextmanager
-def _lenient_text() -> Iterator[None]:
-    """SQLite stores any bytes in a text; invalid ones are read anyway, and found to be changed."""
-    if connection.vendor == "postgresql":
-        yield
-        return
-    raw = connection.connection
-    before, raw.text_factory = raw.text_factory, lambda data: data.decode("utf-8", "replace")
-    try:
-        yield
-    finally:
-        raw.text_factory = before
 
 
 def _to_uuid(value: Any) -> uuid.UUID:

@@ -5,22 +5,23 @@ from collections.abc import Iterator
 from django.db import connection, transaction
 
 from audit.integrity.findings import Finding, create_table_finding
-from audit.record.sql_views import list_view_stmts
-
-_VIEWS = ("ce_audit", "ce_llm_call_log")
+from audit.record.sql_views import VIEWS, list_changed_functions, list_view_stmts
 
 
 def verify_views() -> Iterator[Finding]:
     """The views whose definition was changed."""
     statements = list_view_stmts(connection.vendor)
     read = _read_postgresql if connection.vendor == "postgresql" else _read_sqlite
-    for name, statement in zip(_VIEWS, statements, strict=True):
+    for name, statement in zip(VIEWS, statements, strict=True):
         stored, expected = read(name, statement)
         if stored is None:
             yield create_table_finding("VIEW_CHANGED", name, "definition", "The view was removed.")
         elif stored != expected:
             text = "Its definition is not the product's, so it may show other data than the record has."
             yield create_table_finding("VIEW_CHANGED", name, "definition", text)
+    for name in list_changed_functions():
+        text = "The function of the views is not the product's, so they may show other data than the record has."
+        yield create_table_finding("VIEW_CHANGED", name, "definition", text)
 
 
 def _read_postgresql(name: str, statement: str) -> tuple[str | None, str]:

@@ -15,6 +15,7 @@ Write   `turn_log` gives the commit of the turn its document: `event_filter` say
 Add     Events after the commit, and events outside of turns, are rows of their own (ADDITION), with their own chain.
 Read    `queries` selects rows page by page; `events` makes events of their documents, with the session of each moment.
         `lifecycle` lists the changes of a session. `sql_views` defines `ce_audit` and `ce_llm_call_log` for SQL tools.
+        What cannot be read of one row is an event EVENTS_UNREADABLE, and keeps nobody from reading the others.
 Remove  `document_parts` splits a document into the parts that `retention` removes, each sealed on its own;
         `removals` records what is absent lawfully.
 Verify  `audit.integrity` computes the seals again.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from audit.record.events import read_document
+from audit.record.events import parse_entries
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
@@ -49,7 +49,7 @@ def encode_document(entries: Sequence[Entry]) -> tuple[str, Sequence[bytes]]:
 def read_parts(text: str | None) -> DocumentParts:
     """The pieces of a stored document by part; none of a text that the product did not write."""
     parts: DocumentParts = ([], [], [], [])
-    entries = read_document(text)
+    entries = [entry for entry in parse_entries(text) or () if isinstance(entry, dict)]
     if all(type(entry.get("seq")) is int for entry in entries):
         for entry in entries:
             for part, piece in _split_entry(entry):

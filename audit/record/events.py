@@ -6,16 +6,42 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from audit.record import session_state
-from convengine.engine.pipeline.stages import STEP_ENTER, STEP_ERROR, STEP_EXIT
+from convengine.engine.pipeline.stages import EVENTS_UNREADABLE, STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.stages import WHOLE_META, base_name
 from convengine.engine.turn.codec import loads
+from convengine.server.database.unreadable import UNREADABLE, read_rows
 
 Json = Any
 #: The columns from which events are read.
 EVENT_COLUMNS = ("conversation_id", "turn_id", "turn_no", "config_version", "created_at", "events")
 #: Ids of events per row of the record: `audit_id` = row × 10,000 + seq.
 IDS_PER_ROW = 10_000
+#: The columns of a model call, with the types of the view `ce_llm_call_log` on PostgreSQL.
+CALL_COLUMNS = {
+    "intent_code": "text",
+    "state_code": "text",
+    "provider": "text",
+    "model": "text",
+    "temperature": "numeric(3, 2)",
+    "prompt_text": "text",
+    "user_context": "text",
+    "response_text": "text",
+    "success": "boolean",
+    "error_message": "text",
+    "purpose": "text",
+    "attempt": "integer",
+    "latency_ms": "integer",
+    "input_tokens": "integer",
+    "output_tokens": "integer",
+    "cost": "numeric(18, 9)",
+    "template_id": "bigint",
+}
+#: What a reader is told of a document that cannot be read.
+NO_EVENTS, NO_VALUE = "they are no JSON list of events", "the database cannot read them"
+REMEDY = "Run `manage.py audit_verify`, and restore the row from a backup."
 _STEP_ENDS = frozenset({STEP_EXIT, STEP_ERROR})
 
 
@@ -64,12 +90,62 @@ class Event:
 
 
 def read_document(text: str | None) -> list[dict[str, Json]]:
-    """The entries of a stored document; none if it was removed, or cannot be read, which its seal shows."""
+    """The entries of a stored document; none if it was removed. EVENTS_UNREADABLE, with number 0, stands for damage."""
+    stored = parse_entries(text)
+    entries = [entry for entry in stored or () if _is_entry(entry)]
+    if stored is not None and len(entries) == len(stored):
+        return entries
+    payload = {"reason": NO_VALUE if text == UNREADABLE else NO_EVENTS, "remedy": REMEDY}
+    return [{"seq": 0, "stage": str(EVENTS_UNREADABLE), "step": None, "ms": 0, "payload": payload}, *entries]
+
+
+def parse_entries(text: str | None) -> list[Json] | None:
+    """The entries of a stored document as they are; null for a text that is no JSON list."""
     try:
         entries = loads(text) if text else []
     except ValueError:
-        return []
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        return None
+    return entries if isinstance(entries, list) else None
+
+
+def _is_entry(entry: Json) -> bool:
+    """True for an entry with the types that readers rely on."""
+    return (
+        isinstance(entry, dict)
+        and type(entry.get("seq")) is int
+        and isinstance(entry.get("stage"), str | None)
+        and isinstance(entry.get("payload"), dict | None)
+        and isinstance(entry.get("ms"), int | float | None)
+        and isinstance(entry.get("session"), dict | None)
+        and ("changed" not in entry or _is_change(entry["changed"]))
+        and ("rows" not in entry or all(_is_row(row) for row in _list_items(entry["rows"])))
+        and ("calls" not in entry or all(_is_call(call) for call in _list_items(entry["calls"])))
+    )
+
+
+def _list_items(value: Json) -> list[Json]:
+    """The items of a list; of anything else, one that is none."""
+    return value if isinstance(value, list) else [None]
+
+
+def _is_change(change: Json) -> bool:
+    if not isinstance(change, dict) or not isinstance(change.get("set"), dict | None):
+        return False
+    return all(isinstance(pointer, str) for pointer in _list_items(change.get("unset") or []))
+
+
+def _is_row(row: Json) -> bool:
+    return isinstance(row, list) and len(row) == 3 and all(isinstance(part, str) for part in row)
+
+
+def _is_call(call: Json) -> bool:
+    if not isinstance(call, dict) or not CALL_COLUMNS.keys() <= call.keys() or type(call.get("no")) is not int:
+        return False
+    try:
+        datetime.fromisoformat(call["created_at"])
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
 
 
 def list_events(row: Any, entries: Iterable[Mapping[str, Json]]) -> Iterator[StoredEvent]:
@@ -102,8 +178,8 @@ def list_events(row: Any, entries: Iterable[Mapping[str, Json]]) -> Iterator[Sto
 
 
 def read_events(rows: Iterable[Any]) -> Iterator[StoredEvent]:
-    """The events of rows of the record, in their order."""
-    for row in rows:
+    """The events of rows of the record, in their order; of a query, although a value of a row cannot be read."""
+    for row in read_rows(rows) if isinstance(rows, QuerySet) else rows:
         yield from list_events(row, read_document(row.events))
 
 

@@ -9,6 +9,7 @@ from audit.record.events import EVENT_COLUMNS, StoredEvent, read_events
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.server.app_interfaces import LifecycleMove
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Turns that left the session unchanged.
@@ -24,7 +25,7 @@ def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Lifecy
     """
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first, turn_no__lte=last)
     # The index knows which of the turns changed it.
-    changing = list(
+    changing = read_rows(
         turns.filter(
             Exists(
                 CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE, value=SESSION_LIFECYCLE)
@@ -42,7 +43,7 @@ def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Lifecy
         and ((move := _parse_move(event)).turn_no not in undone or move.end == Lifecycle.INTERRUPTED.value)
     ]
     additions = CeConversationHistory.additions.filter(conversation_id=conversation_id, turn_no=None)
-    newest = list(additions.defer(None).only(*EVENT_COLUMNS).order_by("-history_id")[:_OUTSIDE])
+    newest = read_rows(additions.defer(None).only(*EVENT_COLUMNS).order_by("-history_id")[:_OUTSIDE])
     outside = [_parse_move(event) for event in read_events(reversed(newest)) if event.stage == SESSION_LIFECYCLE]
     # An event outside of turns names the last turn before it. The sort is stable.
     fitting = (move for move in (*inside, *outside) if first <= move.turn_no <= last)

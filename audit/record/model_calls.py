@@ -9,12 +9,14 @@ from typing import Any
 
 from django.db.models import Q
 
-from audit.record.events import EVENT_COLUMNS, IDS_PER_ROW, read_document
+from audit.record.events import CALL_COLUMNS, EVENT_COLUMNS, IDS_PER_ROW, read_document
 from audit.record.prompt_redaction import PromptRedaction
+from audit.record.sql_views import has_in_document
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import LlmAnswer, ModelCall
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 Json = Any
@@ -76,7 +78,7 @@ def has_call_of(name: str) -> Q:
     """The turns with a call of this model. The columns of a call are in this order in the stored text."""
     provider, _, model = name.partition("/")
     columns = dumps({"provider": provider, "model": model})
-    return Q(model_calls__gt=0, events__contains=f'{columns[1:-1]},"temperature":')
+    return Q(model_calls__gt=0) & Q(has_in_document(f'{columns[1:-1]},"temperature":'))
 
 
 @dataclass
@@ -110,7 +112,7 @@ class ModelCallRow:
     @classmethod
     def of(cls, row: CeConversationHistory, call: Mapping[str, Any]) -> "ModelCallRow":
         """A call of a document, and the row that stores it."""
-        columns = {name: value for name, value in call.items() if name not in ("no", "created_at", "cost")}
+        columns = {name: call[name] for name in CALL_COLUMNS if name != "cost"}
         return cls(
             llm_call_id=row.pk * IDS_PER_ROW + int(call["no"]),
             conversation_id=row.conversation_id,
@@ -129,7 +131,7 @@ def read_calls(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int,
     rows = CeConversationHistory._base_manager.filter(
         conversation_id=conversation_id, turn_no__in=set(turn_nos), model_calls__gt=0
     )
-    for row in rows.only(*EVENT_COLUMNS).order_by("history_id"):
+    for row in read_rows(rows.only(*EVENT_COLUMNS).order_by("history_id")):
         for call in list_calls(read_document(row.events)):
             by_turn.setdefault(row.turn_no or 0, []).append(ModelCallRow.of(row, call))
     return by_turn
@@ -149,7 +151,7 @@ def has_model_call(turn_id: str, conversation_id: str, purposes: Sequence[str]) 
     """True when a model was called for one of these purposes in a turn, or after it."""
     key = uuid.UUID(str(turn_id))
     rows = CeConversationHistory._base_manager.filter(turn_id=key, model_calls__gt=0)
-    texts = rows.values_list("events", flat=True)
+    texts = [row.events for row in read_rows(rows.only("events"))]
     return any(call["purpose"] in purposes for text in texts for call in list_calls(read_document(text)))
 
 

@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, Q
 from audit.models import CeTurnIndex
 from audit.record.events import EVENT_COLUMNS, Event, StoredEvent, expand_alone, read_events
 from audit.record.running import read_running_events
+from audit.record.sql_views import has_in_document
 from convengine.engine.stages import COMMON, STAGES, base_name
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.codec import dumps
@@ -63,7 +64,7 @@ class EventFilter:
         if self.until:
             wanted &= Q(created_at__lte=self.until)
         if self.text and _is_stored_verbatim(self.text):
-            wanted &= Q(events__icontains=self.text)
+            wanted &= Q(has_in_document(self.text, any_case=True))
         if self.stages and all(stage in STAGES and stage not in COMMON for stage in self.stages):
             of_turn = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
             wanted &= Q(Exists(of_turn.filter(value__in=self.stages)))

@@ -37,6 +37,7 @@ from convengine.engine.turn.job import Counts, Job, Nightly
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.sealed_tables import PurgedQuerySet
 from convengine.server.database.sql import database_time
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.sessions.old_turns import retention_cutoff
 from convengine.server.turns import seal as seals
@@ -93,7 +94,7 @@ def _cut_documents(
     while True:
         with transaction.atomic():
             every = CeConversationHistory._base_manager.filter(pk__gt=last).order_by("pk")
-            rows = list(every.select_for_update(no_key=True, of=("self",))[:_DOCUMENTS])
+            rows = read_rows(every.select_for_update(no_key=True, of=("self",))[:_DOCUMENTS])
             old = [row for row in rows if row.created_at < before]
             counts = {row.pk: _cut_row(row, bit, part) for row in old}
             if keys := [pk for pk, count in counts.items() if count]:

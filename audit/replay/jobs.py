@@ -21,6 +21,7 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
+from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.jobs.running import get_lease_end
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -104,7 +105,7 @@ def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Js
 
 def _read_record(job: CeReplayJob, turn_no: int) -> CeConversationHistory | None:
     turns = CeConversationHistory.objects.filter(conversation_id=job.conversation_id, turn_no=turn_no)
-    return turns.defer(None).first()
+    return next(iter(read_rows(turns.defer(None)[:1])), None)
 
 
 def _parse_expectation(given: Mapping[str, Json]) -> TraceExpectation:

@@ -28,6 +28,7 @@ from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.job import Counts
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.database.sql import database_time
+from convengine.server.database.unreadable import read_any_text
 from convengine.server.sessions.models import CeConversationHistory
 
 Json = Any
@@ -98,11 +99,12 @@ _STEP_LIST = '"stepList":'
 _CALLS = ',"calls":'
 #: The text behind the mark; of a turn with model calls the whole document, which is long.
 _AFTER = {
-    "postgresql": "split_part(h.events, %(mark)s, 2)",
+    "postgresql": "split_part(ce_readable(h.events), %(mark)s, 2)",
     "sqlite": "CASE instr(h.events, %(mark)s) WHEN 0 THEN '' ELSE substr(h.events, instr(h.events, %(mark)s)) END",
 }
+_EVENTS = {"postgresql": "ce_readable(h.events)", "sqlite": "h.events"}
 _DOCUMENTS = f"""SELECT CAST({{hour}} AS text), c.workspace_id, c.channel, h.config_version, h.intent_code,
-       h.model_calls, {_HAS_MODEL_FAILED}, CASE WHEN h.model_calls > 0 THEN h.events ELSE {{after}} END {_TURNS}"""
+       h.model_calls, {_HAS_MODEL_FAILED}, CASE WHEN h.model_calls > 0 THEN {{events}} ELSE {{after}} END {_TURNS}"""
 #: Ratings that count before the new ones, and with them: a later one of the same person replaces an earlier one.
 _CHANGED_RATINGS = """WITH rated AS (
         SELECT f.turn_id, f.feedback_type, f.feedback_id AS id,
@@ -196,7 +198,9 @@ def _count_batch(settled: int) -> int:
             insert_counts(cursor, list(_list_form_steps(cursor.fetchall())))
             for start in range(first, last, SLICE):
                 _execute(cursor, _DOCUMENTS, start, min(start + SLICE, last))
-                insert_counts(cursor, list(_list_document_counts(cursor.fetchall())))
+                with read_any_text():
+                    rows = cursor.fetchall()
+                insert_counts(cursor, list(_list_document_counts(rows)))
         progress.counted = last
         progress.save(update_fields=["counted"])
         return last - first
@@ -204,7 +208,8 @@ def _count_batch(settled: int) -> int:
 
 def _execute(cursor: Any, sql: str, first: int, last: int) -> None:
     vendor = connection.vendor
-    sql = sql.replace("{hour}", _HOUR[vendor]).replace("{after}", _AFTER[vendor])
+    for name, texts in (("{hour}", _HOUR), ("{after}", _AFTER), ("{events}", _EVENTS)):
+        sql = sql.replace(name, texts[vendor])
     cursor.execute(sql, {"mark": _TIMING, "first": first, "last": last})
 
 

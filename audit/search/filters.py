@@ -11,6 +11,7 @@ from audit.models import CeInboxMessage, CeMcpUserFeedback, CeTurnIndex
 from audit.record.form_steps import FormStep
 from audit.record.milestones import CONDITIONS, Milestone, has_step
 from audit.record.model_calls import has_call_of
+from audit.record.sql_views import has_in_document
 from audit.search.query import SearchQuery
 from audit.search.sources import (
     Source,
@@ -125,7 +126,8 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
         yield Filter(source=TextSource(search.text))
     if search.stage in COMMON:
         # Common stages have no index. Their names are in the stored text, which nothing escapes.
-        has_stage = Q(events__contains=f'"stage":"{search.stage}"') | Q(events__contains=f'"stage":"{search.stage} (')
+        plain, with_source = f'"stage":"{search.stage}"', f'"stage":"{search.stage} ('
+        has_stage = Q(has_in_document(plain)) | Q(has_in_document(with_source))
         yield Filter((has_stage,))
     elif search.stage:
         stage = CeTurnIndex.STAGE, search.stage

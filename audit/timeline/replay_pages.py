@@ -12,6 +12,7 @@ from audit.models import CeAccessLog
 from audit.replay.outcome import MAX_TURNS, ReplayOutcome, current_release, replay_outcome
 from audit.timeline import addresses
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 
@@ -19,7 +20,7 @@ def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uu
     """One turn beside its replay, on its own release or on the named one."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    record = _select_turns(conversation_id).filter(turn_no=turn_no).first()
+    record = next(iter(read_rows(_select_turns(conversation_id).filter(turn_no=turn_no)[:1])), None)
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
@@ -45,7 +46,7 @@ def show_conversation_replay(model_admin: Any, request: HttpRequest, conversatio
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id)
     behind = request.GET.get("behind", "")
     start = int(behind) if behind.isascii() and behind.isdecimal() and len(behind) < 10 else 0
-    records = list(_select_turns(conversation_id).filter(turn_no__gt=start).order_by("turn_no")[: MAX_TURNS + 1])
+    records = read_rows(_select_turns(conversation_id).filter(turn_no__gt=start).order_by("turn_no")[: MAX_TURNS + 1])
     lines, context = [], _read_release(request)
     for record in records[:MAX_TURNS]:
         outcome, run_context = _replay_turn(record, request)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.walk import Budget, Cursor, find_turns
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The most conversations and turns of one run.
@@ -70,6 +71,6 @@ def read_turns(keys: Sequence[TurnKey]) -> Iterator[tuple[TurnKey, CeConversatio
     for start in range(0, len(keys), _BATCH):
         batch = keys[start : start + _BATCH]
         rows = CeConversationHistory.objects.filter(history_id__in=[key.history_id for key in batch])
-        records = {row.history_id: row for row in rows.defer(None).only(*_COLUMNS)}
+        records = {row.history_id: row for row in read_rows(rows.defer(None).only(*_COLUMNS))}
         for key in batch:
             yield key, records.get(key.history_id)

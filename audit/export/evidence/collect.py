@@ -19,6 +19,7 @@ from audit.narration import narrate_turn
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
 from convengine.engine.turn.rows import ROW_TYPE_OF, StateEdge
 from convengine.server.app_interfaces import configuration, release_history
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 from convengine.server.turns.seal import SEALED, encode_parts
 
@@ -49,7 +50,10 @@ def collect_conversation(row: CeConversation, order: EvidenceOrder, first: int =
     # Additions outside of turns belong to the whole conversation.
     additions = CeConversationHistory.additions.filter(conversation_id=row.pk)
     additions = additions if is_whole else additions.filter(turn_no__in=numbers)
-    rows = [*turns.defer(None).order_by("turn_no"), *additions.defer(None).order_by("history_id")]
+    rows = [
+        *read_rows(turns.defer(None).order_by("turn_no")),
+        *read_rows(additions.defer(None).order_by("history_id")),
+    ]
     subject = {
         "kind": CONVERSATION,
         "search": "",
@@ -72,7 +76,7 @@ def collect_search(
     by_key = CeConversation.objects.in_bulk(keys)
     subject = {"kind": SEARCH, "search": search, "leftOut": left_out, "first": 0, "last": 0, "whole": False}
     in_order = rows.defer(None).order_by("turn_no", "history_id")
-    return _build_data(subject, [by_key[key] for key in keys if key in by_key], list(in_order), order)
+    return _build_data(subject, [by_key[key] for key in keys if key in by_key], read_rows(in_order), order)
 
 
 def sign(data: dict[str, Json], key: str | bytes | None = None) -> str:

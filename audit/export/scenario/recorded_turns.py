@@ -12,6 +12,7 @@ from audit.record.model_calls import read_calls
 from audit.record.queries import read_turns
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import AFTER_THE_ANSWER
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.turn_record import StoredRecording, read_recording
 
@@ -64,7 +65,7 @@ def _describe_missing_turns(conversation: CeConversation, first: int | None, las
 def read_recorded_turns(conversation: CeConversation, first: int | None, last: int | None) -> list[RecordedTurn]:
     """The turns of a range with their recordings. Raises NotExportable."""
     turns = select_turns(conversation, first, last)
-    records = list(turns.defer(None).defer("events", "seal")[: MAX_TURNS + 1])
+    records = read_rows(turns.defer(None).defer("events", "seal")[: MAX_TURNS + 1])
     if not records:
         raise NotExportable(_describe_missing_turns(conversation, first, last))
     if len(records) > MAX_TURNS:

@@ -87,6 +87,14 @@ AUDIT_EVENT_LOST = declare_stage(
         ),
     ),
 )
+EVENTS_UNREADABLE = declare_stage(
+    "EVENTS_UNREADABLE",
+    Family.FRAME,
+    "Shown in place of stored events that cannot be read: why, and what to do. It is never stored.",
+    keys="reason remedy",
+    common=True,
+    sentences=(SentenceTemplate("Stored events of this turn cannot be read: {reason}. {remedy}", tone=Tone.ERROR),),
+)
 TURN_FAILED = declare_stage(
     "TURN_FAILED",
     Family.FRAME,

@@ -169,8 +169,11 @@ def compress(text: str, words: bytes) -> bytes:
 
 
 def decompress(data: bytes | memoryview, words: bytes) -> Any:
-    """The document of `packed` bytes, with the same words."""
-    return orjson.loads(zlib.decompressobj(zdict=words).decompress(bytes(data)))
+    """The document of compressed bytes, with the same words. Raises ValueError."""
+    try:
+        return orjson.loads(zlib.decompressobj(zdict=words).decompress(bytes(data)))
+    except (TypeError, zlib.error) as damage:
+        raise ValueError(f"These bytes cannot be decompressed: {damage}.") from damage
 
 
 def sort_keys(value: Any) -> Any:

@@ -1,18 +1,24 @@
-"""Read tables although a row has a value that its column cannot hold: SQLite stores any value in any column."""
+"""Read tables although a row has a value that cannot be read.
+
+SQLite stores any value in any column. On PostgreSQL a disk may damage a large value, which then cannot be decompressed.
+"""
 
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import date, datetime
 from decimal import InvalidOperation
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import OperationalError, connection, models
+from django.db import InternalError, OperationalError, connection, models
 
 #: Shown instead of such a value.
 UNREADABLE = "(unreadable)"
 #: What Django and the driver raise for some of them.
-_REFUSED = (ValueError, TypeError, AttributeError, OverflowError, InvalidOperation, OperationalError)
+_REFUSED = (ValueError, TypeError, AttributeError, OverflowError, InvalidOperation, OperationalError, InternalError)
+#: The state of a statement of PostgreSQL that met a damaged value.
+_DAMAGED = "XX001"
 #: What a column holds; the driver gives other values unchanged.
 _KINDS: tuple[tuple[Any, tuple[type, ...]], ...] = (
     (models.DateTimeField, (datetime,)),
@@ -29,13 +35,13 @@ _ROWS = 2000
 
 def read_rows(rows: models.QuerySet[Any]) -> list[Any]:
     """The rows of a query; those with an unreadable value have UNREADABLE instead."""
-    if connection.vendor != "sqlite":
-        return list(rows.all())
     try:
-        return [mark_unreadable(row) for row in rows.all()]
+        with protect_transaction():
+            read = list(rows.all())
+        return [mark_unreadable(row) for row in read] if connection.vendor == "sqlite" else read
     except _REFUSED as refused:
         _raise_failure(refused)
-        return [_read_by_column(rows.model, key) for key in rows.values_list("pk", flat=True)]
+        return [_read_by_column(rows, key) for key in rows.values_list("pk", flat=True)]
 
 
 def read_row(model: type[models.Model], key: Any) -> Any:
@@ -44,7 +50,7 @@ def read_row(model: type[models.Model], key: Any) -> Any:
         exists = model._base_manager.filter(pk=key).exists()
     except (ValueError, ValidationError):
         return None
-    return _read_by_column(model, key) if exists else None
+    return _read_by_column(model._base_manager.all(), key) if exists else None
 
 
 def iterate_values(rows: models.QuerySet[Any], *columns: str) -> Iterator[dict[str, Any]]:
@@ -69,10 +75,44 @@ def format_minute(at: datetime | str) -> str:
     return at if isinstance(at, str) else f"{at:%Y-%m-%d %H:%M}"
 
 
-def _read_by_column(model: type[models.Model], key: Any) -> Any:
-    rows = model._base_manager.filter(pk=key)
-    names = [column.attname for column in model._meta.concrete_fields]
-    return mark_unreadable(model.from_db(rows.db, names, [_read_value(rows, name) for name in names]))
+@contextmanager
+def read_any_text() -> Iterator[None]:
+    """Read texts by hand although they are no UTF-8, which SQLite stores as well."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    raw = connection.connection
+    before, raw.text_factory = raw.text_factory, lambda data: data.decode("utf-8", "replace")
+    try:
+        yield
+    finally:
+        raw.text_factory = before
+
+
+def is_damaged(refused: Exception) -> bool:
+    """True for what PostgreSQL raises when a value is damaged."""
+    return isinstance(refused, InternalError) and getattr(refused.__cause__, "sqlstate", "") == _DAMAGED
+
+
+def protect_transaction() -> Any:
+    """PostgreSQL accepts no other statement in a transaction after a failure, except behind a savepoint."""
+    if connection.vendor != "postgresql":
+        return nullcontext()
+    connection.ensure_connection()
+    raw: Any = connection.connection
+    return nullcontext() if raw.info.transaction_status == raw.info.transaction_status.IDLE else raw.transaction()
+
+
+def _read_by_column(rows: models.QuerySet[Any], key: Any) -> Any:
+    """A row with the columns that the query loads."""
+    model, (listed, is_deferred) = rows.model, rows.query.deferred_loading
+    columns = [
+        column.attname
+        for column in model._meta.concrete_fields
+        if column.primary_key or (column.name in listed or column.attname in listed) != is_deferred
+    ]
+    row = model._base_manager.filter(pk=key)
+    return mark_unreadable(model.from_db(rows.db, columns, [_read_value(row, name) for name in columns]))
 
 
 def mark_unreadable(row: Any) -> Any:
@@ -111,7 +151,8 @@ def _read_values(rows: models.QuerySet[Any], key: Any, columns: tuple[str, ...])
 
 def _read_value(rows: models.QuerySet[Any], name: str) -> Any:
     try:
-        return rows.values_list(name, flat=True).get()
+        with protect_transaction():
+            return rows.values_list(name, flat=True).get()
     except _REFUSED as refused:
         _raise_failure(refused)
         return UNREADABLE
@@ -120,4 +161,6 @@ def _read_value(rows: models.QuerySet[Any], name: str) -> Any:
 def _raise_failure(refused: Exception) -> None:
     """Raise again what is no matter of a value, such as a lost connection."""
     if isinstance(refused, OperationalError) and "decode" not in str(refused):
+        raise refused
+    if isinstance(refused, InternalError) and not is_damaged(refused):
         raise refused

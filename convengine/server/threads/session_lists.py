@@ -108,7 +108,10 @@ def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Jso
     """The request of the turn, from its recording; of a dead turn, from its events."""
     if not turn.recording:
         return {**_describe_dead_request(turn), "source": turn.source}, {}
-    recorded = read_recording(turn.recording)
+    try:
+        recorded = read_recording(turn.recording)
+    except ValueError:
+        return {"source": turn.source}, {}
     request = recorded.request
     described: dict[str, Json] = {
         "input_param_names": sorted(request.input_params),
@@ -120,7 +123,10 @@ def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Jso
 
 
 def _describe_dead_request(turn: CeConversationHistory) -> dict[str, Json]:
-    payloads = {entry["stage"]: entry["payload"] for entry in loads(turn.events or "[]")}
+    try:
+        payloads = {entry["stage"]: entry["payload"] for entry in loads(turn.events or "[]")}
+    except (LookupError, TypeError, ValueError):
+        return {}
     names, failure = payloads.get(USER_INPUT, {}).get("inputParamKeys"), payloads.get(ENGINE_UNKNOWN_FAILURE, {})
     known = {"input_param_names": names, "worker": failure.get("worker")}
     return {name: value for name, value in known.items() if value is not None}

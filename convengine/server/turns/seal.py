@@ -179,7 +179,8 @@ def encode_parts_with(
         orjson.dumps([encode_value(row[name]) for name in HEADER]),
         b"" if is_empty else b"\n".join([orjson.dumps(words), *encoded]),
         b"" if events is None else events.encode("utf-8", "surrogatepass"),
-        b"" if recording is None else bytes(recording),
+        # A text says that the database cannot read it.
+        b"" if recording is None else recording.encode() if isinstance(recording, str) else bytes(recording),
         release.encode(),
         document,
     )

@@ -191,10 +191,19 @@ def write_recording(turn: Turn, tape: Recording, redaction: Redaction) -> tuple[
 
 
 def read_recording(data: bytes | memoryview) -> StoredRecording:
-    """Parse a recording. Raises ValueError for another format."""
-    document = decompress(data, _WORDS)
-    if document.get("format") != _FORMAT:
-        raise ValueError(f"This recording has format {document.get('format')!r}; this version reads {_FORMAT}.")
+    """Parse a recording. Raises ValueError for another format, and for damaged bytes."""
+    try:
+        document = decompress(data, _WORDS)
+        if document.get("format") == _FORMAT:
+            return _parse_recording(document)
+    except (AttributeError, LookupError, TypeError, ValueError) as damage:
+        raise ValueError(
+            "The recording of the turn is damaged. `manage.py audit_verify` says what is; restore it from a backup."
+        ) from damage
+    raise ValueError(f"This recording has format {document.get('format')!r}; this version reads {_FORMAT}.")
+
+
+def _parse_recording(document: dict[str, Any]) -> StoredRecording:
     turn, request, loaded = document["turn"], document["request"], document["loaded"]
     row = loaded["conversation"]
     if row.get("created_at"):

@@ -35,7 +35,7 @@ from tests.database import allow_forging
 from tests.record import entry as event_entry
 
 pytestmark = pytest.mark.django_db
-EVENT_CODES = ("EVENT_CHANGED", "EVENT_MISSING", "EVENT_ADDED", "EVENTS_SWAPPED")
+EVENT_CODES = ("EVENT_CHANGED", "EVENT_MISSING", "EVENT_ADDED", "EVENTS_SWAPPED", "EVENTS_UNREADABLE")
 
 
 def verify_caller(caller: Caller) -> list[tuple[str, int | None, int | None]]:
@@ -353,7 +353,7 @@ def test_an_index_with_the_hash_in_its_row_needs_no_reading_of_events(
         raise AssertionError("The events were read.")
 
     caller.say("hours")
-    monkeypatch.setattr(chain_walk, "read_document", refuse)
+    monkeypatch.setattr(chain_walk, "parse_entries", refuse)
     monkeypatch.setattr(chain_walk, "encode_stored_document", refuse)
 
     assert verify_caller(caller) == []

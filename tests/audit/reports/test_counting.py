@@ -39,6 +39,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.examples import count_examples
+from tests.record import call as build_call
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -266,7 +267,7 @@ def test_calls_are_counted_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
     talk(["hours"])
     turn = CeConversationHistory._base_manager.get()
     calls = [
-        {"provider": "main", "model": "org/small", "success": ok, "latency_ms": ms, "cost": 0.25, "temperature": 0}
+        build_call(provider="main", model="org/small", success=ok, latency_ms=ms, cost=0.25, temperature=0)
         for ok, ms in ((True, 100), (False, 2400))
     ]
     document = [{**read_document(turn.events)[0], "calls": calls}, *read_document(turn.events)[1:]]
@@ -281,7 +282,7 @@ def test_calls_are_counted_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_looks_like_calls_in_a_payload_is_no_call() -> None:
     talk(["hours"])
     turn = CeConversationHistory._base_manager.get()
-    call = {"provider": "main", "model": "small", "success": True, "latency_ms": 100, "cost": None, "temperature": 0}
+    call = build_call(provider="main", model="small", latency_ms=100)
     first, *rest = read_document(turn.events)
     for payload in ({"of": 1, "calls": [call]}, {"of": 1, "calls": 2}, {"of": 1, "calls": "many"}):
         document = [{**first, "payload": {**first["payload"], **payload}, "calls": [call]}, *rest]

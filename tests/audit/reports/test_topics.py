@@ -24,6 +24,7 @@ from convengine.engine.turn.codec import dumps, loads
 from convengine.server.sessions.models import CeConversationHistory
 from tests.audit.reports.counts import count, count_listed_turns
 from tests.audit.reports.test_page import list_numbers, reader, talk
+from tests.record import call
 
 __all__ = ["reader"]
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -54,7 +55,7 @@ def rate(turn: CeConversationHistory, thumb: str, comment: str = "") -> None:
 def add_calls(turn: CeConversationHistory, *calls: tuple[str, str, bool]) -> None:
     first, *rest = read_document(CeConversationHistory._base_manager.get(pk=turn.pk).events)
     stored = [
-        {"provider": provider, "model": model, "temperature": 0, "success": success, "latency_ms": 700, "cost": 0.25}
+        call(provider=provider, model=model, temperature=0, success=success, latency_ms=700, cost=0.25)
         for provider, model, success in calls
     ]
     document = dumps([{**first, "calls": stored}, *rest])
