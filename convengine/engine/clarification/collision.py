@@ -17,6 +17,7 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_INPUT,
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
+from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.text.compare import blank, code
@@ -40,13 +41,16 @@ _NAMED = 3
 _STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)
 
 
-def build_question(names: Sequence[str]) -> str:
-    """The built question: "Do you mean A or B?"."""
-    return f"Do you mean {', '.join(names[:-1])} or {names[-1]}?"
+def build_question(session: Session, turn: Turn, names: Sequence[str]) -> str:
+    """The built question in the language of the conversation: "Do you mean A or B?"."""
+    texts = get_texts(find_form_language(session, turn))
+    listed = [*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]]
+    return str(texts["candidates"]).format(candidates=f" {texts['or']} ".join(listed))
 
 
-def ask_user(session: Session, snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> Session:
+def ask_user(session: Session, turn: Turn, hits: Sequence[rows.Classifier]) -> Session:
     """Ask which of the matching intents is meant; the state becomes INTENT_COLLISION."""
+    snapshot = turn.snapshot
     first_of: dict[str, rows.Classifier] = {}
     for row in hits:
         first_of.setdefault(code(row.intent_code), row)
@@ -60,7 +64,7 @@ def ask_user(session: Session, snapshot: Snapshot, hits: Sequence[rows.Classifie
         for intent, row in first_of.items()
     ]
     clarification = Clarification(
-        build_question([option["label"] for option in candidates]), CLASSIFIER, tuple(candidates)
+        build_question(session, turn, [option["label"] for option in candidates]), CLASSIFIER, tuple(candidates)
     )
     return session.move_to(state=INTENT_COLLISION, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
 
@@ -141,7 +145,7 @@ def ask_collision_question(session: Session, turn: Turn) -> tuple[Session, str]:
     """
     turn.audit(session, INTENT_COLLISION_DETECTED, intent=session.intent, state=session.state)
     choices = _list_choices(session, turn.snapshot)
-    text = _ask_model(session, turn, choices) or _build_question(session, turn.snapshot, choices)
+    text = _ask_model(session, turn, choices) or _build_question(session, turn, choices)
     if session.clarification:
         session = session.evolve(clarification=replace(session.clarification, question=text))
     turn.audit(
@@ -177,13 +181,12 @@ def _read_code(entry: Mapping[str, Json]) -> str:
     return code(str(entry.get("intent") or ""))
 
 
-def _build_question(session: Session, snapshot: Snapshot, choices: Sequence[Mapping[str, Json]]) -> str:
+def _build_question(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json]]) -> str:
     """The stored question, else a question built from names."""
     clarification = session.clarification
     if clarification and not blank(clarification.question):
         return clarification.question
-    names = [choice["name"] for choice in choices]
-    return build_question(names) if len(names) > 1 else f"Do you mean {names[0]}?"
+    return build_question(session, turn, [choice["name"] for choice in choices])
 
 
 def _ask_model(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json]]) -> str:

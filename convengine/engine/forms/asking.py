@@ -12,8 +12,11 @@ from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.text.compare import match_text
 from convengine.engine.text.words import fold, split_name, split_words
 from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.local_time import LOCALE
+from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, say_value
 from convengine.engine.values.language import get_language, list_languages
@@ -98,8 +101,30 @@ def find_form_locale(session: Session, turn: Turn, form: Form | None = None) -> 
 
 
 def find_form_language(session: Session, turn: Turn, form: Form | None = None) -> str:
-    """The language of default texts: of the form, else of the conversation."""
-    return find_language(find_form_locale(session, turn, form))
+    """The language of default texts: of the form, else of the conversation, else of all forms if they have one."""
+    locale = find_form_locale(session, turn, form)
+    return find_language(locale) if locale else _find_common_language(turn.snapshot)
+
+
+def _find_common_language(snapshot: Snapshot) -> str:
+    """The language of all forms; English where they have several."""
+    schemas = snapshot.table(OutputSchema)
+    return schemas.memo.get("common_language", lambda: _read_common_language(snapshot))
+
+
+def _read_common_language(snapshot: Snapshot) -> str:
+    listed = (row.json_schema for row in snapshot.enabled_rows(OutputSchema))
+    locales = (schema.get("x-locale") for schema in listed if isinstance(schema, Mapping))
+    languages = {find_language(locale) for locale in locales if isinstance(locale, str) and locale}
+    return languages.pop() if len(languages) == 1 else _DEFAULT_LANGUAGE
+
+
+def read_text_setting(session: Session, turn: Turn, setting: Setting[str]) -> str:
+    """The text of a setting; where it is the default, in the language of the conversation."""
+    text = turn.config(session, setting)
+    if text != setting.default:
+        return text
+    return str(get_texts(find_form_language(session, turn))["settings"].get(setting.name, text))
 
 
 @cache

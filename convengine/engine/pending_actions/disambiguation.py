@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pending_actions import choice, record
@@ -145,7 +146,7 @@ def _build_question(session: Session, turn: Turn, action_choice: Choice, offered
     if text := ask_model_for_question(session, turn, names, keys):
         return text, "LLM"
     variables = build_variables(session, turn, **names)
-    texts = (turn.config(session, QUESTION_TEMPLATE), QUESTION_TEMPLATE.default)
+    texts = (read_text_setting(session, turn, QUESTION_TEMPLATE), QUESTION_TEMPLATE.default)
     rendered = (render_lenient(template, variables).text for template in texts)
     return next(text for text in rendered if not blank(text)), "TEMPLATE"
 

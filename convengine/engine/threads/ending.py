@@ -1,5 +1,6 @@
 """The lifecycle at the end of a turn, and the text when a session ends (sessions 2 and 3; R39, R41, R42)."""
 
+from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.select import find_interaction
@@ -54,7 +55,7 @@ def choose_edge_reply(session: Session, turn: Turn) -> ReplyOverride | None:
     ran = session.input_params.get("pending_action_result") in ("EXECUTED", "FAILED")
     if text is None or ran or any(hop.cause in _TELLING for hop in session.transitions):
         return None
-    return ReplyOverride(render_lenient(turn.config(session, text), build_variables(session, turn)).text, SOURCE)
+    return ReplyOverride(render_lenient(read_text_setting(session, turn, text), build_variables(session, turn)).text, SOURCE)
 
 
 def apply_end_of_turn(session: Session, turn: Turn) -> Session:

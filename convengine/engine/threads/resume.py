@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.threads import settings as catalogue
@@ -90,7 +91,7 @@ def _read_offered_state(session: Session, turn: Turn) -> Mapping[str, Json]:
 
 def _build_offer(session: Session, turn: Turn) -> str:
     stood = _read_offered_state(session, turn)
-    text, detail = turn.config(session, _TEXTS[stood["lifecycle"]]), stood["detail"]
+    text, detail = read_text_setting(session, turn, _TEXTS[stood["lifecycle"]]), stood["detail"]
     summary = detail.get("summary") or session.context_summary
     about = {"question": detail.get("question") or stood["said"], "summary": summary}
     return render_lenient(text, build_variables(session, turn, **about)).text

@@ -189,14 +189,35 @@ def find_replacing_numbers(
     tokens, tables, position = language.read_tokens(composed), get_tables(language), 0
     for offset in tokens.offsets:
         size = language.retractions.match_start(tokens.text, offset)
+        if not size and offset and _ends_clause(tokens, offset):
+            size = _get_phrases(language, "leading_no").match_start(tokens.text, offset)  # "The 1st, no, the 3rd"
         if offset < position or not size:
             continue
         position = offset + size
+        if ordinal := _match_replacing_ordinal(spec, tokens, position, language):
+            yield *tokens.position(offset, ordinal[0]), ordinal[1]
+            continue
         amount = match_amount(tokens.text, position, tables, situation.locale, spec)
         if amount is None or amount.unit or amount.currencies:
             continue
         if _stands_alone(tokens, amount.end, language) or language.after.match_start(tokens.text, amount.end):
             yield *tokens.position(offset, amount.end), take_amount(spec, amount, tables)
+
+
+def _match_replacing_ordinal(
+    spec: FieldSpec, tokens: TokenText, start: int, language: Language
+) -> tuple[int, Reading] | None:
+    """The end and the value of "the 3rd" or "im 3. Stock" behind words that take back another ordinal."""
+    if list_counted_words(spec, language):
+        return None
+    start += get_place_words(language).match_start(tokens.text, start)
+    start += language.articles.match_start(tokens.text, start)
+    match = get_ordinal(language).match(tokens.text, start)
+    if match is None:
+        return None
+    noun = tokens.text[match.end() :].split(" ", 1)[0]
+    end = match.end() + (len(noun) + 1 if noun and names_ordinal(noun, spec, language) else 0)
+    return (end, take_ordinal(spec, match, language)) if _stands_alone(tokens, end, language) else None
 
 
 def _choose_spans(matches: list[_Found], specs: Sequence[FieldSpec]) -> list[ValueSpan]:
@@ -466,8 +487,9 @@ def _is_glued(text: str, tokens: TokenText, start: int) -> bool:
 
 
 def _is_start(spec: FieldSpec, language: Language) -> bool:
-    """True for a field such as "arrival": its value is what "from" stands before."""
-    return any(language.is_in("start_fields", word) for word in spec.words)
+    """True for a field such as "arrival", and for "From what time …?": its value is what "from" stands before."""
+    asks_from = any(language.is_in("start_leads", fold_text(word)) for word in spec.question[:1])
+    return asks_from or any(language.is_in("start_fields", word) for word in spec.words)
 
 
 def _is_deadline(spec: FieldSpec, words: list[str], language: Language) -> bool:

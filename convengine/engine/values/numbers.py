@@ -1,7 +1,7 @@
 """Numbers and sums of money as people say them: "twelve", "a dozen", "1.5k", "1.200,50 €" (R114)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -28,6 +28,8 @@ from convengine.engine.values.tokens import TokenText, fold_text
 Json = Any
 #: Longest number in tokens, and in digits.
 _MAX_WORDS = 12
+#: Longest short form of a noun: "OG".
+_SHORT_NOUN = 2
 _MAX_DIGITS = 15
 #: How many words may stand between a number and what it counts: "3 very large parcels".
 _MAX_ADJECTIVES = 2
@@ -254,7 +256,7 @@ def find_only_ordinal(spec: FieldSpec, text: str, situation: ReadingSituation) -
     if len(matches) != 1 or len(words) > _MAX_WORDS or list_counted_words(spec, language):
         return NOTHING  # "The 3rd" is no answer to "How many guests?"
     index, match = matches[0]
-    own = {*spec.words, *spec.question}
+    own = _add_same_nouns((*spec.words, *spec.question), language)
     last = index + match.group().count(" ")
     others = (*words[:index], *words[last:])
     is_small = all(
@@ -286,9 +288,18 @@ def names_ordinal(word: str, spec: FieldSpec, language: Language) -> bool:
     asked_nouns = (
         noun for which, noun in pairwise(spec.question) if language.is_in("question_words", fold_text(which))
     )
-    if {word, _DIGRAPH.sub(r"\1", word)}.isdisjoint((*spec.words, *asked_nouns)) or list_field_units(spec, tables):
+    own = _add_same_nouns((*spec.words, *asked_nouns), language)
+    if own.isdisjoint((word, _DIGRAPH.sub(r"\1", word))) or list_field_units(spec, tables):
         return False
-    return tables.may_describe(word) and word not in _list_lead_words(language)
+    is_short = word in own and len(word) <= _SHORT_NOUN
+    return (is_short or tables.may_describe(word)) and word not in _list_lead_words(language)
+
+
+def _add_same_nouns(words: Iterable[str], language: Language) -> frozenset[str]:
+    """The words, and other nouns for the same: "OG" beside "Stockwerk"."""
+    own = frozenset(words)
+    groups = (frozenset(map(fold_text, group)) for group in language.words["same_nouns"])
+    return own.union(*(group for group in groups if not group.isdisjoint(own)))
 
 
 @lru_cache(maxsize=16)

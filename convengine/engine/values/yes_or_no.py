@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, accept
-from convengine.engine.values.tokens import TokenText, fold_text
+from convengine.engine.values.tokens import Token, TokenText, fold_text
 
 #: Longest text that is a yes or a no, in characters of its tokens.
 MAX_LENGTH = 200
@@ -54,7 +55,7 @@ def read_yes_or_no(
         value = _read_inclusion(spec, text, tokens, language)
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
         value = False
-    if value and (_doubts(tokens, language) or _ends_with_no(text, language)):
+    if value and (_doubts(tokens, language) or _ends_with_no(text, language) or _depends(spec, tokens, language)):
         value = None
     if situation.is_asked and value is not None and _names_opposite(value, spec, text, tokens, language):
         value = None
@@ -65,6 +66,25 @@ def _doubts(tokens: TokenText, language: Language) -> bool:
     """True for "I am not sure": what somebody doubts is no yes. A doubtful no stays a no, which does nothing."""
     doubts = _get_phrases(language, "doubts")
     return any(doubts.match_start(tokens.text, offset) for offset in tokens.offsets)
+
+
+def _depends(spec: FieldSpec, tokens: TokenText, language: Language) -> bool:
+    """True for "yes if it rains" and "yes, let me check": a yes on a condition, or one that waits for something.
+
+    "Yes, if possible" is a plain yes, and so is a condition that the question itself names.
+    """
+    own = {fold_text(word) for word in (*spec.words, *spec.question)}
+    plain = _drop_phrases(tokens, _get_phrases(language, "polite_conditions"))
+    conditions, delays = _get_phrases(language, "conditions"), _get_phrases(language, "waits")
+    if any(token.text not in own and conditions.match_start(plain.text, offset) for token, offset in _pair(plain)):
+        return True
+    yeses = _get_phrases(language, "first_yes").phrases
+    last = max((offset for token, offset in _pair(plain) if token.text in yeses), default=0)
+    return any(delays.match_start(plain.text, offset) for offset in plain.offsets if offset > last)
+
+
+def _pair(tokens: TokenText) -> Iterator[tuple[Token, int]]:
+    return zip(tokens.tokens, tokens.offsets, strict=True)
 
 
 def _begins_with_no(tokens: TokenText, language: Language) -> bool:

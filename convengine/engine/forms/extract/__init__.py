@@ -109,14 +109,14 @@ def extract(
     )
     places = (field for field in form.leaves if asks_for_place(field, situation.locale))
     place_words = {word for field in places for word in field.spec.question}
-    candidates = drop_other_events(reading, candidates, asked_paths, place_words)
+    candidates = drop_other_events(reading, form, candidates, asked_paths, situation, place_words)
     if year := read_other_year(reading, fields, asked_field, situation):
         return _validate_candidates(reading, form, [year], [])
     candidates = _drop_outside_bounds(reading, candidates, situation)
     resolution = resolve_candidates(reading, candidates, asked_paths)
     open_fields = [field for field in fields if field.path in missing]
     values = read_sentence_values(reading, form, open_fields, situation, preferred_paths or [asked_paths])
-    values = drop_other_events(reading, values, asked_paths, place_words)
+    values = drop_other_events(reading, form, values, asked_paths, situation, place_words)
     values = drop_places(reading, values, is_place_asked=is_place_asked)
     filled = keep_filled_fields(
         reading, resolution, open_fields, situation, is_text_asked=asks_for_text(asked_field, situation.locale)
@@ -316,6 +316,8 @@ def _add_whole_answer(
         return [*candidates, answer]  # "Yes, for all 4 of us"
     # "Just the 1" is no day where a number is asked for, and "3h" no time where a duration is.
     weaker = {Kind.NUMBER: Kind.DATE, Kind.DURATION: Kind.TIME}.get(field.spec.kind)
+    if field.spec.kind is Kind.DATE and all(_covers(claim, answer) for claim in touched):
+        weaker = Kind.TIME  # "20.11"
     if not all(claim.yields or claim.field.spec.kind is weaker for claim in touched):
         return candidates
     return [*(claim for claim in candidates if claim not in touched), answer]

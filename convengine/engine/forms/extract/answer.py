@@ -153,8 +153,15 @@ def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if field.spec.kind in (Kind.YES_NO, Kind.CHOICE):
         return None
     parts = find_retraction(reading.original, situation) or ()
-    values = [read_value(field.spec, part, situation) for part in parts]
+    values = [_read_value_or_ordinal(field, part, situation) for part in parts]
     return values[1].value if len(values) == 2 and all(value.has_value for value in values) else None
+
+
+def _read_value_or_ordinal(field: Field, text: str, situation: ReadingSituation) -> ValueReading:
+    value = read_value(field.spec, text, situation)
+    if value.has_value or field.spec.kind is not Kind.NUMBER:
+        return value
+    return find_only_ordinal(field.spec, text, situation)  # "The 1st floor", and then "3rd"
 
 
 def _cut_correction(text: str, situation: ReadingSituation) -> str:

@@ -1,7 +1,7 @@
 """Dates of one form that follow each other: the arrival, then the departure."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -12,7 +12,9 @@ from convengine.engine.forms.extract.typed_values import identifies
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.words import split_words
 from convengine.engine.values import Kind, ReadingSituation, Reason, has_only_fillers, read_value
-from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.find import find_day_beside
+from convengine.engine.values.language import Language, get_language, list_languages
+from convengine.engine.values.tokens import fold_text
 
 _DAYS = (Kind.DATE, Kind.DATE_TIME)
 #: Kinds of fields that take no year.
@@ -22,6 +24,10 @@ _MOST_CLAUSES = 3
 _YEAR = re.compile(r"20\d\d")
 #: Shorter words say nothing about an event.
 _SHORT = 4
+#: How many words before an event may say that something is for it: "for my little daughter's birthday".
+_PURPOSE_REACH = 4
+#: How many characters before and behind a day may say that another event is then.
+_EVENT_REACH = 80
 
 
 def is_day_field(field: Field) -> bool:
@@ -137,11 +143,13 @@ def _has_day(claim: Candidate) -> bool:
 
 def drop_other_events(
     reading: Reading,
+    form: Form,
     candidates: Sequence[Candidate],
     asked_paths: Collection[str],
+    situation: ReadingSituation,
     place_words: Collection[str] = (),
 ) -> list[Candidate]:
-    """The candidates without days of other events that nobody asked for: "the wedding is in three weeks".
+    """The candidates without days of other events: "the wedding is in three weeks", "my son's birthday is on the 5th".
 
     `place_words`: the words of a question for a place. "Where are you getting married?" says what the form is for.
     """
@@ -149,10 +157,82 @@ def drop_other_events(
         candidate
         for candidate in candidates
         if not is_day_field(candidate.field)
-        or candidate.field.path in asked_paths
         or candidate.by == LABEL
-        or not is_of_other_event(reading, candidate.field, candidate.start, place_words)
+        or not (
+            (
+                candidate.field.path not in asked_paths
+                and is_of_other_event(reading, candidate.field, candidate.start, place_words)
+            )
+            or _tells_of_other_event(reading, form, candidate, situation)
+        )
     ]
+
+
+def _tells_of_other_event(reading: Reading, form: Form, candidate: Candidate, situation: ReadingSituation) -> bool:
+    """True for the day of a clause that says when something else is, or when somebody is away.
+
+    Not where the clause wishes for something, where the form is about such events, and where the day beside is meant.
+    """
+    begin = max(reading.clause(candidate.start)[0], candidate.start - _EVENT_REACH)
+    stop = min(reading.clause(candidate.end)[1], candidate.end + _EVENT_REACH)
+    texts = reading.quote(begin, candidate.start), reading.quote(candidate.end, stop)
+    own = {fold_text(word) for field in form.leaves for word in _list_own_words(field)}
+    languages = [get_language(code) for code in list_languages()]
+    clauses = [(language, _list_clause_words(*texts, language)) for language in languages]
+    if any(_wishes(words, language) for language, words in clauses):
+        return False
+    if find_day_beside(candidate.field.spec, reading.original, situation):
+        return False
+    return any(
+        _dates_thing(words, language) and not any(_names_dated_thing(word, language) for word in own)
+        for language, words in clauses
+    )
+
+
+def _list_clause_words(before: str, after: str, language: Language) -> list[str]:
+    """The words around a day, up to one that concludes: "the wedding is on the 12th, so the 10th"."""
+    first = [token.text for token in language.read_tokens(before).tokens]
+    last = [token.text for token in language.read_tokens(after).tokens]
+    ends = [index for index, word in enumerate(first) if language.is_in("conclusions", word)]
+    stops = [index for index, word in enumerate(last) if language.is_in("conclusions", word)]
+    return [*(first[ends[-1] + 1 :] if ends else first), *(last[: stops[0]] if stops else last)]
+
+
+def _wishes(words: Sequence[str], language: Language) -> bool:
+    return not _list_wish_verbs(language).isdisjoint(words)
+
+
+@lru_cache(maxsize=16)
+def _list_wish_verbs(language: Language) -> frozenset[str]:
+    return frozenset(map(fold_text, language.words["yes_no"]["wish_verbs"]))
+
+
+def _dates_thing(words: Sequence[str], language: Language) -> bool:
+    """True when one of the words is an event or an absence, and no purpose, and a verb says when it is."""
+    things = [index for index, word in enumerate(words) if _names_dated_thing(word, language)]
+    has_verb = any(language.is_in("dating_verbs", word) for word in words)
+    return has_verb and any(not _is_purpose(words[:index], language) for index in things)
+
+
+def _list_own_words(field: Field) -> Iterator[str]:
+    yield from (*field.spec.words, *field.spec.question)
+    for option in field.spec.options:
+        for text in (option.label, *option.synonyms):
+            yield from split_words(text)
+
+
+@lru_cache(maxsize=4096)
+def _names_dated_thing(word: str, language: Language) -> bool:
+    """True for "party" and "Geburtstagsparty"."""
+    plain = word.partition("'")[0]
+    ends = tuple(fold_text(thing) for thing in language.words["dated_things"] if len(thing) > _SHORT)
+    is_joined = bool(language.words.get("joins_words")) and plain.endswith(ends)
+    return is_joined or language.is_in("dated_things", plain)
+
+
+def _is_purpose(words: Sequence[str], language: Language) -> bool:
+    """True for the words before an event that say what something is for: "for my daughter's birthday"."""
+    return any(language.is_in("purpose_leads", word) for word in words[-_PURPOSE_REACH:])
 
 
 def is_of_other_event(reading: Reading, field: Field, start: int, place_words: Collection[str] = ()) -> bool:

@@ -185,7 +185,7 @@ def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer, *, 
         state = IDLE if reading.state == INTENT_COLLISION else reading.state
         reading = replace(reading, needs=False, question="", state=state)
     else:
-        reading = _ensure_question(reading, session, turn.snapshot)
+        reading = _ensure_question(reading, session, turn)
     if reading.needs:
         return _ask_user(reading, session, turn)
     return _accept_or_reject(reading, session, turn, may_stay=may_stay)
@@ -240,7 +240,7 @@ def _find_collision(reading: _AnswerReading, session: Session, turn: Turn) -> tu
         state=INTENT_COLLISION,
         needs=True,
         intent=reading.intent or code(close[0].intent),
-        question=reading.question or _get_first_followup(reading) or _ask_which_intent(scores, turn.snapshot),
+        question=reading.question or _get_first_followup(reading) or _ask_which_intent(session, turn, scores),
     )
     candidates = [{"code": score.intent, "confidence": score.confidence} for score in scores[:_TOP]]
     session = session.with_params({"intent_collision_candidates": candidates})
@@ -263,7 +263,7 @@ def _is_held_by_schema(reading: _AnswerReading, snapshot: Snapshot) -> bool:
     return reading.needs and reading.intent in with_form and not between_forms
 
 
-def _ensure_question(reading: _AnswerReading, session: Session, snapshot: Snapshot) -> _AnswerReading:
+def _ensure_question(reading: _AnswerReading, session: Session, turn: Turn) -> _AnswerReading:
     """The answer with a missing question filled in: the follow-up, else a built one, unless it was asked before."""
     if reading.question or not (reading.needs or reading.state == INTENT_COLLISION):
         return replace(reading, needs=reading.needs or reading.state == INTENT_COLLISION)
@@ -271,7 +271,7 @@ def _ensure_question(reading: _AnswerReading, session: Session, snapshot: Snapsh
         return replace(reading, needs=True, question=followup)
     scores = reading.answer.scores
     if reading.state == INTENT_COLLISION and len(scores) > 1 and not collision.is_pending(session):
-        return replace(reading, needs=True, question=_ask_which_intent(scores, snapshot), close=scores[:2])
+        return replace(reading, needs=True, question=_ask_which_intent(session, turn, scores), close=scores[:2])
     # A collision without a question is none, because the state would wait for an answer to nothing.
     return replace(reading, state=IDLE if reading.state == INTENT_COLLISION else reading.state)
 
@@ -341,8 +341,9 @@ def _get_first_followup(reading: _AnswerReading) -> str:
     return next(iter(reading.answer.followups), "")
 
 
-def _ask_which_intent(scores: tuple[Score, ...], snapshot: Snapshot) -> str:
-    return collision.build_question([collision.get_intent_name(snapshot, score.intent) for score in scores[:2]])
+def _ask_which_intent(session: Session, turn: Turn, scores: tuple[Score, ...]) -> str:
+    names = [collision.get_intent_name(turn.snapshot, score.intent) for score in scores[:2]]
+    return collision.build_question(session, turn, names)
 
 
 def _is_overridden(session: Session) -> bool:

@@ -316,7 +316,7 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
     """Nobody decided. If there is no model, ask the user when phrases give options (R45)."""
     session = agent_result.session
     if classification.collided and agent_result.outcome is AgentOutcome.UNAVAILABLE:
-        return _audit_question(collision.ask_user(session, turn.snapshot, classification.hits), turn)
+        return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
     if code(session.state) == INTENT_COLLISION:
         repeated = collision.repeat_question(session)
         if repeated is not None:

@@ -80,23 +80,13 @@ def note_small_talk(session: Session, turn: Turn) -> Session:
 
 def write_help(session: Session, turn: Turn) -> str:
     """The answer to "help", or to a message that nobody understood: what can be asked for, tasks before questions."""
-    language = find_phrase_language(session.user_text, "help") or _find_common_language(session, turn)
+    language = find_phrase_language(session.user_text, "help") or _find_language(session, turn)
     texts, names = get_texts(language), _list_offers(turn.snapshot)
     offers = ", ".join(names[:_MOST_OFFERS]) + (f" {texts['more']}" if len(names) > _MOST_OFFERS else "")
     if is_phrase(session.user_text, "help"):
         return str(texts["help_with"].replace("{intents}", offers) if offers else texts["reply_greeting"])
     listed = [texts["offers"].replace("{intents}", offers)] if offers else []
     return " ".join([texts["not_understood"], texts["other_words"], *listed])
-
-
-def _find_common_language(session: Session, turn: Turn) -> str:
-    """The language of the conversation; where it names none, the one of all forms."""
-    schemas = (row.json_schema for row in turn.snapshot.enabled_rows(OutputSchema))
-    locales = (schema.get("x-locale") for schema in schemas if isinstance(schema, Mapping))
-    languages = {find_language(locale) for locale in locales if isinstance(locale, str) and locale}
-    if find_ended_schema(session, turn) or turn.config(session, LOCALE) or len(languages) != 1:
-        return _find_language(session, turn)
-    return languages.pop()
 
 
 def _list_offers(snapshot: Snapshot) -> list[str]:

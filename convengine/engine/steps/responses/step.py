@@ -15,7 +15,13 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
-from convengine.engine.forms.asking import asks_for_person, asks_to_undo, find_form_language, get_texts
+from convengine.engine.forms.asking import (
+    asks_for_person,
+    asks_to_undo,
+    find_form_language,
+    get_texts,
+    read_text_setting,
+)
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import find_ended_schema, is_final_state
 from convengine.engine.forms.session_form import FACT_FIELDS
@@ -311,13 +317,13 @@ def _check_kind(row: Response) -> None:
 def _answer_without_row(session: Session, turn: Turn) -> Session:
     """Without a row, acknowledge a reset; else fail the turn, or use the fallback text (R22)."""
     if session.reset_only:
-        override = ReplyOverride(turn.config(session, FRESH_START_TEXT), "RESET")
+        override = ReplyOverride(read_text_setting(session, turn, FRESH_START_TEXT), "RESET")
         return _set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source)
     if session.form_question:
         return _set_answer(session, turn, TextPayload(session.form_question), "QUESTION")
     turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, intent=session.intent, state=session.state)
     if turn.config(session, ON_MISSING) == "FALLBACK":
-        return _set_answer(session, turn, TextPayload(turn.config(session, FALLBACK_TEXT)), "FALLBACK")
+        return _set_answer(session, turn, TextPayload(read_text_setting(session, turn, FALLBACK_TEXT)), "FALLBACK")
     raise ResponseMappingNotFound(
         f"No answer applies to intent {session.intent} in state {session.state}. Add one, or one for ANY, or set "
         "ResponseResolutionStep/ON_MISSING to FALLBACK."
@@ -539,7 +545,7 @@ def _choose_fallback(session: Session, turn: Turn) -> tuple[str, str]:
     answer = mcp.get("finalAnswer") if isinstance(mcp, Mapping) else None
     if isinstance(answer, str) and not blank(answer) and answer.strip().lower() != "null":
         return answer, "context.mcp.finalAnswer"
-    return turn.config(session, FALLBACK_TEXT), "FALLBACK_TEXT"
+    return read_text_setting(session, turn, FALLBACK_TEXT), "FALLBACK_TEXT"
 
 
 #: How many rows besides the winner a decision lists; the others are counted.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.steps.tools import settings as catalogue
 from convengine.engine.steps.tools.observations import Observation, bound_observations, build_observation
 from convengine.engine.steps.tools.planner import CALL_TOOL, Plan
@@ -56,7 +57,7 @@ class PlannerRun:
         self._budget = turn.config(session, catalogue.TURN_BUDGET_MS)
 
     def text(self, setting: Setting[str]) -> str:
-        return self.turn.config(self.session, setting)
+        return read_text_setting(self.session, self.turn, setting)
 
     def remaining_ms(self) -> float:
         """The remaining time of the loop."""

@@ -324,3 +324,50 @@ def test_the_same_or_the_opposite_of_what_is_asked_answers(
     spec = field_spec("flag", {"type": "boolean", "title": "Flag", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "value"),
+    [
+        ("de-DE", "ja wenn es regnet", None),
+        ("de-DE", "ja, falls noch platz ist", None),
+        ("de-DE", "ja lass mich kurz schauen", None),
+        ("de-DE", "ja moment ich frag meine frau", None),
+        ("de-DE", "ja vielleicht", None),
+        ("de-DE", "wenn sie meinen ja", None),
+        ("de-DE", "ja wieso fragen sie", None),
+        ("de-DE", "ja wenn möglich", True),
+        ("de-DE", "ja, wenn's geht", True),
+        ("de-DE", "moment, ja", True),
+        ("de-DE", "nein, außer es regnet", False),
+        ("en-GB", "yes if it rains", None),
+        ("en-GB", "yes, as long as it's free", None),
+        ("en-GB", "yes let me check", None),
+        ("en-GB", "yes hang on", None),
+        ("en-GB", "yes maybe", None),
+        ("en-GB", "if you say so yes", None),
+        ("en-GB", "yes, why do you ask", None),
+        ("en-GB", "yes if possible", True),
+        ("en-GB", "yes, if that's ok", True),
+        ("en-GB", "hang on, yes", True),
+        ("en-GB", "no, not even if it rains", False),
+    ],
+)
+def test_a_yes_on_a_condition_and_one_that_waits_are_none(locale: str, text: str, value: bool | None) -> None:
+    question = "Brauchen Sie ein Zelt?" if locale == "de-DE" else "Do you need a tent?"
+    spec = field_spec("tent", {"type": "boolean", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("locale", "question", "text"),
+    [
+        ("de-DE", "Sollen wir anrufen, wenn es fertig ist?", "ja, anrufen wenn es fertig ist"),
+        ("en-GB", "Shall we call you if it is ready earlier?", "yes call me if it is ready earlier"),
+    ],
+)
+def test_a_condition_of_the_question_is_none_of_the_yes(locale: str, question: str, text: str) -> None:
+    spec = field_spec("call", {"type": "boolean", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is True

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -139,3 +140,60 @@ def test_a_day_belongs_to_the_field_that_allows_it() -> None:
     assert [(item.field, item.value) for item in born.extracted] == [("birth", "2019-04-03")]
     assert not visit.extracted
     assert [item.field for item in visit.rejected] == ["birth"]
+
+
+APPOINTMENT = {
+    "en-GB": {"date": {"type": "string", "format": "date", "title": "Day", "x-ask": "Which day would you like to come?"}},
+    "de-DE": {
+        "date": {"type": "string", "format": "date", "title": "Tag", "x-ask": "An welchem Tag möchten Sie kommen?"}
+    },
+}
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+@pytest.mark.parametrize(
+    ("locale", "text", "day"),
+    [
+        ("de-DE", "meine Tochter hat am 5. Dezember Geburtstag", None),
+        ("de-DE", "am 5. dezember hat meine tochter geburtstag", None),
+        ("de-DE", "die party is am 12. dezember", None),
+        ("de-DE", "die Weihnachtsfeier ist am 12. Dezember", None),
+        ("de-DE", "ich bin am 5. dezember im urlaub", None),
+        ("de-DE", "mein ausweis läuft am 5. dezember ab", None),
+        ("de-DE", "die taufe ist am 12. dezember, also am 10. dezember", "2026-12-10"),
+        ("de-DE", "ich brauche den termin am 12. dezember, danach ist die party", "2026-12-12"),
+        ("de-DE", "am 12. dezember, für den geburtstag meiner frau", "2026-12-12"),
+        ("en-GB", "my son has his birthday on 5 December", None),
+        ("en-GB", "on 5 December it's my wife's birthday", None),
+        ("en-GB", "the party is on the 12th of December", None),
+        ("en-GB", "I'm away on the 5th of December", None),
+        ("en-GB", "my passport expires on 5 December", None),
+        ("en-GB", "the christening is on the 12th so the 10th of December", "2026-12-10"),
+        ("en-GB", "I need it on 12 December as the party is that day", "2026-12-12"),
+    ],
+)
+def test_the_day_of_a_clause_about_something_else_is_no_appointment(
+    locale: str, text: str, day: str | None, is_asked: bool
+) -> None:
+    form = Form({"type": "object", "properties": APPOINTMENT[locale]})
+    situation = ReadingSituation(datetime(2026, 11, 24, 10, tzinfo=ZoneInfo("Europe/Berlin")), "Europe/Berlin", locale)
+
+    extraction = extract(form, text, asked_paths=["date"] if is_asked else (), situation=situation)
+
+    assert {finding.field: finding.value for finding in extraction.extracted}.get("date") == day
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "question"),
+    [
+        ("de-DE", "die party ist am 12. dezember", "An welchem Tag ist die Party?"),
+        ("en-GB", "the party is on 12 December", "Which day is the party?"),
+    ],
+)
+def test_a_form_about_an_event_takes_its_day(locale: str, text: str, question: str) -> None:
+    form = Form({"type": "object", "properties": {"date": {"type": "string", "format": "date", "x-ask": question}}})
+    situation = ReadingSituation(datetime(2026, 11, 24, 10, tzinfo=ZoneInfo("Europe/Berlin")), "Europe/Berlin", locale)
+
+    extraction = extract(form, text, asked_paths=["date"], situation=situation)
+
+    assert [finding.value for finding in extraction.extracted] == ["2026-12-12"]

@@ -583,3 +583,50 @@ def test_the_code_of_an_option_is_no_small_word_of_a_sentence() -> None:
     schema = {"was": {"type": "string", "x-options": options}, "zeit": {"type": "string", "format": "time"}}
 
     assert get_values(read("um 10:30 bitte einen Termin", schema=schema, locale="de-DE")) == {"zeit": "10:30"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "question", "floor"),
+    [
+        ("im 1. Stock, nein im 3.", "de-DE", "In welchem Stock wohnen Sie?", 3),
+        ("wir wohnen im ersten stock, quatsch, im dritten", "de-DE", "In welchem Stock wohnen Sie?", 3),
+        ("im 6. OG", "de-DE", "In welchem Stock wohnen Sie?", 6),
+        ("wohne im 6. og links", "de-DE", "In welchem Stockwerk wohnen Sie?", 6),
+        ("6. etage", "de-DE", "In welchem Stock wohnen Sie?", 6),
+        ("on the 1st floor, no, the 3rd", "en-GB", "Which floor do you live on?", 3),
+        ("we live on the first floor, sorry, the third", "en-GB", "Which floor do you live on?", 3),
+        ("6th fl", "en-GB", "Which floor do you live on?", 6),
+        ("6th storey", "en-GB", "Which floor do you live on?", 6),
+    ],
+)
+@pytest.mark.parametrize("asked", ["floor", None])
+def test_a_floor_has_short_names_and_is_corrected(
+    text: str, locale: str, question: str, floor: int, asked: str | None
+) -> None:
+    schema = {"floor": {"type": "integer", "title": "Stockwerk" if locale == "de-DE" else "Floor", "x-ask": question}}
+
+    assert get_values(read(text, asked=asked, locale=locale, schema=schema)) == {"floor": floor}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "question", "time"),
+    [
+        ("ab 14 uhr", "de-DE", "Ab wie viel Uhr brauchen Sie den Raum?", "14:00"),
+        ("so ab halb drei", "de-DE", "Ab wann brauchen Sie den Raum?", "14:30"),
+        ("from 2pm", "en-GB", "From what time do you need the room?", "14:00"),
+    ],
+)
+def test_where_the_question_asks_from_when_a_from_gives_the_time(
+    text: str, locale: str, question: str, time: str
+) -> None:
+    bounds = {"x-min": "08:00", "x-max": "18:00"}
+    schema = {"time": {"type": "string", "format": "time", "title": "Time", "x-ask": question, **bounds}}
+
+    assert get_values(read(text, asked="time", locale=locale, schema=schema)) == {"time": time}
+
+
+@pytest.mark.parametrize(("text", "locale"), [("20.11", "de-DE"), ("14.12", "de-DE"), ("20/12", "en-GB")])
+def test_a_day_of_a_month_is_no_time_where_a_day_is_asked(text: str, locale: str) -> None:
+    schema = {**DENTIST, "date": {"type": "string", "format": "date"}}
+
+    assert list(get_values(read(text, asked="date", locale=locale, schema=schema))) == ["date"]

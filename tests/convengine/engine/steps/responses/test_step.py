@@ -205,6 +205,17 @@ def test_a_bare_reset_without_a_row_is_acknowledged() -> None:
     assert get_answer(intent="UNKNOWN", state="UNKNOWN", reset_only=True) == "Starting fresh. How can I help you?"
 
 
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        (make_config("Session/LOCALE", "de-DE"), "Fangen wir neu an. Wie kann ich Ihnen helfen?"),
+        (make_config("Session/FRESH_START_TEXT", "Ahoi!"), "Ahoi!"),
+    ],
+)
+def test_a_default_text_of_a_setting_is_in_the_language_of_the_conversation(config: Row, text: str) -> None:
+    assert get_answer(config, intent="UNKNOWN", state="UNKNOWN", reset_only=True) == text
+
+
 def transforming(**answers: Any) -> Any:
     """A turn in which the transformer of each named stage adds its text."""
 
