@@ -184,7 +184,7 @@ def _tells_of_other_event(reading: Reading, form: Form, candidate: Candidate, si
     if find_day_beside(candidate.field.spec, reading.original, situation):
         return False
     return any(
-        _dates_thing(words, language) and not any(_names_dated_thing(word, language) for word in own)
+        _dates_event(words, language) and not any(_names_dated_event(word, language) for word in own)
         for language, words in clauses
     )
 
@@ -207,11 +207,11 @@ def _list_wish_verbs(language: Language) -> frozenset[str]:
     return frozenset(map(fold_text, language.words["yes_no"]["wish_verbs"]))
 
 
-def _dates_thing(words: Sequence[str], language: Language) -> bool:
+def _dates_event(words: Sequence[str], language: Language) -> bool:
     """True when one of the words is an event or an absence, and no purpose, and a verb says when it is."""
-    things = [index for index, word in enumerate(words) if _names_dated_thing(word, language)]
+    events = [index for index, word in enumerate(words) if _names_dated_event(word, language)]
     has_verb = any(language.is_in("dating_verbs", word) for word in words)
-    return has_verb and any(not _is_purpose(words[:index], language) for index in things)
+    return has_verb and any(not _is_purpose(words[:index], language) for index in events)
 
 
 def _list_own_words(field: Field) -> Iterator[str]:
@@ -222,10 +222,10 @@ def _list_own_words(field: Field) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def _names_dated_thing(word: str, language: Language) -> bool:
+def _names_dated_event(word: str, language: Language) -> bool:
     """True for "party" and "Geburtstagsparty"."""
     plain = word.partition("'")[0]
-    ends = tuple(fold_text(thing) for thing in language.words["dated_things"] if len(thing) > _SHORT)
+    ends = tuple(fold_text(event) for event in language.words["dated_things"] if len(event) > _SHORT)
     is_joined = bool(language.words.get("joins_words")) and plain.endswith(ends)
     return is_joined or language.is_in("dated_things", plain)
 
