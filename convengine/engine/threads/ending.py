@@ -55,7 +55,9 @@ def choose_edge_reply(session: Session, turn: Turn) -> ReplyOverride | None:
     ran = session.input_params.get("pending_action_result") in ("EXECUTED", "FAILED")
     if text is None or ran or any(hop.cause in _TELLING for hop in session.transitions):
         return None
-    return ReplyOverride(render_lenient(read_text_setting(session, turn, text), build_variables(session, turn)).text, SOURCE)
+    return ReplyOverride(
+        render_lenient(read_text_setting(session, turn, text), build_variables(session, turn)).text, SOURCE
+    )
 
 
 def apply_end_of_turn(session: Session, turn: Turn) -> Session:

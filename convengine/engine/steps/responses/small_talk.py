@@ -4,12 +4,10 @@ The last answer of a form must not come again, because its fields have left the 
 answers and returns, which nobody asked again.
 """
 
-from collections.abc import Mapping
 
 from convengine.engine.forms.asking import (
     asks_to_undo,
     find_form_language,
-    find_language,
     find_phrase_language,
     get_texts,
     is_phrase,
@@ -22,8 +20,6 @@ from convengine.engine.forms.user_answer import read_yes_or_no
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import split_words
 from convengine.engine.turn.enums import DialogueAct
-from convengine.engine.turn.local_time import LOCALE
-from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot

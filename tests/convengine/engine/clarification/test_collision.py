@@ -6,7 +6,16 @@ from convengine.engine.clarification.collision import ask_collision_question, is
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
-from tests.builders import make_config, make_intent, make_schema, make_session, make_snapshot, make_turn, payload, stages
+from tests.builders import (
+    make_config,
+    make_intent,
+    make_schema,
+    make_session,
+    make_snapshot,
+    make_turn,
+    payload,
+    stages,
+)
 from tests.fakes.models import AnsweringModel
 
 ROWS = (make_intent("LOAN", display_name="Loans"), make_intent("FEES", display_name="Fees"), make_intent("HELLO"))
@@ -86,7 +95,10 @@ def test_with_nothing_to_choose_from_there_is_no_question() -> None:
     ("rows", "text"),
     [
         ((make_config("Session/LOCALE", "de-DE"),), "Meinen Sie Fees oder Loans?"),
-        ((make_schema("LOAN", {}, json_schema={"type": "object", "x-locale": "de-DE"}),), "Meinen Sie Fees oder Loans?"),
+        (
+            (make_schema("LOAN", {}, json_schema={"type": "object", "x-locale": "de-DE"}),),
+            "Meinen Sie Fees oder Loans?",
+        ),
         ((make_config("Session/LOCALE", "en-GB"),), "Do you mean Fees or Loans?"),
     ],
 )

@@ -143,7 +143,9 @@ def test_a_day_belongs_to_the_field_that_allows_it() -> None:
 
 
 APPOINTMENT = {
-    "en-GB": {"date": {"type": "string", "format": "date", "title": "Day", "x-ask": "Which day would you like to come?"}},
+    "en-GB": {
+        "date": {"type": "string", "format": "date", "title": "Day", "x-ask": "Which day would you like to come?"}
+    },
     "de-DE": {
         "date": {"type": "string", "format": "date", "title": "Tag", "x-ask": "An welchem Tag möchten Sie kommen?"}
     },
