@@ -12,6 +12,7 @@ from audit.reports.days import floor_hour
 from audit.reports.measures import MEASURES, Measure, Unit
 from audit.reports.progress import is_recounting
 from audit.reports.report import Selection, Totals, read_hours, read_totals
+from convengine.engine.turn.labels import join_unit
 
 _HOUR = timedelta(hours=1)
 
@@ -156,7 +157,7 @@ def format_limit(measure: Measure, limit: Decimal) -> str:
     """A limit with all its digits, such as `12.25 %`."""
     text = f"{limit:,.3f}".rstrip("0").rstrip(".")
     unit = "%" if measure.is_share else "ms" if measure.unit == Unit.MILLISECONDS else ""
-    return f"{text} {unit}".strip()
+    return join_unit(text, unit)
 
 
 def _list_filters(rule: CeAlertRule) -> Iterator[tuple[str, str]]:

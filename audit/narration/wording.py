@@ -18,7 +18,7 @@ from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
-from convengine.engine.turn.labels import code_label, step_label
+from convengine.engine.turn.labels import code_label, join_unit, step_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -197,7 +197,7 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
     "lifecycle": _lifecycle,
     "step": lambda value: f"“{step_label(plain(value))}”",
     "percent": _percent,
-    "ms": lambda value: f"{plain(value)} ms",
+    "ms": lambda value: join_unit(plain(value), "ms"),
     "count": lambda value: str(len(value)) if isinstance(value, (list, Mapping)) else plain(value),
     "pattern": lambda value: f"/{plain(value)}/",
 }

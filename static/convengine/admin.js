@@ -1,6 +1,6 @@
 "use strict";
-// Pickers with suggestions, choices with help, and copy buttons. Without this script the fields still work, with the
-// browser's own list of suggestions, and plain selects.
+// Pickers with suggestions, choices with help, copy buttons, and tables as blocks on small screens. Without this script
+// the fields still work, with the browser's own list of suggestions and plain selects, and wide tables are scrolled.
 
 (() => {
     const LIMIT = 200;
@@ -172,6 +172,26 @@
         });
     }
 
+    // A table that is wider than a small screen shows each row as a block, whose cells have the names of their columns.
+    const NARROW = matchMedia("(max-width: 640px)");
+    const ROLES = [["thead, tbody", "rowgroup"], ["tr", "row"], ["thead th", "columnheader"], ["tbody th", "rowheader"], ["td", "cell"]];
+
+    function listStackable() {
+        return [...document.querySelectorAll(".ce-scroll > table.ce-table")].filter((table) => table.tHead?.rows.length === 1 && !table.querySelector("[rowspan], [colspan]"));
+    }
+
+    function stack(table) {
+        table.classList.remove("ce-stack");
+        if (!NARROW.matches || table.parentElement.scrollWidth <= table.parentElement.clientWidth + 1) return;
+        if (!table.hasAttribute("role")) {
+            table.setAttribute("role", "table");
+            for (const [selector, role] of ROLES) table.querySelectorAll(selector).forEach((part) => part.setAttribute("role", role));
+            const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+            for (const body of table.tBodies) for (const row of body.rows) [...row.cells].forEach((cell, column) => { cell.dataset.column = names[column] || ""; });
+        }
+        table.classList.add("ce-stack");
+    }
+
     // The skip link leads to the first field of a form, else to the content.
     function skip(event) {
         const fields = document.querySelectorAll("#content form:not([data-star]) :is(input:not([type=hidden]):not([type=checkbox]), select, textarea, [contenteditable=true])");
@@ -193,6 +213,10 @@
         document.querySelectorAll("[data-copy]").forEach(copy);
         // On small screens each cell shows the name of its column.
         document.querySelectorAll("#result_list [data-label]").forEach((cell) => { cell.dataset.label = cell.dataset.label.replace(/^./, (letter) => letter.toUpperCase()); });
+        listStackable().forEach(stack);
+        NARROW.addEventListener("change", () => listStackable().forEach(stack));
+        // The newest end of a chart that is wider than the screen.
+        document.querySelectorAll("[data-newest-last]").forEach((box) => { box.scrollLeft = box.scrollWidth; });
         document.querySelectorAll("[data-filter]").forEach(filter);
         document.querySelectorAll("[data-select]").forEach((input) => input.select());
         const told = document.querySelector("[data-focus], .errornote");

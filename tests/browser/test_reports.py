@@ -94,6 +94,35 @@ def test_an_unknown_message_becomes_a_phrase(server: Server, ada: Visitor, width
     expect(group).to_have_count(0)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("path", "column"),
+    [
+        ("/admin/", "Effect"),
+        ("/admin/audit/ceaudit/reports/", "Not understood"),
+        ("/admin/audit/ceaudit/find/", "Outcome"),
+    ],
+)
+def test_on_a_phone_no_column_of_a_table_is_hidden(
+    server: Server, ada: Visitor, path: str, column: str, scheme: str
+) -> None:
+    server.say("where is my order")
+    server.count_turns()
+    page = ada.at(390, scheme).go(path).page
+    table = page.locator(".ce-stack").first
+    cell = table.locator(f"[data-column='{column}']").first
+    expect(cell).to_be_visible()
+    box = cell.bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= 390
+    assert table.get_by_role("row").count() > 0
+    assert table.evaluate("table => table.parentElement.scrollWidth <= table.parentElement.clientWidth + 1")
+    no_violations(page)
+    assert ada.fits
+    ada.at(1440, scheme)
+    expect(page.locator(".ce-stack")).to_have_count(0)
+
+
 def run_inbox(server: Server, *texts: str) -> None:
     for text in texts:
         server.say(text)

@@ -108,7 +108,12 @@ def format_percent(share: float | None) -> str:
     """A share as all pages write it, such as `26.7 %`; a dash for none. A whole number was chosen, not measured."""
     if share is None:
         return "–"
-    return f"{share} %" if isinstance(share, int) else f"{share:.1f} %"
+    return join_unit(share if isinstance(share, int) else f"{share:.1f}", "%")
+
+
+def join_unit(number: object, unit: str) -> str:
+    """A number with its unit, between which no line breaks."""
+    return f"{number}\N{NO-BREAK SPACE}{unit}" if unit else f"{number}"
 
 
 def describe_position(intent: str | None, state: str | None) -> str:

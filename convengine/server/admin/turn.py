@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.labels import join_unit
 from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
@@ -86,7 +87,7 @@ class TurnAdmin(ByConversation):
     @admin.display(description="duration")
     def duration(self, row: CeConversationHistory) -> str:
         """The duration of the turn."""
-        return "-" if row.duration_ms is None else f"{row.duration_ms} ms"
+        return "-" if row.duration_ms is None else join_unit(row.duration_ms, "ms")
 
     @admin.display(description="configuration")
     def release(self, row: CeConversationHistory) -> SafeString:

@@ -74,7 +74,7 @@ def test_a_rule_is_made_and_fires(analyst: Client) -> None:
     alert = fire()
     answer = analyst.get(page("cealert_change", alert.pk))
     text = answer.content.decode()
-    assert "20 %" in text
+    assert "20\xa0%" in text
     assert "ann@else.org" in text
     assert "Firing" in text
     assert {"stage=NOT_UNDERSTOOD", "since=2026-03-10T09%3A00%3A00%2B00%3A00"} <= set(
@@ -149,11 +149,11 @@ def test_the_preview_shows_the_past_before_anything_is_saved(analyst: Client) ->
     address = f"{page('cealertrule_preview')}?part=1"
     text = analyst.post(address, {**FORM, "title": ""}).content.decode()
     assert "fired <b>2 times</b>" in text
-    assert "40 %" in text
-    assert "Now the value is 5 %, of 100 turns." in text
+    assert "40\xa0%" in text
+    assert "Now the value is 5\xa0%, of 100 turns." in text
     assert "<html" not in text
     text = analyst.post(address, {**FORM, "bound": "50"}).content.decode()
-    assert "would not have fired. The highest value was 40 %" in text
+    assert "would not have fired. The highest value was 40\xa0%" in text
     text = analyst.post(address, {**FORM, "fewest": "1000"}).content.decode()
     assert "no hour had enough turns" in text
     text = analyst.post(address, {**FORM, "bound": ""}).content.decode()

@@ -38,7 +38,7 @@ def test_a_key_reads_the_alerts_of_its_workspace(alert: CeAlert) -> None:
     assert document == call(f"/{alert.pk}", "audit").json()
     assert document["status"] == "FIRING"
     assert (document["value"], document["limit"], document["turns"]) == (20.0, 15.0, 100)
-    assert document["rule"] == "Not understood over 15 % for an hour, with at least 30 turns"
+    assert document["rule"] == "Not understood over 15\xa0% for an hour, with at least 30 turns"
     assert call("?status=ENDED", "audit").json()["results"] == []
     assert call("", "audit", workspace="shop").json()["results"] == []
     assert call(f"/{alert.pk}", "audit", workspace="shop").status_code == 404

@@ -24,8 +24,8 @@ def test_home_lists_what_fires_and_is_not_silenced() -> None:
     count_until()
     list(check_alerts())
     assert [alert.text for alert in list_alerts()] == [
-        "intent: 20 % (Not understood over 15 % for an hour, with at least 30 turns, intent HOURS)",
-        "all: 20 % (Not understood over 15 % for an hour, with at least 30 turns)",
+        "intent: 20\xa0% (Not understood over 15\xa0% for an hour, with at least 30 turns, intent HOURS)",
+        "all: 20\xa0% (Not understood over 15\xa0% for an hour, with at least 30 turns)",
     ]
     alert = CeAlert.objects.get(rule=first)
     assert list_alerts()[1][1:] == (NOW, f"/admin/audit/cealert/{alert.pk}/change/")

@@ -104,19 +104,19 @@ def test_the_past_is_one_query(django_assert_num_queries) -> None:  # type: igno
 
 
 def test_a_rule_reads_as_a_sentence() -> None:
-    assert describe_rule(make_rule()) == "Not understood over 15 % for an hour, with at least 30 turns"
+    assert describe_rule(make_rule()) == "Not understood over 15\xa0% for an hour, with at least 30 turns"
     rule = make_rule(
         title="slow", measure="mean_ms", bound=Decimal("1500"), hours=24, fewest=0, channel="web", config_version=7
     )
-    assert describe_rule(rule) == "Mean time over 1,500 ms for a day, channel web, release 7"
+    assert describe_rule(rule) == "Mean time over 1,500\xa0ms for a day, channel web, release 7"
     rule = make_rule(title="quiet", measure="turns", direction="UNDER", bound=Decimal("10.000"), workspace_id="shop")
     assert describe_rule(rule) == "Turns under 10 for an hour, workspace shop"
 
 
 def test_values_have_their_unit() -> None:
     share, time, turns = MEASURES["not_understood"], MEASURES["mean_ms"], MEASURES["turns"]
-    assert format_value(share, Decimal("12.500")) == "12.5 %"
-    assert format_value(time, Decimal("1200")) == "1,200 ms"
+    assert format_value(share, Decimal("12.500")) == "12.5\xa0%"
+    assert format_value(time, Decimal("1200")) == "1,200\xa0ms"
     assert format_value(turns, Decimal("0.000")) == "0"
 
 

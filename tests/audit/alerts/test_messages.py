@@ -58,7 +58,7 @@ def test_mail_goes_through_a_mail_server(mailbox: Mailbox, set_clock: Any) -> No
     assert mail["subject"] == "[Alert] Not understood: 20 % now"
     assert (mail["message-id"], mail["auto-submitted"]) == (f"<{message.pk}@example.com>", "auto-generated")
     text = str(mail.get_payload())
-    assert "Rule: Not understood over 15 % for an hour, with at least 30 turns." in text
+    assert "Rule: Not understood over 15\xa0% for an hour, with at least 30 turns." in text
     assert f"https://bot.example.com/admin/audit/cealert/{CeAlert.objects.get().pk}/change/" in text
     assert (message.status, message.attempts, message.sent_at) == ("SENT", 1, NOW)
 

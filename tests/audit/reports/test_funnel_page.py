@@ -34,7 +34,7 @@ def test_the_page_reads_without_the_picture(reader: Client, address: str) -> Non
     assert "No form started in this period." in reader.get(address).content.decode()
     talk()
     text = reader.get(address).content.decode()
-    assert "33.3 % of the started forms were completed." in text
+    assert "33.3\xa0% of the started forms were completed." in text
     assert text.count("<h1") == 1
     assert 'aria-current="page"' in text
 

@@ -27,7 +27,7 @@ def test_each_recipient_gets_the_page(settings: Any) -> None:
     assert list(send_weekly_page()) == [{"sent": 1}, {"sent": 1}]
 
     assert [message.to for message in mail.outbox] == [[address] for address in addresses]
-    assert "Not understood: 26.7 %, 6.7 % in the week before. It got worse." in mail.outbox[0].body
+    assert "Not understood: 26.7\xa0%, 6.7\xa0% in the week before. It got worse." in mail.outbox[0].body
     ((name, content, kind),) = mail.outbox[0].attachments
     assert (name, kind) == ("week.html", "text/html")
     assert "The week to" in str(content)

@@ -90,7 +90,7 @@ def test_it_waits_for_enough_turns_and_stops(people: tuple[list[str], list[str]]
     assert list(run_guard()) == [{"stopped": 1}]
     row = m.CeGradualRelease.objects.get()
     assert (row.status, row.ended_by) == ("STOPPED", "guard")
-    assert row.ended_reason.startswith("Errors: 100.0 % of 3 turns, against 0.0 % of 3 turns")
+    assert row.ended_reason.startswith("Errors: 100.0\xa0% of 3 turns, against 0.0\xa0% of 3 turns")
     assert say(staff[0]).payload.value == "Nine to five."
     assert not list(run_guard())
 
