@@ -1,12 +1,13 @@
 import threading
 import uuid
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
 
 from convengine.engine.errors import ConversationPersistFailed
-from convengine.engine.turn.ports import Execution, ExecutionClaim
+from convengine.engine.turn.ports import Execution, ExecutionClaim, RuleTaskClaim
 from convengine.engine.turn.recording import Playback, Recording
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CePendingActionExecution
@@ -118,6 +119,46 @@ def test_an_action_whose_end_nobody_knows_is_not_begun_again_by_another_opening(
     # A person has found out.
     CePendingActionExecution.objects.filter(pk=unfinished.execution_id).update(status="FAILED")
     assert book.claim(new_claim).claimed
+
+
+def make_task_claim(**values: Any) -> RuleTaskClaim:
+    return RuleTaskClaim(**{**asdict(make_claim()), "action_key": "rule:41", **values})
+
+
+@IN_ONE_TRANSACTION
+def test_what_a_dead_turn_did_for_a_rule_is_taken_over_by_the_same_request_only_and_once_in_a_turn() -> None:
+    book, claim = Executions(Recording()), make_task_claim()
+    book.claim(claim)
+    book.finish(claim, "EXECUTED", {"values": [7]})
+    conversation = {"conversation_id": claim.conversation_id}
+
+    another = make_task_claim(**conversation, request_hash="another")
+    assert book.claim(another).claimed
+    book.finish(another, "EXECUTED", {})
+    same = make_task_claim(**conversation)
+    taken = book.claim(same)
+    assert (taken.claimed, taken.result) == (False, {"values": [7]})
+    # The rule runs its task once more in this turn: that is another run.
+    assert book.claim(make_task_claim(**conversation, turn_id=same.turn_id)).claimed
+
+
+@IN_ONE_TRANSACTION
+def test_the_runs_of_one_turn_do_not_stand_in_each_others_way() -> None:
+    book, claim = Executions(Recording()), make_task_claim()
+    book.claim(claim)
+    book.finish(claim, "EXECUTED", {})
+
+    assert book.claim(make_task_claim(conversation_id=claim.conversation_id, turn_id=claim.turn_id)).claimed
+
+
+@IN_ONE_TRANSACTION
+def test_a_rules_task_whose_end_nobody_knows_waits_whatever_is_requested() -> None:
+    book, claim = Executions(Recording()), make_task_claim()
+    book.claim(claim)
+    other = make_task_claim(conversation_id=claim.conversation_id, request_hash="another")
+
+    assert book.claim(other).status == "CLAIMED"
+    assert book.claim(make_task_claim(conversation_id=claim.conversation_id, action_key="rule:42")).claimed
 
 
 @IN_ONE_TRANSACTION

@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import pytest
 from django.apps import apps
 
-from config_admin.models import CeResponse
+from config_admin.models import CeResponse, CeRule
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.app_interfaces import configuration, turn_reader
+from convengine.server.extensions.registry import Registry, TaskEntry
+from convengine.server.extensions.tasks import TaskCall
 from convengine.server.sessions.models import CeConversation
 from convengine.server.tryouts.tryout import TryoutTurn, begin_conversation, try_turn
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
@@ -73,6 +75,34 @@ def test_a_turn_that_fails_leaves_a_tried_conversation_as_a_real_one() -> None:
         assert tried.turn_no == row.last_turn_no
         assert tried.loaded.previous_turn
     assert not answer.error
+
+
+def test_a_task_whose_tried_turn_fails_is_not_run_again_and_its_result_counts() -> None:
+    create_help_desk()
+    CeRule.objects.create(
+        phase="PRE_RESPONSE_RESOLUTION", intent_code="HOURS", state_code="ANY", rule_type="EXACT", match_pattern="ANY",
+        action="SET_TASK", action_value="clock:look",
+    )  # fmt: skip
+    answers = list(CeResponse.objects.values())
+    CeResponse.objects.all().delete()
+    runs: list[int] = []
+
+    def look(call: TaskCall) -> bool:
+        runs.append(1)
+        call.set_context("looked", len(runs))
+        return True
+
+    registry = Registry()
+    registry.add_task("clock", TaskEntry({"look": look}))
+    outside, before = OutsideWorld(registry=registry), count_rows()
+    failed = try_turn(configuration().current(), begin_conversation(NOW), "hours", NOW, outside)
+    assert failed.outcome.error is not None
+    assert count_rows() == before
+    CeResponse.objects.bulk_create(CeResponse(**values) for values in answers)
+
+    again = try_turn(configuration().current(), failed.after, "hours", NOW, outside)
+
+    assert (len(runs), again.answer.session.context["looked"]) == (1, 1)
 
 
 def test_a_tried_turn_is_explained_like_a_stored_one() -> None:

@@ -5,13 +5,18 @@ from typing import Any
 
 import pytest
 
+from config_admin.releases.change_set import change_set
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.server import wiring
+from convengine.server.extensions.registry import Registry, TaskEntry
+from convengine.server.extensions.tasks import TaskCall
 from convengine.server.memory.compaction import compact_ended_sessions
-from convengine.server.sessions.models import CeMemory
+from convengine.server.sessions.models import CeMemory, CePendingActionExecution
+from convengine.server.turns import take_turn
 from tests.api import Caller
+from tests.convengine.server.extensions.test_task_keys import lose_the_database
 from tests.convengine.server.threads.rows.stories import INTERRUPTION, Story
-from tests.threads import Participant, row_of, setting
+from tests.threads import Participant, row_of, set_rule, setting
 
 #: How a session comes to stand in each open state.
 STANDS = {
@@ -141,6 +146,30 @@ def test_a_request_for_another_intent_ends_this_session_and_runs_in_the_next(
     assert (story.row.lifecycle, story.row.lifecycle_detail["reason"]) == ("COMPLETE", "new_task")
     assert row_of(answer).context_json["memory"]["recalled_summary"] == story.row.context_summary
     assert left_of(story)[:2] == ("COMPLETE", "new_task")
+
+
+def test_a_task_of_the_turn_that_begins_the_next_session_runs_once_in_all_attempts(story: Story) -> None:
+    runs: list[str] = []
+
+    def plan(call: TaskCall) -> bool:
+        runs.append(str(call.idempotency_key))
+        call.set_context("plan", len(runs))
+        return True
+
+    with change_set(reason="a rule with a task"):
+        set_rule("TRIP", "SET_TASK", "plans:plan")
+    registry = Registry()
+    registry.add_task("plans", TaskEntry({"plan": plan}))
+    story.play("hours")
+    with wiring.replace_outside_world(wiring.OutsideWorld(registry=registry)):
+        with story.monkeypatch.context() as broken:
+            broken.setattr(take_turn, "commit_turn", lose_the_database)
+            assert story.guest.say("plan a trip")["errorCode"] == "CONVERSATION_PERSIST_FAILED"
+        answer = story.play("plan a trip")
+
+    assert (get_meaning(story, answer), answer["turn"]["turnNo"]) == ("NEW_TASK", 1)
+    assert (len(runs), row_of(answer).context_json["plan"]) == (1, 1)
+    assert str(CePendingActionExecution.objects.get().conversation_id) == story.session_id != answer["session_id"]
 
 
 @pytest.mark.parametrize(
