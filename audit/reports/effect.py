@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.db.models import BooleanField, Case, Q, Sum, Value, When
@@ -15,16 +15,14 @@ from audit.reports.days import floor_hour
 from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, Measure, Unit
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
 from audit.reports.report import Selection, Totals, read_releases
-from convengine.engine.turn.labels import code_label
-from convengine.engine.turn.rows import Intent
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.app_interfaces import (
     IntentShift,
     RateChange,
     ReleaseEffect,
     ReleaseNote,
     Verdict,
-    configuration,
 )
 
 #: The shares that are watched.
@@ -181,12 +179,6 @@ def _compare_sides(release: ReleaseNote, parent_version: int, since: datetime, u
         return None
     before = ReleaseGroup(min(number for number, _ in releases), parent_version, older) if older.turns else None
     return Comparison(ReleaseGroup(release.number, release.number, newer), before, since, until, is_gradual=True)
-
-
-def name_intent(intent: str) -> str:
-    """The title of an intent, or its code."""
-    row: Any = configuration().latest.table(Intent).by_pk.get(intent)
-    return (row.display_name if row else "") or code_label(intent)
 
 
 def list_moved_intents(comparison: Comparison) -> list[MovedShare]:

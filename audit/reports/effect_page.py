@@ -18,14 +18,14 @@ from audit.reports.effect import (
     list_moved_intents,
     list_moved_openings,
     list_moved_states,
-    name_intent,
 )
 from audit.reports.measures import Measure
 from audit.reports.progress import describe_recount
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report_request import RIGHT, describe_period
-from convengine.engine.turn.labels import code_label, format_percent
+from convengine.engine.turn.labels import format_percent, state_label
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.app_interfaces import ReleaseNote, Verdict, release_history
 
 #: The drawing of a rate in its own units.
@@ -112,7 +112,7 @@ def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
         "moved": _describe_moved(intents, "turns") or _describe_moved(openings, "conversations begun"),
         "intents": intents,
         "openings": openings,
-        "states": [(code_label(share.name), share) for share in list_moved_states(comparison)],
+        "states": [(state_label(share.name), share) for share in list_moved_states(comparison)],
         "together": release_history().list_release_notes(others[-20:]) if others else [],
         "previous_url": effect_url(comparison.before.last) if comparison.before else "",
         "has_too_few": comparison.after.totals.turns < FEWEST_TURNS

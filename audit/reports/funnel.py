@@ -8,11 +8,11 @@ from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
-from audit.reports.effect import name_intent
 from audit.reports.report import Selection, read_values_of
 from convengine.engine.forms.asking import sort_fields, write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
+from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.app_interfaces import configuration
 
 #: The steps by which a form ends at a field.

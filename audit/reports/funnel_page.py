@@ -12,7 +12,7 @@ from audit.reports.funnel import ENDS, FIELD_STEPS, FieldSteps, Funnel, make_ste
 from audit.reports.measures import TURNS
 from audit.reports.report import Selection
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, link_turns
-from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.labels import state_label
 
 TITLE = "Reports: forms"
 #: The picture in its own units; pages scale it.
@@ -141,7 +141,7 @@ def _list_states(funnel: Funnel) -> Iterator[tuple[str, str, int, int, int]]:
 def _build_state(selection: Selection, intent: str, state: str, entered: int, exited: int, losses: int) -> StateRow:
     whole = _without_intent(selection)
     number = link_turns(whole, entered, milestone=Milestone.ENTERED, intent=intent, state=state)
-    return StateRow(code_label(state), number, exited, losses)
+    return StateRow(state_label(state), number, exited, losses)
 
 
 def _draw(funnel: Funnel) -> Iterator[FunnelBar]:

@@ -7,14 +7,13 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 
-from audit.reports.effect import name_intent
 from audit.reports.report import Selection, read_values_of
 from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.record_columns import get_options, row_url
+from convengine.server.admin_site.record_columns import get_options, name_intent, row_url
 from convengine.server.app_interfaces import configuration
 
 TITLE = "Reports: rows"

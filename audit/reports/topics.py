@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from audit.models import CeMcpUserFeedback, CeTurnCount
-from audit.reports.effect import name_intent
 from audit.reports.measures import (
     CONTAINED,
     CONVERSATIONS,
@@ -32,8 +31,8 @@ from audit.reports.measures import (
 from audit.reports.report import Dimension
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
-from convengine.engine.turn.labels import code_label, step_label
-from convengine.server.admin_site.record_columns import find_row_name, get_options, row_url
+from convengine.engine.turn.labels import state_label, step_label
+from convengine.server.admin_site.record_columns import find_row_name, get_options, name_intent, row_url
 
 
 def _name_all(*measures: Measure) -> frozenset[str]:
@@ -130,9 +129,9 @@ WORDINGS: Mapping[Dimension, Wording] = {
     INTENT: Wording(name_intent, _filter_by("intent")),
     RELEASE: Wording(search=_filter_by("release")),
     CHANNEL: Wording(search=_filter_by("channel")),
-    STATE: Wording(code_label, _filter_by("state")),
+    STATE: Wording(state_label, _filter_by("state")),
     ERROR: Wording(search=_filter_by("error")),
-    UNKNOWN_STATE: Wording(code_label, _filter_by("state")),
+    UNKNOWN_STATE: Wording(state_label, _filter_by("state")),
     STEP: Wording(step_label),
     MODEL: Wording(search=_filter_by("model")),
     ANSWER: Wording(_name_answer, _search_answer, _link_answer),

@@ -17,12 +17,13 @@ from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep
 from audit.reports.chart import draw_bars
 from audit.reports.days import floor_hour
-from audit.reports.effect import build_rate_search, name_intent
+from audit.reports.effect import build_rate_search
 from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, HANDED_OVER, TURNS, Measure
 from audit.reports.release_marks import mark_releases
 from audit.reports.report import Selection, build_report, choose_days
 from audit.reports.week import WEEK, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.app_interfaces import ReleaseEffect, ReleaseNote, WeekRate, WeekSummary, release_history
 
 MOST_FLOWS = 6

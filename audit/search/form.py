@@ -45,6 +45,12 @@ class TimeField(forms.DateTimeField):
         return moment
 
 
+def _list_stages() -> list[tuple[str, str]]:
+    """The stages by label, each with its name, by which the API and the manual call it."""
+    stages = (stage for stage in STAGES.values() if stage not in _EVERYWHERE)
+    return sorted(((str(stage), f"{stage.label} ({stage})") for stage in stages), key=lambda choice: choice[1])
+
+
 def _time_field(label: str) -> TimeField:
     return TimeField(
         label=label,
@@ -76,7 +82,7 @@ class FindForm(forms.Form):
     error = forms.CharField(label="Error code", max_length=_LONGEST)
     stage = forms.ChoiceField(
         label="Reached stage",
-        choices=[_ANY, *((str(stage), str(stage)) for stage in sorted(STAGES.values()) if stage not in _EVERYWHERE)],
+        choices=[_ANY, *_list_stages()],
     )
     milestone = forms.ChoiceField(label="What happened", choices=[_ANY, *Milestone.choices()])
     step = forms.CharField(

@@ -1,8 +1,8 @@
 """The page that finds turns and conversations. Its address contains the search, which users can save and share."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django import forms
@@ -17,6 +17,7 @@ from audit.access_log.write import log_access
 from audit.export.evidence.collect import EvidenceOrder
 from audit.export.evidence.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
+from audit.record.form_steps import Step
 from audit.record.workspaces import list_workspaces
 from audit.search.api import FoundTurnSerializer
 from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, iterate_csv, iterate_lines
@@ -25,11 +26,15 @@ from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.results import build_lines
 from audit.search.walk import Cursor, Total, TurnPage, count_matches, find_turns
 from convengine.engine.errors import ConvEngineError
+from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import LEVEL, RETENTION_DAYS
+from convengine.engine.turn.labels import error_label, state_label
+from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.record_columns import find_row_name, name_intent
 from convengine.server.app_interfaces import configuration, release_history
 from convengine.server.sessions.models import CeConversation
 from convengine.server.sessions.participants import find_threads
@@ -87,6 +92,14 @@ def delete_search(user: Any, pk: str) -> CeSavedSearch | None:
 
 
 RIGHT = "ce_sessions.view_ceconversationhistory"
+#: How filters name their codes.
+_LABELS: Mapping[str, Callable[[str], str]] = {
+    "intent": name_intent,
+    "intent_before": name_intent,
+    "state": state_label,
+    "state_before": state_label,
+    "error": error_label,
+}
 #: An evidence file has the events of the turns, too.
 EVIDENCE_RIGHT = "audit.view_ceaudit"
 #: Lines per page.
@@ -131,7 +144,7 @@ def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> d
             (form[name].label, _describe_value(form, name), _address_without(request, form, name))
             for name in form.filled_filters
         ],
-        "suggestions": {**suggest_values(), "workspace": form.workspaces},
+        "suggestions": {**suggest_values(), "workspace": list(map(SuggestedValue, form.workspaces))},
         "save": save,
         "saved_searches": [
             (search, may_delete_search(request.user, search), search.owner_id == request.user.pk) for search in searches
@@ -224,9 +237,27 @@ def _page_links(request: HttpRequest, form: FindPageForm, page: TurnPage) -> Map
 
 def _describe_value(form: FindPageForm, name: str) -> str:
     """The value of a filter in words."""
-    choices = dict(getattr(form.fields[name], "choices", ()))
-    text = str(choices.get(form.filled_filters[name], form.filled_filters[name]))
-    return text.replace("T", " ") if name in TIMES else text
+    given = form.filled_filters[name]
+    if name in TIMES:
+        return given.replace("T", " ")
+    if name in _LABELS:
+        return _add_code(_LABELS[name](code(given)), code(given))
+    if name == "row":
+        return _add_code(find_row_name(form.filled_filters.get("table", ""), given), given)
+    if name == "step" and form.is_valid():
+        return _add_code(_describe_step(form.cleaned_data["step"]), given)
+    return str(dict(getattr(form.fields[name], "choices", ())).get(given, given))
+
+
+def _describe_step(step: Step) -> str:
+    """A step of a form: `Asked: phone, of Refund`."""
+    form = find_row_name(OutputSchema.table, step.schema)
+    return f"{step.kind.label}{f': {step.field}' if step.field else ''}{f', of {form}' if form else ''}"
+
+
+def _add_code(label: str, given: str) -> str:
+    """A label with what stands for it in the address."""
+    return f"{label} ({given})" if label and label != given else given
 
 
 def _address_without(request: HttpRequest, form: FindPageForm, name: str) -> str:
@@ -248,10 +279,21 @@ def _delete_search(request: HttpRequest, form: FindPageForm) -> HttpResponse:
     return HttpResponseRedirect(_address(request, form.filled_filters))
 
 
-def suggest_values() -> Mapping[str, Sequence[str]]:
+class SuggestedValue(NamedTuple):
+    """A value of a filter, and what it is called; blank if it has no other name."""
+
+    code: str
+    label: str = ""
+
+
+def suggest_values() -> Mapping[str, Sequence[SuggestedValue]]:
     """Names of the present configuration, by filter. Older turns may have others."""
     snapshot: Snapshot = configuration().latest
-    return {"intent": _known_intents(snapshot), "state": _known_states(snapshot), "error": list_error_codes()}
+    return {
+        "intent": [SuggestedValue(intent, name_intent(intent)) for intent in _known_intents(snapshot)],
+        "state": [SuggestedValue(state, state_label(state)) for state in _known_states(snapshot)],
+        "error": [SuggestedValue(error, error_label(error)) for error in list_error_codes()],
+    }
 
 
 def list_hints(search: SearchQuery) -> list[str]:

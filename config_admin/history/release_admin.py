@@ -119,7 +119,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The release with its changes."""
         release = self.get_object(request, object_id)
-        if release:
+        if release and release.author == request.user.get_username():
             note_first_step(request.user, FirstStep.RELEASE)
         by_table = differences(release.parent_id or 0, release.pk) if release else {}
         in_force = newest()

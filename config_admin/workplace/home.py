@@ -36,6 +36,7 @@ from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, 
 from config_admin.releases.content import control_plane
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
+from config_admin.releases.release_seal import history_model
 from config_admin.restore.revert import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
@@ -440,7 +441,7 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
             "Start a flow",
             reverse("admin:config_admin_ceintent_start"),
             "Say what users want, what to ask them, and what to answer.",
-            first is not None,
+            first is not None and _has_added_intent(user, own),
         )
     ]
     if may("ce_sessions.try_conversation"):
@@ -464,6 +465,13 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
         steps.append(Step("Look at your release", url, text, last is not None and FirstStep.RELEASE in noted))
     next_step = next((step for step in steps if not step.is_done), None)
     return [step._replace(is_next=step is next_step) for step in steps]
+
+
+def _has_added_intent(user: Any, own: QuerySet[CeRelease]) -> bool:
+    """True if a release has an intent that the user added; other changes start no flow."""
+    added = history_model(rows.Intent.table)._default_manager.filter(history_type="+")
+    own_releases = Q(config_version__in=own.values("config_version"))
+    return bool(added.filter(own_releases | Q(history_user_id=user.pk)).exists())
 
 
 def _step_url(step: FirstStep) -> str:

@@ -8,6 +8,8 @@ from convengine.engine.turn.enums import Lifecycle
 _ACRONYMS = frozenset(["api", "db", "http", "id", "json", "kb", "llm", "mcp", "sql"])
 #: Codes of the engine; codes of intents and states are names of analysts.
 _CODES = {"UNKNOWN": "Unknown", "ANY": "Any"}
+#: States of the engine whose code does not say what they are.
+_STATES = {"HAND_OVER": "Handed over", "INTENT_COLLISION": "Asked which intent"}
 #: Steps whose name does not say what they do.
 STEPS = {
     "LoadOrCreateConversationStep": "Load the conversation",
@@ -102,6 +104,16 @@ def lifecycle_reason(reason: str) -> str:
 def code_label(code: str | None) -> str:
     """An intent or a state: the engine's own in words, those of analysts unchanged."""
     return _CODES.get(code or "UNKNOWN", code or "")
+
+
+def state_label(state: str | None) -> str:
+    """A state in words: the engine's own by name, those of analysts by the words of their code."""
+    return _CODES.get(state or "UNKNOWN") or _STATES.get(state or "") or in_words(state or "")
+
+
+def error_label(error: str | None) -> str:
+    """An error code in words: `TOOL_TIMEOUT` as `Tool timeout`."""
+    return in_words(error) if error else ""
 
 
 def format_percent(share: float | None) -> str:

@@ -21,7 +21,7 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label
-from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.rows import ROW_TYPE_OF, Intent
 from convengine.server.app_interfaces import configuration
 
 #: The colour of a status in lists.
@@ -143,6 +143,12 @@ def find_row_name(table: str, pk: Any) -> str:
     snapshot, row_type = configuration().latest, ROW_TYPE_OF[table]
     row = snapshot.row(row_type, key) or snapshot.row(row_type, pk)
     return name_row(table, row) if row else ""
+
+
+def name_intent(intent: str | None) -> str:
+    """The title of an intent in the newest release, or its code."""
+    row = configuration().latest.table(Intent).by_pk.get(intent or "")
+    return getattr(row, "display_name", "") or code_label(intent)
 
 
 @cache

@@ -10,20 +10,26 @@ from convengine.engine.turn.labels import (
     STEPS,
     code_label,
     describe_position,
+    error_label,
     format_percent,
     lifecycle_reason,
     purpose_label,
+    state_label,
     step_label,
 )
 from convengine.engine.turn.stage import stage_label
 from convengine.server.admin_site.layout import find_entry_help
+from convengine.server.admin_site.record_columns import name_intent
 
 register = template.Library()
 register.filter("code_label", code_label)
+register.filter("error_label", error_label)
+register.filter("intent_title", name_intent)
 register.filter("lifecycle_reason", lifecycle_reason)
 register.filter("percent", format_percent)
 register.filter("purpose_label", purpose_label)
 register.filter("stage_label", stage_label)
+register.filter("state_label", state_label)
 register.filter("step_label", step_label)
 register.filter("entry_help", find_entry_help)
 

@@ -10,8 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import CeAccessLog, CeSavedSearch
-from convengine.server.app_interfaces import release_history
+from config_admin.models import CeIntent, CeResponse
+from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.server.app_interfaces import configuration, release_history
 from tests.audit.search.records import conversation, turn
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -207,3 +210,32 @@ def test_a_line_leads_to_the_page_that_makes_a_test_of_it(address: str) -> None:
     link = f"?as=test&amp;first={row.turn_no}&amp;last={row.turn_no}"
     assert link in member("ada", "analyst").get(address).content.decode()
     assert link not in member("otto", "operator").get(address).content.decode()
+
+
+def test_codes_have_their_labels_beside_them(reader: Client, address: str) -> None:
+    create_help_desk()
+    CeIntent.objects.filter(intent_code="HOURS").update(display_name="Opening hours")
+    turn(1, intent_code="HOURS", state_code="HAND_OVER", status="FAILED", error_code="TOOL_TIMEOUT")
+    configuration().current()
+
+    page = reader.get(address, {"intent": "hours", "state": "HAND_OVER", "error": "TOOL_TIMEOUT"})
+
+    text = " ".join(page.content.decode().split())
+    assert "Opening hours / Handed over <small>HOURS / HAND_OVER</small>" in text
+    assert '<small class="ce-bad">Tool timeout</small> <small>TOOL_TIMEOUT</small>' in text
+    assert [value for _, value, _ in page.context["active_filters"]] == [
+        "Opening hours (HOURS)", "Handed over (HAND_OVER)", "Tool timeout (TOOL_TIMEOUT)"
+    ]  # fmt: skip
+    assert '<option value="HOURS">Opening hours</option>' in text
+    assert f"{NOT_UNDERSTOOD.label} ({NOT_UNDERSTOOD})" in text
+
+
+def test_a_row_and_a_step_of_a_form_are_filters_in_words(reader: Client, address: str) -> None:
+    create_help_desk()
+    configuration().current()
+    answer = CeResponse.objects.order_by("pk")[0]
+    page = reader.get(address, {"table": "ce_response", "row": str(answer.pk), "step": "7/ASKED:phone"})
+    shown = {label: value for label, value, _ in page.context["active_filters"]}
+    assert shown["Number or code of the row"].endswith(f"({answer.pk})")
+    assert len(shown["Number or code of the row"]) > len(f"({answer.pk})")
+    assert shown["Step of a form"] == "Asked: phone (7/ASKED:phone)"

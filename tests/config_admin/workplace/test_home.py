@@ -279,8 +279,16 @@ def test_first_steps_are_checked_off_one_by_one(somebody: Callable[..., Client])
     assert list_steps(ben) == dict.fromkeys(
         ("Start a flow", "Try a conversation", "Look at Health", "Look at your release"), False
     )
-    with change_set(Origin.ADMIN, "ben", "My first intent") as change:
+    with change_set(Origin.ADMIN, "ben", "My first phrase"):
+        make(m.CeIntentClassifier)
+    assert not any(list_steps(ben).values())
+    with change_set(Origin.ADMIN, "ana", "Her intent") as hers:
         make(m.CeIntent)
+    assert hers.release
+    ben.get(f"/admin/config_admin/cerelease/{hers.release.pk}/change/")
+    assert not any(list_steps(ben).values())
+    with change_set(Origin.ADMIN, "ben", "My first intent") as change:
+        make(m.CeIntent, intent_code="SECOND")
     assert list_steps(ben) == {
         "Start a flow": True, "Try a conversation": False, "Look at Health": False, "Look at your release": False
     }  # fmt: skip
