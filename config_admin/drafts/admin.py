@@ -1,6 +1,6 @@
 """Admin of drafts: make one, work in it, look at its changes, publish or discard it (R129)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django import forms
@@ -30,7 +30,7 @@ from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import list_open_returns
 from config_admin.drafts.review_pages import draft_url
-from config_admin.drafts.sections import build_sections, link_gate_tests
+from config_admin.drafts.sections import build_health, build_sections, link_gate_tests
 from config_admin.editing.links import column_label, release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import (
@@ -296,6 +296,26 @@ class DraftAdmin(ModelAdmin):
         return HttpResponseRedirect(reverse("admin:config_admin_cedraft_changelist"))
 
 
+def _list_health_notes(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> Iterator[Refusal]:
+    """What the health check finds in the draft and not in what is live."""
+    health = build_health(request, draft, merged)
+    if health is None:
+        return
+    if "is_running" in health:
+        ended = "is still running. Open this page again" if health["is_running"] else "failed. Look at the draft's page"
+        yield Refusal(f"The health check of the draft {ended}.", [(draft_url(draft.pk), "The draft")])
+        return
+    for finding in health["added"]:
+        links = [(finding["url"], finding["name"])] if finding["url"] else []
+        text = f"Health, {finding['impact'].label}: {finding['message']} {finding['consequence']}"
+        yield Refusal(text.strip(), links)
+    mended = f" It mends {len(health['mended'])}." if health["mended"] else ""
+    if health["hidden"]:
+        yield Refusal("The draft's page shows more findings.", [(draft_url(draft.pk), "The draft")])
+    elif not health["added"]:
+        yield Refusal(f"The health check finds nothing new in the draft.{mended}")
+
+
 def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> Question:
     by_table = merged.differences
     findings = check_restored_rows(merged.wanted)
@@ -326,7 +346,7 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         warnings=[*_list_returns(draft), *warnings_of(findings)][:SHOWN],
         counts=count_by_table(by_table),
         rows=first_rows(by_table, SHOWN),
-        notes=[Refusal(note) for note in moves.list_stranded_notes(draft, merged)],
+        notes=[*map(Refusal, moves.list_stranded_notes(draft, merged)), *_list_health_notes(request, draft, merged)],
         choice="config_admin/publish_audience.html",
         form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
         inputs=[("live", _sum_up(merged))],

@@ -93,6 +93,7 @@ CONDITIONS: list[Callable[[Publication], Iterable[str]]] = [
 ]
 
 
-def list_problems(publication: Publication) -> list[str]:
-    """Everything that prevents publishing, beside conflicts and errors of rows."""
-    return [problem for condition in CONDITIONS for problem in condition(publication)]
+def list_problems(publication: Publication, *, with_gate: bool = True) -> list[str]:
+    """Everything that prevents publishing, beside conflicts and errors of rows; `with_gate`: also tests of the gate."""
+    conditions = (condition for condition in CONDITIONS if with_gate or condition is not check_gate)
+    return [problem for condition in conditions for problem in condition(publication)]

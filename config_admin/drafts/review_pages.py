@@ -58,7 +58,12 @@ def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
         "needed": count_needed_approvals(),
         "approvers": list_approvers(draft, edits_hash),
         "is_void": is_open and has_void_approval(draft, edits_hash),
-        "problems": list_problems(Publication(draft, merged, user)) if is_open and merged.wanted else [],
+        # Who sees the tests reads there how the gate stands.
+        "problems": list_problems(
+            Publication(draft, merged, user), with_gate=not user.has_perm("config_admin.view_cetestcase")
+        )
+        if is_open and merged.wanted
+        else [],
         "may_comment": is_open and may_review,
         "may_judge": is_open and may_review and bool(merged.edits),
         "may_approve": not is_editor,

@@ -441,7 +441,7 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
             "Start a flow",
             reverse("admin:config_admin_ceintent_start"),
             "Say what users want, what to ask them, and what to answer.",
-            first is not None and _has_added_intent(user, own),
+            first is not None and _has_added_intent(user),
         )
     ]
     if may("ce_sessions.try_conversation"):
@@ -467,10 +467,10 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
     return [step._replace(is_next=step is next_step) for step in steps]
 
 
-def _has_added_intent(user: Any, own: QuerySet[CeRelease]) -> bool:
+def _has_added_intent(user: Any) -> bool:
     """True if a release has an intent that the user added; other changes start no flow."""
     added = history_model(rows.Intent.table)._default_manager.filter(history_type="+")
-    own_releases = Q(config_version__in=own.values("config_version"))
+    own_releases = Q(config_version__in=_select_releases_of(user).values("pk"))
     return bool(added.filter(own_releases | Q(history_user_id=user.pk)).exists())
 
 
