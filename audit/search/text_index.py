@@ -99,9 +99,10 @@ class TextSource:
                 if candidates
                 else self._read_unindexed_batch(max(position or 0, mark), None, size, newer=True)
             )
-        fresh = self._read_unindexed_batch(mark, position, size, newer=False)
-        if fresh.candidates:
-            return Batch(fresh.candidates, ended=False)
+        if position is None or position > mark + 1:
+            fresh = self._read_unindexed_batch(mark, position, size, newer=False)
+            if fresh.candidates:
+                return Batch(fresh.candidates, ended=False)
         candidates = self._find_older(mark + 1 if position is None else min(position, mark + 1))
         return Batch(candidates, ended=not candidates)
 

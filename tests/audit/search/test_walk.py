@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.record.form_steps import FormStep, Step
-from audit.search import sources
+from audit.search import sources, text_index
 from audit.search.filters import build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.text_index import index_new_turns
@@ -92,6 +92,37 @@ def test_turns_of_a_participant_stand_session_by_session() -> None:
     assert find_ids(SearchQuery(participant="+4912", channel="sms")) == [first]
     once = find_turns(SearchQuery(participant="+4912", kind=CONVERSATIONS), None, 9)
     assert [match.conversation_id for match in once.matches] == [newer.pk, older.pk]
+
+
+def test_turns_of_a_participant_are_counted_by_columns_of_one_index() -> None:
+    (index,) = (index for index in CeConversationHistory._meta.indexes if index.name == "ce_history_turn")
+    columns = {"conversation_id" if name == "conversation" else name for name in (*index.fields, *index.include)}
+    names = {field.column for field in CeConversationHistory._meta.concrete_fields}
+
+    with CaptureQueriesContext(connection) as queries:
+        count_matches(SearchQuery(participant="+4912"))
+
+    (counted,) = (query["sql"] for query in queries if "COUNT(" in query["sql"])
+    read = {name for name in names if f'"ce_conversation_history"."{name}"' in counted}
+    assert read == columns
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="Only PostgreSQL has an index of words.")
+def test_turns_that_wait_for_the_index_of_words_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_index, "OVERLAP", 0)
+    monkeypatch.setattr(text_index, "_SPAN", 1)
+    for number in range(4):
+        turn(number, user_input="invoice")
+    list(index_new_turns())
+    turn(5, user_input="invoice")
+
+    with CaptureQueriesContext(connection) as queries:
+        assert find_ids(SearchQuery(text=TextQuery.read("invoice"), duration=10**6)) == []
+
+    statements = [query["sql"] for query in queries]
+    assert sum("words @@" in sql for sql in statements) >= 4
+    # Not at each look into the index.
+    assert sum('"ce_conversation_history"."history_id" > ' in sql for sql in statements) == 1
 
 
 def test_a_participant_may_have_an_id_for_a_name() -> None:
