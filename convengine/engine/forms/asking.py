@@ -172,6 +172,8 @@ def skips_field(text: str | None, field: Field) -> bool:
         return True
     if field.spec.kind in _CONTACTS and (_begins_with_no(text) or _refuses_with_reason(text, field)):
         return True
+    if knows_no_value(text, field, may_add=field.spec.kind is not Kind.TEXT):
+        return True
     if field.spec.kind is not Kind.TEXT and _puts_off(text, field):
         return True
     return field.spec.kind in _OWNED and "?" not in (text or "") and _refuses_field(text, field)
@@ -217,6 +219,35 @@ def refers_back(text: str | None, field: Field) -> bool:
         ).issuperset(words)
         for language in _list_languages()
     )
+
+
+def knows_no_value(text: str | None, field: Field, *, may_add: bool = False) -> bool:
+    """True for "I don't know my postcode" and "die weiß ich nicht": small words that say that no value is known.
+
+    `may_add`: other clauses may say more: "I don't know it, I have just moved in".
+    """
+    if any(char == "?" or char.isdigit() for char in text or ""):
+        return False
+    own = frozenset(fold_spelling(word) for word in field.spec.words) | _list_kind_names(field.spec.kind)
+    clauses = [words for clause in _CLAUSE_SIGN.split(text or "") if (words := _strip_punctuation(clause).split())]
+    unknown = [any(_says_unknown(words, own, language) for language in _list_languages()) for words in clauses]
+    says_more = any(not (says or _is_courtesy(words)) for says, words in zip(unknown, clauses, strict=True))
+    return any(unknown) and (may_add or not says_more)
+
+
+def _says_unknown(words: Sequence[str], own: frozenset[str], language: str) -> bool:
+    if len(words) > _LONGEST_WISH:
+        return False
+    verbs, denials = _list_folded(language, "unknown_verbs"), _list_folded(language, "skip_denials")
+    small = (
+        _list_folded(language, "unknown_words") | _list_folded(language, "skip_words") | _list_courtesy_words(language)
+    )
+    plain = f" {' '.join(words)} "
+    for phrase in _list_folded(language, "unknown"):
+        if f" {phrase} " in plain:
+            return (small | own).issuperset(plain.replace(f" {phrase} ", " ").split())
+    says = not verbs.isdisjoint(words) and not denials.isdisjoint(words)
+    return says and (verbs | denials | small | own).issuperset(words)
 
 
 def _puts_off(text: str | None, field: Field) -> bool:
@@ -608,6 +639,16 @@ def write_question(field: Field, language: str) -> str:
     if options:
         return _fill(texts["ask_choice"], title=title, options=join_texts(options, texts["or"]))
     return _fill(texts["ask_which" if field.spec.kind in _WHICH else "ask"], title=title)
+
+
+def write_needed(field: Field, language: str, *, has_person: bool) -> str:
+    """That the form cannot go on without the value of a field, to somebody who does not know it.
+
+    `has_person`: somebody can be asked for.
+    """
+    texts = get_texts(language)
+    needed = _fill(texts["needed"], title=write_title(field, ""))
+    return f"{needed} {texts['needed_person']}" if has_person else needed
 
 
 def write_question_for_all(fields: Sequence[Field], language: str) -> str:

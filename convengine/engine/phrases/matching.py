@@ -275,7 +275,7 @@ def _prefer_tasks(snapshot: Snapshot, hits: tuple[IntentMatch, ...], text: str |
         intents = {match.intent for match in hits}
         hits = tuple(match for match in hits if snapshot.list_questions_beside(match.intent).isdisjoint(intents))
     tasks = tuple(match for match in hits if match.intent not in snapshot.returning_intents)
-    if tasks and _orders(text):
+    if tasks and asks_to_do(text):
         beside = {question for match in tasks for question in snapshot.list_questions_beside(match.intent)}
         return tuple(match for match in hits if match.intent not in beside)
     return hits if not tasks or "?" in (text or "") or hits[0].score == 1 else tasks
@@ -294,13 +294,13 @@ def _find_ordered_flow(snapshot: Snapshot, matches: Sequence[IntentMatch], text:
     """The flow beside which the best question is, if the message orders something and the flow is not far behind."""
     best = matches[0]
     flow = next((match for match in matches if best.intent in snapshot.list_questions_beside(match.intent)), None)
-    if flow is None or best.score == 1 or not _orders(text) or flow.unmatched:
+    if flow is None or best.score == 1 or not asks_to_do(text) or flow.unmatched:
         return None
     least = max(_ORDERED_LEAD * best.score, live_settings.read(snapshot, MIN_SCORE).value)
     return flow if flow.score >= least else None
 
 
-def _orders(text: str | None) -> bool:
+def asks_to_do(text: str | None) -> bool:
     """True for a message that begins like a request, and for a statement, if no word of it asks."""
     if begins_with_question_word(text) or _begins_with(text, _compile_inquiries()):
         return False

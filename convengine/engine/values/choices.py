@@ -430,7 +430,8 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
             end = tokens.offsets[at + size] if at + size < len(tokens.offsets) else len(tokens.text)
             options.append((tokens.offsets[at], end, accept(spec.options[spelling.index].value)))
     if not options:
-        options = _find_companions(spec, tokens, language)
+        # "A baby grnad" is no "grand".
+        options = _find_companions(spec, tokens, language) or list(_find_swapped_pairs(spec, tokens, language))
     if not options and len(stems) == len(words):
         options = [
             (offset, offset + len(word) + 1, accept(spec.options[index].value))
@@ -439,7 +440,7 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
             and word not in title
             and (index := _find_nearly_named(word, spec, language)) is not None
         ]
-    return options or list(_find_swapped_pairs(spec, tokens, language))
+    return options
 
 
 def _find_swapped_pairs(spec: FieldSpec, tokens: TokenText, language: Language) -> Iterator[tuple[int, int, Reading]]:

@@ -425,6 +425,41 @@ def test_forget_it_at_a_change_of_subject_neither_goes_on_with_it_nor_drops_valu
     )
 
 
+@pytest.mark.parametrize(
+    ("flow", "lines", "texts"),
+    [
+        pytest.param(
+            TAXI,
+            ("I need a taxi",),
+            (
+                (
+                    "I don't know the place",
+                    "I cannot go on without this (“Place”). If you do not know it, you can ask to",
+                ),
+                ("hard to say", "I cannot go on without this (“Place”)."),
+                ("no idea, sorry", "A colleague takes over."),
+            ),
+            id="with a person",
+        ),
+        pytest.param(
+            ZAHNARZT,
+            ("Ich brauche einen Zahnarzt",),
+            (("das weiß ich noch nicht", "Ohne diese Angabe („Tag“) kann ich nicht weitermachen. An welchem Tag?"),),
+            id="in German, without a person",
+        ),
+    ],
+)
+def test_who_does_not_know_a_required_value_hears_that_it_is_needed_and_who_can_help(
+    flow: dict[str, Any], lines: tuple[str, ...], texts: tuple[tuple[str, str], ...]
+) -> None:
+    caller = make_caller(flow)
+    for line in lines:
+        caller.say(line)
+
+    for text, expected in texts:
+        assert caller.say(text)["payload"]["value"].startswith(expected), text
+
+
 def test_a_second_round_takes_values_of_the_first_where_somebody_says_so() -> None:
     caller = make_caller()
     book(caller)

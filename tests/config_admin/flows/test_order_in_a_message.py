@@ -107,3 +107,72 @@ def test_row_8_what_is_left_is_not_understood(caller: Caller) -> None:
 
     assert get_text(answer) == "Sorry, I did not understand that. Which day?"
     assert "NOT_UNDERSTOOD" in caller.stages(3)
+
+
+CRATE = {
+    "code": "CRATE", "title": "Move a machine", "kind": "collect", "locale": "en-GB",
+    "phrases": ["I need a machine moved", "can you move my machine", "machine transport"],
+    "fields": [
+        {"name": "machine", "title": "Machine", "type": "choice", "question": "Which machine?",
+         "options": [{"value": "lathe", "label": "Lathe"},
+                     {"value": "press", "label": "Press"}]},
+        {"name": "day", "title": "Day", "type": "date", "question": "Which day?"},
+        {"name": "floors", "title": "Floors", "type": "number", "question": "How many floors?"},
+    ],
+    "answer": "Done.",
+    "questions_and_answers": [
+        {"answer": "200 pounds.", "questions": [
+            "How much does a move cost?", "Is it more for several floors?", "What do you charge to move a press?"]},
+        {"answer": "8 to 5.", "questions": ["When are you open?", "What time do you open?"]},
+    ],
+}  # fmt: skip
+
+
+KURS = {
+    "code": "KURS", "title": "Kurs buchen", "kind": "collect", "locale": "de-DE", "phrases": ["Kurs buchen"],
+    "fields": [{"name": "tag", "title": "Tag", "type": "date", "question": "An welchem Tag?"}],
+    "answer": "Gebucht.",
+    "questions_and_answers": [
+        {"answer": "Von 8 bis 5.", "questions": ["Wann haben Sie offen?", "Ist nächste Woche offen?"]},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("flow", "lines", "text", "answer"),
+    [
+        *(
+            pytest.param(CRATE, ("machine transport", "lathe"), text, "Please name one day. Which day?", id=text)
+            for text in ("next week some time", "some time in the week after next", "any time next week")
+        ),
+        *(
+            pytest.param(
+                KURS, ("Kurs buchen",), text, "Bitte nennen Sie einen bestimmten Tag. An welchem Tag?", id=text
+            )
+            for text in ("irgendwann nächste woche", "nächste Woche irgendwann")
+        ),
+        pytest.param(CRATE, ("machine transport", "lathe"), "what time do you open?", "8 to 5.", id="a question"),
+        pytest.param(KURS, ("Kurs buchen",), "ist nächste Woche offen?", "Von 8 bis 5.", id="a German question"),
+    ],
+)
+def test_a_part_of_the_asked_value_is_no_question(
+    flow: dict[str, Any], lines: tuple[str, ...], text: str, answer: str
+) -> None:
+    add_rows(write_rows(flow), author="ada", reason="begin")
+
+    assert get_text(say(Caller(), *lines, text)).startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        pytest.param("could you move our press on 2 October 2027, there's 2 floors", "CRATE", id="two values"),
+        pytest.param("please move a press on 2 October 2027, it's 3 floors", "CRATE", id="an order"),
+        pytest.param("how much does it cost to move a press to 2 floors?", "CRATE_Q1", id="a question with values"),
+        pytest.param("what do you charge to move a press?", "CRATE_Q1", id="a question"),
+    ],
+)
+def test_a_message_that_begins_a_flow_with_two_values_is_no_question_beside_it(text: str, intent: str) -> None:
+    add_rows(write_rows(CRATE), author="ada", reason="begin")
+
+    assert Caller().say(text)["intent"] == intent

@@ -261,6 +261,9 @@ def _list_candidates(
 #: The asked field has read a value and refuses it, so the message is no answer for another field.
 _OWN_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.NOT_WHOLE, Reason.INVALID_DATE, Reason.INVALID_TIME)
 
+#: It has read a part of a day and time, so that "some time next week" names no field.
+_PARTS = (Reason.DAY_MISSING, Reason.TIME_MISSING, Reason.DATE_MISSING)
+
 
 def _add_whole_answer(
     reading: Reading,
@@ -310,7 +313,7 @@ def _add_whole_answer(
         # What others did not take may be the answer: "John Smith, tomorrow at 3".
         beside = read_beside_values(reading, field, situation, candidates)
         return [*candidates, beside] if beside else candidates
-    if answer is None or (answer.problem and _names_other_field(reading, form, field)):
+    if answer is None or (answer.problem not in (None, *_PARTS) and _names_other_field(reading, form, field)):
         return candidates
     if field.spec.kind is Kind.YES_NO and touched:
         return [*candidates, answer]  # "Yes, for all 4 of us"

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from convengine.engine.forms.asking import is_phrase, refers_back, says_nothing
+from convengine.engine.forms.asking import is_phrase, knows_no_value, refers_back, says_nothing
 from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.candidate import ANSWER, Candidate
 from convengine.engine.forms.extract.directions import leads_from, leads_to
@@ -109,6 +109,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if field.spec.kind is Kind.PATTERN and not _NUMBER.fullmatch(core):
         return None
     if not is_attempt or says_nothing(text) or is_phrase(text, "greetings", "thanks", "leave"):
+        return None
+    if knows_no_value(text, field):
         return None
     data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
     return Candidate(field, 0, len(reading.text), text, ANSWER, str(value.reason), data=data)
@@ -223,6 +225,8 @@ def _read_free_text(
     if field.spec.long:
         return Candidate(field, 0, len(reading.text), whole, ANSWER)
     if field.required and refers_back(whole, field):
+        return None
+    if knows_no_value(whole, field):
         return None
     if any(read_opening(whole, locale) is not None for locale in locales) and has_only_fillers([whole], situation):
         return None  # "Yes now it's right"

@@ -24,10 +24,15 @@ from convengine.engine.turn.enums import DecisionKind, DialogueAct, Lifecycle, P
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE, UNKNOWN
 from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, read_value
+from convengine.engine.values import Kind, Reason, read_value
 
 #: Fewest telling words of a statement that answers a free-text field.
 _FEWEST_WORDS = 3
+#: Why a value that was surely meant for its field is not complete, or cannot be taken.
+_IN_PART = (
+    Reason.AMBIGUOUS, Reason.DAY_MISSING, Reason.TIME_MISSING, Reason.DATE_MISSING, Reason.UNIT_MISSING,
+    Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH, Reason.NOT_WHOLE,
+)  # fmt: skip
 #: What answers the open question is no digression.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
 _DECISIONS = (PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION)
@@ -181,7 +186,8 @@ def _repeats_question(session: Session) -> bool:
 
 
 def _answers_asked_field(session: Session, turn: Turn) -> bool:
-    """True when the message is a value of the asked field, or when the field takes whatever the user writes (`x-long`).
+    """True when the message is a value of the asked field or a part of one, "next week some time", or when the field
+    takes whatever the user writes (`x-long`).
 
     A name or another short text may be a phrase, too.
     """
@@ -192,7 +198,8 @@ def _answers_asked_field(session: Session, turn: Turn) -> bool:
     if field.spec.kind is Kind.TEXT:
         return field.spec.long
     form = get_form(turn.snapshot, schema)
-    return read_value(field.spec, session.user_text or "", describe_situation(session, turn, form)).has_value
+    reading = read_value(field.spec, session.user_text or "", describe_situation(session, turn, form))
+    return reading.has_value or reading.reason in _IN_PART
 
 
 def _has_open_question(session: Session, turn: Turn) -> bool:

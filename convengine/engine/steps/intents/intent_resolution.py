@@ -20,6 +20,7 @@ from convengine.engine.forms.leaving import (
 from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read_on_no
 from convengine.engine.forms.read_message import describe_situation
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
+from convengine.engine.phrases.matching import asks_to_do
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
@@ -76,6 +77,7 @@ from convengine.engine.turn.scope import ANY, IDLE, INTENT_COLLISION, UNKNOWN, i
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+from convengine.engine.values import Kind
 
 #: Session fields that resolving an intent may change.
 RESOLVE_FIELDS = RULE_FIELDS | {
@@ -249,7 +251,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
-    row = classification.winner or (_find_unnamed_row(session, turn) if not classification.collided else None)
+    row = _find_ordered_row(session, turn, classification) or classification.winner
+    row = row or (_find_unnamed_row(session, turn) if not classification.collided else None)
     if row is not None and not forced and asks_to_undo_done_form(session, turn, row):
         return _audit_no_change(session, turn, "FORM_DONE")
     if row is not None and not forced and asks_before_leaving(session, turn, code(row.intent_code)):
@@ -268,6 +271,35 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     if agent_result.outcome is AgentOutcome.ASKED:
         return _audit_question(agent_result.session, turn)
     return _leave_unresolved(agent_result, turn, classification)
+
+
+def _find_ordered_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:
+    """The flow that the message begins with two values or more, though it has words of a question beside the flow:
+    "can you move my baby grand on Friday, there's 5 stairs".
+    """
+    returning = turn.snapshot.returning_intents
+    if not classification.hits or not returning.intersection(classification.intents):
+        return None
+    if not asks_to_do(session.user_text):
+        return None
+    for row in order_classifiers(turn.snapshot):
+        intent = code(row.intent_code)
+        beside = turn.snapshot.list_questions_beside(intent)
+        if row.is_phrase and beside and {*classification.intents} <= beside | {intent}:
+            return row if _has_values(session, turn, row) else None
+    return None
+
+
+def _has_values(session: Session, turn: Turn, row: rows.Classifier) -> bool:
+    """True when the message has values of two fields or more of the form that a row begins; texts do not count."""
+    schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
+    form = get_form(turn.snapshot, schema) if schema is not None else None
+    if form is None or form.problem:
+        return False
+    situation, paths = describe_situation(session, turn, form), [field.path for field in form.leaves]
+    extraction = extract(form, session.user_text, situation=situation, missing=paths)
+    fields = [field for finding in extraction.extracted if (field := form.field(finding.field))]
+    return sum(field.spec.kind is not Kind.TEXT for field in fields) > 1
 
 
 def _find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:

@@ -14,7 +14,10 @@ from convengine.engine.forms.asking import (
     find_open_fields,
     get_texts,
     is_small_talk,
+    knows_no_value,
+    skips_field,
     sort_fields,
+    write_needed,
     write_question,
     write_question_for_all,
     write_refusal,
@@ -28,9 +31,12 @@ from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
+from convengine.engine.steps.responses.not_understood import find_hand_over_intent
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus
+from convengine.engine.turn.rows import Response
+from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, Reason, say_value
@@ -249,7 +255,7 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
     elif offered := _offer_again(session, field, locale):
         question = texts["invalid"].format(reason=offered, question=ask)
     elif is_missed and not asks_for_options(session.user_text, field):
-        question = _render(field, ASK_AGAIN, session, turn, names) or texts["ask_again"].format(question=ask)
+        question = _render(field, ASK_AGAIN, session, turn, names) or _write_again(session, turn, field, language, ask)
     else:
         question = ask
     done = [
@@ -259,6 +265,17 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
     ]
     others = _tell_other_refusals(session, form, field, locale)
     return " ".join(part for part in (*(done or [_repeat_changes(session, form, locale)]), *others, question) if part)
+
+
+def _write_again(session: Session, turn: Turn, field: Field, language: str, ask: str) -> str:
+    """The question once more; to somebody who does not know the value, that it is needed, and who can help."""
+    text = session.user_text or ""
+    lacks_value = knows_no_value(text, field, may_add=True) or (len(text.split()) > 1 and skips_field(text, field))
+    if not (field.required and lacks_value):
+        return str(get_texts(language)["ask_again"]).format(question=ask)
+    has_answer = any(turn.snapshot.has_scope(Response, intent, HAND_OVER) for intent in (session.intent, ANY))
+    has_person = has_answer or find_hand_over_intent(turn.snapshot) is not None
+    return f"{write_needed(field, language, has_person=has_person)} {ask}"
 
 
 def _offer_again(session: Session, field: Field, locale: str) -> str:

@@ -13,6 +13,7 @@ from convengine.engine.forms.asking import (
     find_questions,
     has_leaving_clause,
     is_phrase,
+    knows_no_value,
     refers_back,
     says_nothing,
     skips_field,
@@ -290,6 +291,45 @@ def test_somebody_may_not_have_an_optional_number_yet(text: str, skips: bool) ->
     declared = {"type": "string", "title": "Reference", "pattern": "[A-Z0-9]{7}", "x-labels": ["Nummer"]}
 
     assert skips_field(text, make_form({"reference": declared}).leaves[0]) is skips
+
+
+@pytest.mark.parametrize(
+    ("text", "is_unknown"),
+    [
+        ("I don't know my postcode", True),
+        ("no idea, sorry", True),
+        ("hard to say", True),
+        ("not sure tbh", True),
+        ("i'd have to look that up", True),
+        ("I couldn't tell you", True),
+        ("weiß ich nicht auswendig", True),
+        ("die weiß ich nicht", True),
+        ("da bin ich leider überfragt", True),
+        ("muss ich erst nachschauen", True),
+        ("schwer zu sagen", True),
+        ("kommt drauf an", True),
+        ("I don't know, maybe LS6 2AB", False),
+        ("do you not know my postcode?", False),
+        ("I don't know any good painters", False),
+        ("the boiler does not say anything", False),
+        ("Weißdornweg", False),
+        ("kein Problem mit der Adresse", False),
+    ],
+)
+def test_somebody_may_not_know_a_value(text: str, is_unknown: bool) -> None:
+    field = make_form({"postcode": {"type": "string", "title": "Postcode", "x-kind": "postcode"}}).leaves[0]
+
+    assert knows_no_value(text, field) is is_unknown
+
+
+@pytest.mark.parametrize(
+    "text", ["I don't know my postcode, we have just moved in", "weiß ich nicht auswendig, wir sind grad eingezogen"]
+)
+def test_who_does_not_know_a_value_may_say_why(text: str) -> None:
+    field = make_form({"postcode": {"type": "string", "title": "Postcode", "x-kind": "postcode"}}).leaves[0]
+
+    assert knows_no_value(text, field, may_add=True)
+    assert not knows_no_value(text, field)
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,11 @@ PICK_UP = field_spec("pickup", {"format": "date", "title": "Pick-up", "x-ask": "
 VISIT = field_spec("visit", {"format": "date", "title": "Visit", "x-ask": "When will you come?"})
 BIKES = [{"value": "road", "label": "Road bike"}, {"value": "kids", "label": "Kids bike"}]
 BIKE = field_spec("bike", {"x-options": BIKES})
+PIANOS = [
+    {"value": "baby_grand", "label": "Baby grand"},
+    {"value": "grand", "label": "Concert grand", "synonyms": ["grand"]},
+]
+PIANO = field_spec("piano", {"x-options": PIANOS})
 
 
 @pytest.mark.parametrize(
@@ -228,6 +233,8 @@ BIKE = field_spec("bike", {"x-options": BIKES})
         (PICK_UP, "I need it by Saturday", "2026-11-28"),
         (VISIT, "I need it by Saturday", None),
         (BIKE, "my raod bike squeaks", "road"),
+        (PIANO, "can you move my baby grnad on the 2nd", "baby_grand"),
+        (PIANO, "it is a grnad with a stool", "grand"),
         (BIKE, "my bike squeaks", None),
     ],
 )
