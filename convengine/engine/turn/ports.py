@@ -94,6 +94,10 @@ class ExecutionClaim:
     same_request_only: ClassVar[bool] = False
 
 
+#: What the `action_key` of a rule's claims begins with; its number follows.
+RULE_CLAIMANT = "rule:"
+
+
 class RuleTaskClaim(ExecutionClaim):
     """The right to run the task of a rule."""
 

@@ -11,10 +11,11 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from convengine.engine.rules.actions.set_task import CLAIMANT
 from convengine.engine.rules.row_names import quote_name
+from convengine.engine.turn.ports import RULE_CLAIMANT
 from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
@@ -151,7 +152,7 @@ def settle_url(pk: int) -> str:
 
 def find_rule(execution: CePendingActionExecution) -> int | None:
     """The rule whose task was claimed; null for a confirmed action or a tool."""
-    kind, _, rule = execution.action_key.partition(CLAIMANT)
+    kind, _, rule = execution.action_key.partition(RULE_CLAIMANT)
     return int(rule) if not kind and rule.isdecimal() else None
 
 
@@ -161,12 +162,13 @@ def name_claimant(execution: CePendingActionExecution) -> str:
     if rule is None:
         return execution.action_key
     name = find_row_name("ce_rule", rule)
-    return f"Rule {quote_name(name)}" if name else f"Rule {rule}"
+    return f"rule {quote_name(name)}" if name else f"rule {rule}"
 
 
 @admin.display(description="action")
 def _show_claimant(page: Any, execution: CePendingActionExecution) -> str:
-    return name_claimant(execution)
+    name = name_claimant(execution)
+    return name if name == execution.action_key else capfirst(name)
 
 
 @admin.register(CePendingActionExecution)

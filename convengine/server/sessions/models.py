@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from convengine.engine.turn.enums import ConversationStatus, Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.ports import RULE_CLAIMANT
 from convengine.engine.turn.scope import UNKNOWN
 
 #: In the detail of a session that was closed for good: a message of the plain turn API does not open it again (R39).
@@ -358,7 +359,8 @@ class CePendingActionExecution(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.action_key} ({self.get_status_display()})"
+        name = self.action_ref if self.action_key.startswith(RULE_CLAIMANT) else self.action_key
+        return f"{name} ({self.get_status_display()})"
 
 
 class CeExtensionFault(models.Model):

@@ -27,16 +27,15 @@ from convengine.engine.rules.task_runs import (
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.codec import dumps, sort_keys, to_plain
+from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.enums import DialogueAct, RuleAction
-from convengine.engine.turn.ports import RuleTaskClaim, TaskAnswer, TaskRun
+from convengine.engine.turn.ports import RULE_CLAIMANT, RuleTaskClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
 
 Json = Any
-#: What the `action_key` of a rule's claims begins with.
-CLAIMANT = "rule:"
 VALUE = "task:method"
 USAGE = "Use task:method, task:method,method, or task."
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
@@ -133,18 +132,13 @@ def _run_or_reuse(
         start.conversation_id,
         turn.turn_id,
         nonce,
-        name_claimant(rule.rule_id),
+        f"{RULE_CLAIMANT}{rule.rule_id}",
         str(reference),
         _hash_request(session),
     )
     claimed = run_claimed(turn, claim, reference, run)
     reused = {} if claimed.execution.claimed else {"reused": True}
     return {"executionId": claimed.execution.execution_id, **reused}, claimed.outcome
-
-
-def name_claimant(rule_id: int) -> str:
-    """The `action_key` of a rule's claims."""
-    return f"{CLAIMANT}{rule_id}"
 
 
 def _derive_nonce(rule: Rule, session: Session, turn: Turn, start: Session, reference: TaskReference) -> str:
@@ -162,7 +156,7 @@ def _derive_nonce(rule: Rule, session: Session, turn: Turn, start: Session, refe
 def _hash_request(session: Session) -> str:
     """A digest of what the task may read: the message, its params, and the business fields. Any yes is the same."""
     is_yes = session.input_params.get("dialogue_act") == DialogueAct.AFFIRM
-    fields = {key: value for key, value in session.context.items() if key not in ENGINE_BRANCHES}
+    fields = {key: value for key, value in session.context.items() if key not in {*ENGINE_BRANCHES, DIALOGUE}}
     message = DialogueAct.AFFIRM.value if is_yes else session.user_text
     request = dumps(sort_keys(to_plain([message, dict(session.user_input_params), fields])))
     return hashlib.sha256(request.encode()).hexdigest()

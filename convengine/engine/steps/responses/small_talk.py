@@ -4,7 +4,6 @@ The last answer of a form must not come again, because its fields have left the 
 answers and returns, which nobody asked again.
 """
 
-
 from convengine.engine.forms.asking import (
     asks_to_undo,
     find_form_language,

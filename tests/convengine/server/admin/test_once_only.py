@@ -102,7 +102,7 @@ def test_the_task_of_a_rule_is_listed_and_decided_by_the_name_of_its_rule() -> N
     form = operator.get(settle_url(pk)).content.decode()
 
     assert "Rule “pay the bill”" in listed.content.decode()
-    assert "Record the outcome of Rule “pay the bill”" in form
+    assert "Record the outcome of rule “pay the bill”" in form
     assert "the rule reports success" in form
     with change_set(reason="no rule"):
         rule.delete()

@@ -87,13 +87,13 @@ def test_a_task_whose_tried_turn_fails_is_not_run_again_and_its_result_counts() 
     CeResponse.objects.all().delete()
     runs: list[int] = []
 
-    def look(call: TaskCall) -> bool:
+    def read_clock(call: TaskCall) -> bool:
         runs.append(1)
         call.set_context("looked", len(runs))
         return True
 
     registry = Registry()
-    registry.add_task("clock", TaskEntry({"look": look}))
+    registry.add_task("clock", TaskEntry({"look": read_clock}))
     outside, before = OutsideWorld(registry=registry), count_rows()
     failed = try_turn(configuration().current(), begin_conversation(NOW), "hours", NOW, outside)
     assert failed.outcome.error is not None
