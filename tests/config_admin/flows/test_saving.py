@@ -16,11 +16,16 @@ from config_admin.flows.saving import create_flow, export_flow, merge_value, upd
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
 from convengine.server import wiring
+from convengine.server.confirmed_actions.review import Settlement, settle_execution
+from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.registry import Registry, task
+from convengine.server.sessions.models import CePendingActionExecution
+from convengine.server.turns import take_turn
 from tests.api import Caller
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.flows.test_reading import BASE, FIELDS, FULL, QUESTIONS, make_tool
+from tests.convengine.server.extensions.test_task_keys import lose_the_database
 
 pytestmark = pytest.mark.django_db
 
@@ -208,21 +213,13 @@ def test_flows_are_written_to_files_that_an_update_reads(tmp_path: Path) -> None
         call_command("export_flow", "NOTHING")
 
 
-def test_a_flow_with_a_task_runs_it_after_the_yes_and_says_when_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[Any] = []
-
-    class Tables:
-        def book(self, call: Any) -> Any:
-            ran.append(dict(call.context))
-            if len(ran) == 1:
-                raise RuntimeError("The book is locked.")
-            return True
-
+def create_booking_flow(monkeypatch: pytest.MonkeyPatch, tables: type) -> dict[str, Any]:
+    """A flow that runs `tables:book` after the yes."""
     registry = Registry()
     for module in (registered, wiring):
         monkeypatch.setattr(module, "registry", registry)
     monkeypatch.setattr("config_admin.validation.installation.registry", registry)
-    task("tables")(Tables)
+    task("tables")(tables)
     flow = {
         "code": "BOOKING",
         "title": "Booking",
@@ -234,6 +231,20 @@ def test_a_flow_with_a_task_runs_it_after_the_yes_and_says_when_it_failed(monkey
         "task_failed": "The book is closed.",
     }
     create_flow(flow, author="ada", reason="begin")
+    return flow
+
+
+def test_a_flow_with_a_task_runs_it_after_the_yes_and_says_when_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Any] = []
+
+    class Tables:
+        def book(self, call: Any) -> Any:
+            ran.append(dict(call.context))
+            if len(ran) == 1:
+                raise RuntimeError("The book is locked.")
+            return True
+
+    flow = create_booking_flow(monkeypatch, Tables)
     caller = Caller()
     answers = [caller.say(text)["payload"]["value"] for text in ["book a table", "4", "yes"] * 2]
 
@@ -243,6 +254,57 @@ def test_a_flow_with_a_task_runs_it_after_the_yes_and_says_when_it_failed(monkey
     assert reading is not None
     assert (reading.document, reading.other_rows, reading.missing) == (normalise_flow(flow), (), ())
     assert [context["guests"] for context in ran] == [4, 4]
+
+
+class CountedTables:
+    """The task, whose runs are counted."""
+
+    runs = 0
+
+    def book(self, call: Any) -> bool:
+        """Book a table, which cannot be done twice."""
+        type(self).runs += 1
+        return True
+
+
+def test_the_task_of_a_flow_runs_once_although_its_turn_is_lost_and_the_yes_has_other_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(CountedTables, "runs", 0)
+    create_booking_flow(monkeypatch, CountedTables)
+    caller = Caller()
+    for text in ("book a table", "4"):
+        caller.say(text)
+    with monkeypatch.context() as broken:
+        broken.setattr(take_turn, "commit_turn", lose_the_database)
+        assert caller.say("yes")["errorCode"] == "CONVERSATION_PERSIST_FAILED"
+
+    assert caller.say("yes please")["payload"]["value"] == "Booked."
+    assert CountedTables.runs == 1
+    answers = [caller.say(text)["payload"]["value"] for text in ("book a table", "4", "yes")]
+    assert (answers[-1], CountedTables.runs) == ("Booked.", 2)
+
+
+def test_a_flow_does_not_say_that_nothing_was_done_when_nobody_knows_and_reports_what_a_person_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(CountedTables, "runs", 0)
+    create_booking_flow(monkeypatch, CountedTables)
+    caller = Caller()
+    for text in ("book a table", "4"):
+        caller.say(text)
+    with monkeypatch.context() as broken:
+        broken.setattr(Executions, "finish", lose_the_database)
+        assert caller.say("yes")["errorCode"] == "CONVERSATION_PERSIST_FAILED"
+
+    answers = [caller.say(text)["payload"]["value"] for text in ("yes", "book a table", "4", "yes")]
+    assert answers[0] == answers[-1]
+    assert "We are checking it" in answers[0]
+    settlement = Settlement(True, User.objects.create_user("ada"), "The book has it.")
+    settle_execution(CePendingActionExecution.objects.get().pk, settlement)
+    answers = [caller.say(text)["payload"]["value"] for text in ("book a table", "4", "yes")]
+
+    assert (answers[-1], CountedTables.runs) == ("Booked.", 1)
 
 
 def test_a_date_may_come_after_an_earlier_one_by_its_name() -> None:
