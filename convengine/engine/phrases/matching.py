@@ -189,6 +189,7 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
     if interrupting:
         allowed = snapshot.interrupting_classifiers
         matches = tuple(match for match in matches if match.phrase.key in allowed)
+    matches = _drop_unasked_questions(snapshot, matches, text)
     takes_near = is_whole and not interrupting
     if not interrupting and not (matches and matches[0].score >= live_settings.read(snapshot, MIN_SCORE).value):
         option = _match_options(snapshot, text, matches, needs_moment=not is_whole)
@@ -205,6 +206,29 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
         hits = (flow,)
     near = tuple(match for match in matches if match not in hits)
     return PhraseMatches(hits, near[:MAX_REPORTED], enough)
+
+
+def _drop_unasked_questions(
+    snapshot: Snapshot, matches: tuple[IntentMatch, ...], text: str | None
+) -> tuple[IntentMatch, ...]:
+    """The matches without questions of which an order has only what the flow beside them offers: "one oil change"."""
+    if not _orders(text):
+        return matches
+    is_request = _begins_with(text, _compile_requests())
+    offers = {
+        question: words.options
+        for intent, words in get_form_words(snapshot).items()
+        for question in snapshot.list_questions_beside(intent)
+        if words.options
+    }
+    return tuple(
+        match
+        for match in matches
+        if match.score == 1
+        or (match.unmatched and not is_request)
+        or not (named := {word.term for word in _read_matched(match)})
+        or not named <= offers.get(match.intent, frozenset())
+    )
 
 
 def _asks(text: str | None) -> bool:

@@ -26,6 +26,7 @@ class HeadcountTables:
         self.pairs = PhraseSet(words["pairs"])
         self.owners = PhraseSet(words["owners"])
         self.joints = PhraseSet(words["joints"])
+        self.sums = PhraseSet(words["sums"])
         self.adjectives = PhraseSet(words["adjectives"])
         self.ages = PhraseSet(words["ages"])
         self.subgroups = PhraseSet(words["subgroups"])
@@ -62,6 +63,9 @@ def _match_sum(tokens: TokenText, start: int, tables: HeadcountTables) -> tuple[
     """The end and the number of "me, my wife and 2 kids", "2 adults 1 child"; null for fewer than two parts."""
     text, end, total, parts, position = tokens.text, start, 0, 0, start
     has_self = False
+    if bare := _match_bare_number(text, start, tables):
+        position, total = bare
+        parts = 1
     while part := _match_part(text, position, tables, is_behind_self=has_self):
         end, count = part
         has_self = has_self or tables.selves.match_start(text, position) > 0
@@ -76,7 +80,22 @@ def _match_sum(tokens: TokenText, start: int, tables: HeadcountTables) -> tuple[
         position = end + joint
     if tables.subgroups.match_start(text, end) or (parts and _continues(tokens, end, tables)):
         return None
+    if bare and end < len(text) and not _has_comma(tokens, end):
+        return None  # "For two and a baby seat"
     return (end, total) if parts > 1 and total <= _MOST else None
+
+
+def _match_bare_number(text: str, start: int, tables: HeadcountTables) -> tuple[int, int] | None:
+    """Where the next part begins behind "two and" or "the two of us and", and the number."""
+    word = text[start:].split(" ", 1)[0]
+    number = int(word) if word.isdigit() and len(word) < 3 else tables.language.number_words.get(word)
+    if number is None:
+        return None
+    end = start + len(word) + 1
+    end += tables.language.after_persons.match_start(text, end)
+    joint = tables.sums.match_start(text, end)
+    is_part = joint and _match_part(text, end + joint, tables) is not None
+    return (end + joint, number) if is_part else None
 
 
 def _match_part(

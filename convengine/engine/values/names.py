@@ -1,5 +1,6 @@
 """Names of people: which fields take them, and the words that introduce one."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from convengine.engine.values.field_spec import FieldSpec
@@ -22,6 +23,19 @@ def takes_name_of_other(spec: FieldSpec, language: Language) -> bool:
     is_other = any(language.is_in("others", word.partition("'")[0]) for word in words)
     is_no_name = any(language.is_in("no_name_fields", word) for word in spec.words)
     return is_other and (asks_name or asks_which) and not is_no_name
+
+
+def names_other_kind(spec: FieldSpec, text: str, language: Language) -> bool:
+    """True for "my dog is called …" where the field takes the name of a child: words for others than the field's."""
+    own = _list_kinds((*spec.words, *spec.question), language)
+    named = _list_kinds((token.text for token in language.read_tokens(text).tokens), language)
+    return bool(own and named) and own.isdisjoint(named)
+
+
+def _list_kinds(words: Iterable[str], language: Language) -> frozenset[int]:
+    plain = {fold_text(word).partition("'")[0] for word in words}
+    groups = enumerate(language.words["kinds_of_others"])
+    return frozenset(index for index, group in groups if not plain.isdisjoint(map(fold_text, group)))
 
 
 def asks_who(spec: FieldSpec, language: Language) -> bool:

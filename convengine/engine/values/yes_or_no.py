@@ -20,6 +20,8 @@ _MAX_WORDS = 12
 _DENIAL_REACH = 3
 #: Longest answer behind "just", in words.
 _MAX_LIMITED = 5
+#: Longest answer that says a question as a statement, in words.
+_MAX_STATED = 7
 #: Shortest end of a joined word that stands for it.
 _MIN_END = 4
 _CLAUSE = re.compile(r"\s*[,.;!–]\s*(?=\S)|\s-\s")
@@ -53,6 +55,8 @@ def read_yes_or_no(
         value = True
     if value is None and situation.is_asked:
         value = _read_inclusion(spec, text, tokens, language)
+    if value is None and situation.is_asked and _states_question(spec, text, tokens, language):
+        value = True
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
         value = False
     if value and (_doubts(tokens, language) or _ends_with_no(text, language) or _depends(spec, tokens, language)):
@@ -309,6 +313,27 @@ def _read_inclusion(spec: FieldSpec, text: str, tokens: TokenText, language: Lan
         if size and content and all(stems.issuperset(stem_words(word, language)) for word in content):
             return value
     return None
+
+
+def _states_question(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "ich warte dann" in answer to "Möchten Sie warten?": the question's own words as a statement.
+
+    It says who does so, or has two of the question's telling words; it denies nothing and says nothing else.
+    """
+    own = {fold_text(word) for word in spec.question}
+    words = [token.text for token in tokens.tokens]
+    if "?" in text or not 1 < len(words) <= _MAX_STATED or language.questions.match_start(tokens.text, 0):
+        return False
+    if any(language.is_in("alternatives", word) or language.is_in("denials", word) for word in (*own, *words)):
+        return False
+    small = {fold_text(word) for word in language.words["yes_no"]["statement_words"]}
+    subjects = {fold_text(word) for word in language.words["yes_no"]["subjects"]}
+    stems = {stem for word in own for stem in stem_words(word, language)}
+    small = {word for word in small if not stems.issuperset(stem_words(word, language))} | subjects
+    content = [word for word in words if not (language.is_in("fillers", word) or word in small)]
+    if not content or not all(stems.issuperset(stem_words(word, language)) for word in content):
+        return False
+    return not subjects.isdisjoint(words) or len(content) > 1
 
 
 def _limits(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:

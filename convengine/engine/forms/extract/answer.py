@@ -51,7 +51,12 @@ from convengine.engine.values import (
 )
 from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.language import get_language, list_languages
-from convengine.engine.values.names import is_name_field, is_wording_field
+from convengine.engine.values.names import (
+    find_introduction_of_other,
+    is_name_field,
+    is_wording_field,
+    names_other_kind,
+)
 from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal
 from convengine.engine.values.reading import NOTHING
 from convengine.engine.values.unmeant_options import speaks_to_somebody
@@ -253,7 +258,7 @@ def _read_free_text(
     if is_name_field(field.spec, get_language(situation.locale)):
         if not any(char.isalpha() for char in spoken):
             return None
-        if speaks_to_somebody(whole, situation):
+        if speaks_to_somebody(whole, situation) or _introduces_other_kind(whole, field, situation):
             return None
         spoken = _drop_repeated_name(spoken)
     value = read_value(replace(field.spec, kind=Kind.TEXT), spoken, situation)
@@ -280,6 +285,13 @@ def _read_free_text(
     if _leads_to_other_subject(reading, field, start, end):
         return None
     return Candidate(field, start, end, words, ANSWER)
+
+
+def _introduces_other_kind(text: str, field: Field, situation: ReadingSituation) -> bool:
+    """True for "my dog is called Rex" where a child's name is asked for."""
+    language = get_language(situation.locale)
+    behind = find_introduction_of_other(text, language)
+    return behind is not None and names_other_kind(field.spec, text[:behind], language)
 
 
 def _read_wording(text: str, situation: ReadingSituation) -> str:

@@ -21,6 +21,7 @@ from convengine.engine.forms.form import Field
 from convengine.engine.forms.spellings import list_spellings
 from convengine.engine.text.words import Words
 from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.names import is_name_field, takes_name_of_other
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ def find_mentions(reading: Reading, fields: Sequence[Field]) -> list[FieldMentio
 
 def read_by_label(reading: Reading, fields: Sequence[Field], missing: Collection[str]) -> Iterator[Candidate]:
     """The values after field names. Plain words count only if the field is missing."""
-    names = sorted(find_mentions(reading, fields), key=lambda name: name.start)
+    mentions = [name for name in find_mentions(reading, fields) if not _is_name_of_other(reading, name, fields)]
+    names = sorted(mentions, key=lambda name: name.start)
     extents: Names = {name.start: name.end for name in names}
     read = 0
     for start in extents:
@@ -57,6 +59,19 @@ def read_by_label(reading: Reading, fields: Sequence[Field], missing: Collection
         for candidate in [value for name in named if (value := _read_value(reading, name, extents, missing))]:
             read = max(read, candidate.end)
             yield candidate
+
+
+def _is_name_of_other(reading: Reading, mention: FieldMention, fields: Sequence[Field]) -> bool:
+    """True for the name in "her name is" and "our cat's name is", if another field takes names of others."""
+    words = reading.before(mention.start).split()[-1:]
+    languages = [get_language(code) for code in list_languages()]
+    is_owned = any(word.endswith("'s") for word in words) or any(
+        language.is_in("owners_of_names", word) for language in languages for word in words
+    )
+    if not is_owned or any(takes_name_of_other(mention.field.spec, language) for language in languages):
+        return False
+    is_name = any(is_name_field(mention.field.spec, language) for language in languages)
+    return is_name and any(takes_name_of_other(field.spec, language) for field in fields for language in languages)
 
 
 def _read_value(reading: Reading, name: FieldMention, extents: Names, missing: Collection[str]) -> Candidate | None:

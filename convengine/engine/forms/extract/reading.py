@@ -26,7 +26,7 @@ Span = tuple[int, int]
 _NEAR = 120
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'", "´": "'"})
 _ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-_CLAUSE_END = re.compile(r",(?!\d)|[;!?\n…()]|\.(?=\s|$)|\bbut\b|\bhowever\b|\s[–-]\s")
+_CLAUSE_END = re.compile(r",(?!\d)|[;!?\n…()]|\.(?=\s|$)|\bbut\b|\bhowever\b|\bsondern\b|\s[–-]\s")
 #: Before a "but" that excludes instead of starting a clause: "any day but Monday".
 _ALL = re.compile(r"\b(?:any|every|all|each|what|when|where)(?:ever|thing|one|body|where|day|time)?(?:\s+\w+){0,3}\s*$")
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")

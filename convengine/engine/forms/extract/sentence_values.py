@@ -51,6 +51,7 @@ from convengine.engine.values.names import (
     find_related_person,
     has_sentence_word,
     is_name_field,
+    names_other_kind,
     takes_name_of_other,
 )
 from convengine.engine.values.numbers import asks_for_limit
@@ -411,6 +412,9 @@ def _read_part(reading: Reading, field: Field, situation: ReadingSituation, star
     if value.outcome is not Outcome.VALUE:
         return None
     words = str(value.value)
+    language = get_language(situation.locale)
+    if is_name_field(field.spec, language) and (any(map(str.isdigit, words)) or has_sentence_word(words, language)):
+        return None  # "We need 2 beds collected from …"
     says_nothing = has_only_fillers([words], situation) or DESCRIBES.issuperset(words.split())
     if field.spec.kind is Kind.TEXT and (says_nothing or not is_plausible_text(words, field)):
         return None
@@ -449,7 +453,8 @@ def read_introduced_names(
                 behind = related if related and _CAPITAL_WORDS.match(quote, related) else None
             if behind is not None and len(others) == 1:
                 begin = reading.to_text_position(first + behind)
-                if _is_remark(reading.quote(begin, end)):
+                introduction = quote[:behind]
+                if _is_remark(reading.quote(begin, end)) or names_other_kind(others[0].spec, introduction, language):
                     continue
                 name = _read_part(reading, others[0], local, begin, _find_end_of_name(reading, begin, end))
             elif (behind := find_introduction(quote, language)) is not None and len(own) == 1:

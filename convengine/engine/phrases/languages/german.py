@@ -23,7 +23,7 @@ nur auch schon noch mal einmal eben jetzt gerade gern gerne vielleicht wohl eige
 geht gehen gibt geben gib machen mache macht lassen lass sagen sag sagt wissen weiß weiss glaube denke hilfe helfen
 möglich viel viele mehr sich selbst dazu davon damit daran darauf ne nen nem
 hätt hätts würd müsst müsstet bräucht möcht wollt wollte wollten wär wärs gibts habts gehts isses mim aufm ausm
-beim son sone nochn brauchte brauchten benötige benötigen suche such
+beim son sone nochn mach machs bins nochmal nochma moin tach brauchte brauchten benötige benötigen suche such
 """,
     light_words="""
 nicht wieviel

@@ -206,3 +206,31 @@ def test_what_is_denied_tells_two_intents_apart() -> None:
 
     assert intents(found, "we don't take boxes then") == ["PAUSE"]
     assert set(intents(found, "boxes then")) == {"PAUSE", "ORDER"}
+
+
+GARAGE = (
+    make_intent("CAR"),
+    make_intent("CAR_Q1", returns=True),
+    make_schema(
+        "CAR", {"job": {"x-options": [{"value": "tyres", "label": "Reifenwechsel", "synonyms": ["tyre change"]}]}}
+    ),
+    make_classifier("CAR", "mein Auto muss in die Werkstatt", rule_type="PHRASE", classifier_id=1),
+    make_classifier("CAR_Q1", "was kostet ein Reifenwechsel", rule_type="PHRASE", classifier_id=2),
+    make_classifier("CAR_Q1", "what does a tyre change cost", rule_type="PHRASE", classifier_id=3),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("ich brauch am donnerstag um 9 nen reifenwechsel", "CAR"),
+        ("moin ich bins nochmal, brauch nen reifenwechsel", "CAR"),
+        ("reifenwechsel", "CAR"),
+        ("I need a tyre change on Thursday at 9", "CAR"),
+        ("a tyre change please", "CAR"),
+        ("was kostet n reifenwechsel", "CAR_Q1"),
+        ("what does the tyre change cost", "CAR_Q1"),
+    ],
+)
+def test_who_orders_what_a_flow_offers_asks_no_question_beside_it(text: str, intent: str) -> None:
+    assert intents(make_snapshot(*GARAGE), text) == [intent]

@@ -371,3 +371,28 @@ def test_a_condition_of_the_question_is_none_of_the_yes(locale: str, question: s
     spec = field_spec("call", {"type": "boolean", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is True
+
+
+@pytest.mark.parametrize(
+    ("locale", "question", "text", "value"),
+    [
+        ("de-DE", "Möchten Sie vor Ort warten?", "ich warte dann", True),
+        ("de-DE", "Möchten Sie vor Ort warten?", "ja gut ich warte", True),
+        ("de-DE", "Möchten Sie vor Ort warten?", "ich warte auf den bus", None),
+        ("de-DE", "Möchten Sie vor Ort warten?", "ich warte nicht", None),
+        ("de-DE", "Möchten Sie vor Ort warten?", "ja warte mal", None),
+        ("de-DE", "Möchten Sie warten oder später kommen?", "ich warte", None),
+        ("de-DE", "Sind Sie zum ersten Mal bei uns?", "das erste mal", True),
+        ("de-DE", "Brauchen Sie einen Parkplatz?", "ich brauche hilfe", None),
+        ("en-GB", "Would you like to wait?", "I'll wait", True),
+        ("en-GB", "Would you like to wait?", "yes wait a minute", None),
+        ("en-GB", "Would you like to wait?", "I can't wait", None),
+        ("en-GB", "Is this your first visit?", "it's my first visit", True),
+        ("en-GB", "Do you need a parking space?", "I need a parking space", True),
+        ("en-GB", "Do you need a parking space?", "I need help", None),
+    ],
+)
+def test_a_question_said_as_a_statement_is_a_yes(locale: str, question: str, text: str, value: bool | None) -> None:
+    spec = field_spec("extra", {"type": "boolean", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value

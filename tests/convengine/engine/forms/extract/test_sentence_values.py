@@ -630,3 +630,63 @@ def test_a_day_of_a_month_is_no_time_where_a_day_is_asked(text: str, locale: str
     schema = {**DENTIST, "date": {"type": "string", "format": "date"}}
 
     assert list(get_values(read(text, asked="date", locale=locale, schema=schema))) == ["date"]
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("my dog is called Rex", "en-GB", {}),
+        ("our cat's name is Mia", "en-GB", {}),
+        ("my husband is called Tom", "en-GB", {}),
+        ("my dog is called Rex and my son is called Ben", "en-GB", {"child": "Ben"}),
+        ("her name is Lea", "en-GB", {"child": "Lea"}),
+        ("my son is called Ben", "en-GB", {"child": "Ben"}),
+        ("mein Hund heißt Rex", "de-DE", {}),
+        ("unsere katze heißt mia", "de-DE", {}),
+        ("mein mann heißt tom", "de-DE", {}),
+        ("meine tochter heißt lea", "de-DE", {"child": "lea"}),
+    ],
+)
+def test_a_name_of_another_kind_is_none_for_the_field(text: str, locale: str, values: dict[str, str]) -> None:
+    title, question = ("Child's name", "What is your child's name?")
+    if locale == "de-DE":
+        title, question = ("Name des Kindes", "Wie heißt Ihr Kind?")
+    schema = {
+        "child": {"type": "string", "title": title, "x-ask": question},
+        "name": {"type": "string", "title": "Name", "x-ask": "What is your name?"},
+    }
+
+    assert get_values(read(text, asked="child", locale=locale, schema=schema)) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("ich bins nochmal, Jens Kraft", "de-DE", "Jens Kraft"),
+        ("bitte auf Kraft eintragen", "de-DE", "Kraft"),
+        ("der Jens", "de-DE", "Jens"),
+        ("it's me again, Paul Klein", "en-GB", "Paul Klein"),
+    ],
+)
+def test_small_words_around_a_name_are_no_part_of_it(text: str, locale: str, name: str) -> None:
+    assert get_values(read(text, asked="name", locale=locale, missing=["name"])) == {"name": name}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "guests"),
+    [
+        ("zwei und ein kleinkind", "de-DE", 3),
+        ("drei plus baby", "de-DE", 4),
+        ("ich komm mit 3 freunden", "de-DE", 4),
+        ("2 erw und 1 kind", "de-DE", 3),
+        ("vierköpfige familie", "de-DE", 4),
+        ("ne person", "de-DE", 1),
+        ("two and a toddler", "en-GB", 3),
+        ("the two of us and a baby", "en-GB", 3),
+        ("I'm coming with 3 friends", "en-GB", 4),
+        ("2 and a baby seat", "en-GB", 2),
+        ("3 with my brother", "en-GB", 3),
+    ],
+)
+def test_people_who_are_added_to_a_number_count(text: str, locale: str, guests: int) -> None:
+    assert get_values(read(text, asked="guests", locale=locale, missing=["guests"])) == {"guests": guests}
