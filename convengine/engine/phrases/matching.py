@@ -212,7 +212,7 @@ def _drop_unasked_questions(
     snapshot: Snapshot, matches: tuple[IntentMatch, ...], text: str | None
 ) -> tuple[IntentMatch, ...]:
     """The matches without questions of which an order has only what the flow beside them offers: "one oil change"."""
-    if not _orders(text):
+    if not asks_to_do(text):
         return matches
     is_request = _begins_with(text, _compile_requests())
     offers = {
