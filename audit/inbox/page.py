@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -117,6 +117,7 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
         "status": status,
         "choices": _STATUS.choices,
         "is_mine": is_mine,
+        "position": _describe_position(page, min(len(shown), PER_PAGE), groups),
         "previous_page": page - 1 if page else None,
         "next_page": page + 1 if len(shown) > PER_PAGE else None,
         "may_decide": may_teach,
@@ -125,6 +126,15 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
         "query": urlencode({"mine": "1"} if is_mine else {"kind": kind, "status": status}),
     }
     return TemplateResponse(request, "audit/inbox.html", {**admin.site.each_context(request), **context})
+
+
+def _describe_position(page: int, shown: int, groups: QuerySet[CeInboxGroup]) -> str:
+    """Where the page is among all groups; blank if they are all on it."""
+    if not page and shown < PER_PAGE:
+        return ""
+    first = page * PER_PAGE
+    total = groups.order_by().count()
+    return f"Groups {first + 1:,} to {first + shown:,} of {total:,}." if shown else ""
 
 
 def list_tabs() -> list[Tab]:

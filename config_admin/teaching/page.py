@@ -15,7 +15,7 @@ from django.urls import reverse
 from config_admin.drafts.middleware import offer_drafts
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import RIGHT, add_given_messages, read_given_messages, read_number
-from config_admin.editing.links import workspace_url
+from config_admin.editing.links import row_url, workspace_url
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.content import control_plane
@@ -68,6 +68,8 @@ class Choice:
     typed: str = ""
     more: str = ""
     problem: str = ""
+    #: The row that the problem is about; blank for none.
+    problem_url: str = ""
 
     @property
     def chosen(self) -> list[str]:
@@ -188,6 +190,7 @@ def _try(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Trial | No
     if disabled := find_disabled_phrase(snapshot, choice.intent, phrases):
         name = f"“{shorten_line(disabled.pattern or '', 60)}” (phrase {disabled.classifier_id})"
         choice.problem = f"The intent has {name} already, switched off. Switch that row on, or leave the wording out."
+        choice.problem_url = row_url(disabled.table, disabled.pk)
         return None
     lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
     texts = turn_reader().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}

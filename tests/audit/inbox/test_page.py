@@ -6,6 +6,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.inbox.job import update_inbox
@@ -187,3 +188,16 @@ def test_the_number_of_queries_is_fixed(analyst: Client, address: str) -> None:
     with CaptureQueriesContext(connection) as five:
         assert len(analyst.get(address).context["lines"]) == 5
     assert len(five) == len(one)
+
+
+def test_a_page_of_many_groups_says_where_it_is(analyst: Client, address: str) -> None:
+    now = timezone.now()
+    CeInboxGroup.objects.bulk_create(
+        CeInboxGroup(fingerprint=str(number), leader=0, messages=2000, wordings=1, first_at=now, last_at=now)
+        for number in range(1030)
+    )
+    assert analyst.get(address).context["position"] == "Groups 1 to 25 of 1,030."
+    last = analyst.get(address, {"page": "41"})
+    assert last.context["position"] == "Groups 1,026 to 1,030 of 1,030."
+    assert b"2,000 messages" in last.content
+    assert analyst.get(address, {"kind": "TWO_INTENTS"}).context["position"] == ""

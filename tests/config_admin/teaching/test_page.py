@@ -150,6 +150,7 @@ def test_a_phrase_that_is_switched_off_is_named_instead_of_saved_twice(analyst: 
 
     problem = f"The intent has “library memberships” (phrase {row.pk}) already, switched off."
     assert answer.context["choice"].problem.startswith(problem)
+    assert f'href="/admin/config_admin/ceintentclassifier/{row.pk}/change/">Open the row' in answer.content.decode()
     assert CeIntentClassifier.objects.filter(pattern="library memberships").count() == 1
     wording = {"phrase": ["library membershp"], "use": ["0"], "intent": "FEES"}
     tried = analyst.post(url, wording).context["trial"].digest
