@@ -1,6 +1,5 @@
 """Verify all conversations, with as many processes as processors."""
 
-import gc
 import os
 import uuid
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-import django
+from convengine.server.database.own_process import set_up_process
 
 if TYPE_CHECKING:
     # A new process imports this before Django is set up there.
@@ -40,7 +39,7 @@ def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lam
         return report
     name = str(connection.settings_dict["NAME"])
     with ProcessPoolExecutor(
-        count, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(name,)
+        count, mp_context=get_context("spawn"), initializer=set_up_process, initargs=(name,)
     ) as pool:
         parts = [pool.submit(_verify_part, part_index) for part_index in range(_PARTS)]
         other = verify_other_tables()
@@ -49,16 +48,6 @@ def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lam
             say(report)
         report.merge(other)
     return report
-
-
-def _start_worker(name: str) -> None:
-    """Set up a process of its own, on the same database."""
-    # As the other entry points: what is imported is no garbage.
-    gc.disable()
-    from django.conf import settings
-
-    settings.DATABASES["default"]["NAME"] = name
-    django.setup()
 
 
 def _verify_part(part_index: int) -> "Report":

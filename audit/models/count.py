@@ -102,10 +102,13 @@ class CeKeptCount(_Count):
 
 
 class CeCountProgress(models.Model):
-    """Up to which record turns are counted, and up to which rating: a row for each."""
+    """Up to which record turns are counted, and up to which rating: a row for each.
+
+    While turns are counted again, there is a row for each part of them, from FIRST_PART on.
+    """
 
     #: The rows: turns, and ratings.
-    TURNS, FEEDBACK = 1, 2
+    TURNS, FEEDBACK, FIRST_PART = 1, 2, 3
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     counted = models.BigIntegerField(default=0, help_text="The last record that is counted.")

@@ -3,7 +3,7 @@
 They are collected in a temporary table first, so that the database adds them up and changes each count once.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
@@ -94,12 +94,18 @@ def insert_counts(cursor: Any, rows: Iterable[tuple[Any, ...]]) -> None:
 
 
 def sum_up_counts(
-    cursor: Any, source: str, target: str, find_start: Callable[[datetime, tzinfo], datetime], condition: str = "TRUE"
+    cursor: Any,
+    source: str,
+    target: str,
+    find_start: Callable[[datetime, tzinfo], datetime],
+    condition: str = "TRUE",
+    starts: Collection[datetime] | None = None,
 ) -> None:
-    """Add the counts of a table to those of longer times."""
+    """Add the counts of a table to those of longer times: of all, or of those with these beginnings."""
     cursor.execute(f"SELECT DISTINCT hour FROM {source} WHERE {condition} ORDER BY hour")
-    times = [read_hour(time) for (time,) in cursor.fetchall()]
     zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
+    times = [read_hour(time) for (time,) in cursor.fetchall()]
+    times = [time for time in times if starts is None or find_start(time, zone) in starts]
     cast = f"CAST(%s AS {_TIME['postgresql']})" if connection.vendor == "postgresql" else "%s"
     for index in range(0, len(times), MOST_TIMES):
         pairs = [(adapt_time(time), adapt_time(find_start(time, zone))) for time in times[index : index + MOST_TIMES]]

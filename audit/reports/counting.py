@@ -12,7 +12,7 @@ from json import JSONDecoder
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnIndex
 from audit.record.events import read_document
@@ -146,8 +146,11 @@ class _Count(NamedTuple):
 def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts]:
     """Count the turns, and the ratings, that no running commit can precede any more."""
     settled = find_settled(CeCountProgress.TURNS, settled_after)
-    while counted := _count_batch(settled):
+    while counted := _count_next_turns(settled):
         yield {"records": counted}
+    for part in list_parts():
+        while counted := count_part(part.pk):
+            yield {"records": counted}
     settled = find_settled(CeCountProgress.FEEDBACK, settled_after)
     if counted := _count_ratings(settled):
         yield {"ratings": counted}
@@ -160,7 +163,7 @@ def find_settled(number: int, settled_after: timedelta) -> int:
     """
     with transaction.atomic():
         progress, now = lock_progress(number), database_time()
-        newest = settled = _find_newest(number)
+        newest = settled = find_newest(number)
         if settled_after:
             if progress.seen_at is not None and now - progress.seen_at < settled_after:
                 settled = progress.counted
@@ -175,7 +178,7 @@ def _limit(progress: CeCountProgress, settled: int) -> int:
     return settled if progress.recount_until is None else min(settled, progress.recount_until)
 
 
-def _find_newest(number: int) -> int:
+def find_newest(number: int) -> int:
     is_turns = number == CeCountProgress.TURNS
     rows: Any = CeConversationHistory._base_manager if is_turns else CeMcpUserFeedback.objects
     return rows.aggregate(newest=Max("pk"))["newest"] or 0
@@ -186,24 +189,42 @@ def lock_progress(number: int) -> CeCountProgress:
     return CeCountProgress.objects.select_for_update().get(pk=number)
 
 
-def _count_batch(settled: int) -> int:
+def list_parts() -> QuerySet[CeCountProgress]:
+    """The parts of the turns that are counted again."""
+    return CeCountProgress.objects.filter(pk__gte=CeCountProgress.FIRST_PART).order_by("pk")
+
+
+def count_part(number: int) -> int:
+    """Count the next batch of a part of a recount; returns how many records it has, 0 at the end of the part."""
+    with transaction.atomic():
+        # A recount that ended has no parts.
+        part = list_parts().select_for_update().filter(pk=number).first()
+        return _count_batch(part, part.recount_until or 0) if part else 0
+
+
+def _count_next_turns(settled: int) -> int:
     with transaction.atomic():
         progress = lock_progress(CeCountProgress.TURNS)
-        first, last = progress.counted, min(progress.counted + BATCH, _limit(progress, settled))
-        if last <= first:
-            return 0
-        with collect_counts() as cursor:
-            _execute(cursor, _COUNT_FACTS, first, last)
-            _execute(cursor, _FORMS, first, last)
-            insert_counts(cursor, list(_list_form_steps(cursor.fetchall())))
-            for start in range(first, last, SLICE):
-                _execute(cursor, _DOCUMENTS, start, min(start + SLICE, last))
-                with read_any_text():
-                    rows = cursor.fetchall()
-                insert_counts(cursor, list(_list_document_counts(rows)))
-        progress.counted = last
-        progress.save(update_fields=["counted"])
-        return last - first
+        return _count_batch(progress, _limit(progress, settled))
+
+
+def _count_batch(progress: CeCountProgress, until: int) -> int:
+    """Needs an open transaction in which the progress is locked."""
+    first, last = progress.counted, min(progress.counted + BATCH, until)
+    if last <= first:
+        return 0
+    with collect_counts() as cursor:
+        _execute(cursor, _COUNT_FACTS, first, last)
+        _execute(cursor, _FORMS, first, last)
+        insert_counts(cursor, list(_list_form_steps(cursor.fetchall())))
+        for start in range(first, last, SLICE):
+            _execute(cursor, _DOCUMENTS, start, min(start + SLICE, last))
+            with read_any_text():
+                rows = cursor.fetchall()
+            insert_counts(cursor, list(_list_document_counts(rows)))
+    progress.counted = last
+    progress.save(update_fields=["counted"])
+    return last - first
 
 
 def _execute(cursor: Any, sql: str, first: int, last: int) -> None:

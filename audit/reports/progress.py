@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.db.models import F
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
@@ -25,6 +26,8 @@ def is_recounting() -> bool:
 
 def _find_counted_until() -> datetime | None:
     """When the last counted record was made; null before the first."""
-    counted = CeCountProgress.objects.filter(pk=CeCountProgress.TURNS).values_list("counted", flat=True).first()
-    records = CeConversationHistory._base_manager.filter(pk__lte=counted or 0).order_by("-pk")
+    parts = CeCountProgress.objects.exclude(pk=CeCountProgress.FEEDBACK).filter(counted__lt=F("recount_until"))
+    turns = CeCountProgress.objects.filter(pk=CeCountProgress.TURNS)
+    counted = (parts.order_by("pk").first() or turns.get()).counted
+    records = CeConversationHistory._base_manager.filter(pk__lte=counted).order_by("-pk")
     return records.values_list("created_at", flat=True).first()

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
 from audit.reports.count_job import count_again
 from audit.reports.measures import MEASURES, read_values
@@ -31,13 +32,18 @@ class Command(BaseCommand):
         parser.add_argument(
             "--count-again", action="store_true", help="first count the turns that are stored once more"
         )
+        parser.add_argument(
+            "--processes", type=int, default=1, metavar="N", help="count again in so many processes (PostgreSQL)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the report."""
         if not 1 <= options["days"] <= 3660:
             raise CommandError(f"--days is {options['days']}. Enter a number from 1 to 3660.")
         if options["count_again"]:
-            for _ in count_again():
+            if options["processes"] > 1 and connection.vendor != "postgresql":
+                raise CommandError("--processes needs PostgreSQL: other databases have one writer. Leave it out.")
+            for _ in count_again(max(options["processes"], 1)):
                 pass
         if options["weekly"]:
             try:

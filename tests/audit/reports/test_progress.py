@@ -37,7 +37,7 @@ def test_nothing_is_said_when_all_turns_are_counted() -> None:
 def test_a_recount_says_up_to_when_it_came() -> None:
     begin_recount()
     assert "no turn is counted yet" in describe_recount()
-    CeCountProgress.objects.filter(pk=CeCountProgress.TURNS).update(counted=1_000_000)
+    CeCountProgress.objects.filter(pk=CeCountProgress.FIRST_PART).update(counted=1_000_000)
     assert "complete up to" in describe_recount()
     list(count_everything(timedelta()))
     assert describe_recount() == ""
