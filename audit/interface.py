@@ -8,7 +8,8 @@ from audit.inbox.teaching import count_message_texts, list_group_messages, note_
 from audit.live import asgi, publish
 from audit.narration.empty_values import list_empty_values
 from audit.narration.explanation import explain_turn, explain_unstored_turn
-from audit.record import turn_log as _turn_log
+from audit.record import removals, running
+from audit.record import turn_log as writer
 from audit.record.document import list_unstored_events
 from audit.record.lifecycle import list_moves
 from audit.record.model_calls import has_model_call, sum_cost
@@ -21,6 +22,18 @@ from audit.reports.week import summarise_week
 from audit.simulator.page import show_simulator
 from audit.what_if.page import show_unsaved
 from convengine.server.app_interfaces import AccessLog, LiveStreams, Simulator, TurnLog, TurnReader, WhatIf
+
+
+class _TurnLog:
+    encode_turn_document = staticmethod(writer.encode_turn_document)
+    encode_dead_turn = staticmethod(writer.encode_dead_turn)
+    add_after_turn = staticmethod(writer.add_after_turn)
+    add_outside = staticmethod(writer.add_outside)
+    flush_events = staticmethod(running.flush_events)
+    delete_running_stmt = staticmethod(running.delete_running_stmt)
+    turns_removed_before = staticmethod(removals.turns_removed_before)
+    turns_leave = staticmethod(removals.turns_leave)
+    conversations_leave = staticmethod(removals.conversations_leave)
 
 
 class _TurnReader:
@@ -65,7 +78,7 @@ class _Simulator:
     show = staticmethod(show_simulator)
 
 
-turn_log: TurnLog = _turn_log
+turn_log: TurnLog = _TurnLog()
 turn_reader: TurnReader = _TurnReader()
 access_log: AccessLog = write
 live_streams: LiveStreams = _LiveStreams()

@@ -73,7 +73,6 @@ def list_unstored_events(turn: Turn) -> list[StoredEvent]:
         turn_no=turn.turn_no,
         config_version=turn.snapshot.config_version,
         created_at=turn.ports.clock.now(),
-        pk=None,
     )
     return list(list_events(row, read_document(encode_turn(turn, limited=False).text)))
 

@@ -148,8 +148,8 @@ def _is_call(call: Json) -> bool:
     return True
 
 
-def list_events(row: Any, entries: Iterable[Mapping[str, Json]]) -> Iterator[StoredEvent]:
-    """The events of a row of the record, or of anything with its columns, from its entries.
+def list_events(row: Any, entries: Iterable[Mapping[str, Json]], record_id: int | None = None) -> Iterator[StoredEvent]:
+    """The events of a row of the record, which has the number `record_id`, or of anything with its columns.
 
     What an entry without a stage says about the session goes to the next event.
     """
@@ -172,7 +172,7 @@ def list_events(row: Any, entries: Iterable[Mapping[str, Json]]) -> Iterator[Sto
                 entry.get("step"),
                 session,
                 changed,
-                row.pk,
+                record_id,
             )
             session, changed = None, {}
 
@@ -180,7 +180,7 @@ def list_events(row: Any, entries: Iterable[Mapping[str, Json]]) -> Iterator[Sto
 def read_events(rows: Iterable[Any]) -> Iterator[StoredEvent]:
     """The events of rows of the record, in their order; of a query, although a value of a row cannot be read."""
     for row in read_rows(rows) if isinstance(rows, QuerySet) else rows:
-        yield from list_events(row, read_document(row.events))
+        yield from list_events(row, read_document(row.events), row.pk)
 
 
 def expand_events(rows: Iterable[StoredEvent], full_meta: bool = False) -> Iterator[Event]:

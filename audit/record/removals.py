@@ -72,6 +72,11 @@ def note_cut(kind: CeChainCut.Kind, before: datetime, last: int = 0) -> None:
     cut.save()
 
 
+def turns_removed_before(before: datetime) -> None:
+    """Record that older turns and sessions are removed."""
+    note_cut(CeChainCut.Kind.TURNS, before)
+
+
 def last_checked_row(kind: CeChainCut.Kind) -> int:
     """The last examined row of a kind."""
     return CeChainCut.objects.filter(kind=kind).aggregate(last=Max("looked_to"))["last"] or 0

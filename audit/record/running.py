@@ -5,7 +5,6 @@ expired lease makes the record from them.
 """
 
 import uuid
-from types import SimpleNamespace
 from typing import Any
 
 from audit.models import CeRunningEvent
@@ -17,7 +16,7 @@ from convengine.server.database.sql import Statement, dialect, execute
 Json = Any
 
 
-def insert_running_events(turn: Turn, token: str, after_seq: int) -> bool:
+def flush_events(turn: Turn, token: str, after_seq: int) -> bool:
     """Store the events after `after_seq`. False when the lease was lost. Needs an open transaction."""
     document = encode_turn(turn, after_seq, continued=after_seq > 0)
     sql = dialect()
@@ -50,21 +49,10 @@ def read_running_events(conversation_id: uuid.UUID, turn_no: int | None = None) 
     parts = CeRunningEvent.objects.filter(conversation_id=conversation_id).order_by("id")
     if turn_no is not None:
         parts = parts.filter(turn_no=turn_no)
-    return [event for part in parts for event in list_events(_as_row(part), read_document(part.events))]
+    return [event for part in parts for event in list_events(part, read_document(part.events))]
 
 
 def read_running_entries(turn_id: uuid.UUID) -> list[dict[str, Json]]:
     """The entries of a turn that does not run any more."""
     parts = CeRunningEvent.objects.filter(turn_id=turn_id).order_by("id")
     return [entry for part in parts for entry in read_document(part.events)]
-
-
-def _as_row(part: CeRunningEvent) -> Any:
-    return SimpleNamespace(
-        conversation_id=part.conversation_id,
-        turn_id=part.turn_id,
-        turn_no=part.turn_no,
-        config_version=part.config_version,
-        created_at=part.created_at,
-        pk=None,
-    )

@@ -99,7 +99,7 @@ def diff_sessions(old: Session | None, new: Session) -> Change:
     if changed:
         parts = [_PARTS[field] for field in changed]
         _compare({key: read(old) for key, read in parts}, {key: read(new) for key, read in parts}, "", sets, unsets)
-    return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
+    return _build_change(sets, unsets)
 
 
 def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -116,17 +116,20 @@ def diff_documents(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
     sets: dict[str, Json] = {}
     unsets: list[str] = []
     _compare(old, new, "", sets, unsets)
-    return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
+    return _build_change(sets, unsets)
 
 
 def merge_changes(first: Mapping[str, Json], second: Mapping[str, Json]) -> Change:
     """Two changes as one."""
     sets, unsets = second.get("set") or {}, second.get("unset") or []
-    merged = {
-        "set": {**{at: value for at, value in (first.get("set") or {}).items() if at not in unsets}, **sets},
-        "unset": [*(at for at in first.get("unset") or () if at not in sets), *unsets],
-    }
-    return {name: value for name, value in merged.items() if value}
+    return _build_change(
+        {**{at: value for at, value in (first.get("set") or {}).items() if at not in unsets}, **sets},
+        [*(at for at in first.get("unset") or () if at not in sets), *unsets],
+    )
+
+
+def _build_change(sets: dict[str, Json], unsets: list[str]) -> Change:
+    return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
 
 
 def refer_to_session(event: AuditEvent) -> Mapping[str, Json]:

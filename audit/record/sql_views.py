@@ -5,7 +5,6 @@ Each makes rows of the JSON lists in `events`, so that a filter on conversation,
 are shown. Migrations call `create_views`.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -165,7 +164,7 @@ def list_changed_functions() -> Iterator[str]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT prosrc FROM pg_proc WHERE oid = to_regproc(%s)", [name])
             row = cursor.fetchone()
-        if row is None or row[0] != re.split(r"\$\$", statement)[1]:
+        if row is None or row[0] != statement.split("$$")[1]:
             yield name
 
 

@@ -13,19 +13,18 @@ from typing import Any
 from django.db import connection
 from django.db.models import Max
 
-from audit.models import CeChainCut
-from audit.record import removals, running
 from audit.record.document import Document, encode_turn
 from audit.record.document_parts import encode_document, encode_stored_document
 from audit.record.form_steps import Step, list_steps
 from audit.record.model_calls import add_up_costs, list_calls
+from audit.record.running import read_running_entries
 from audit.record.turn_index import hash_entries, insert_index_stmts, list_index_entries
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 from convengine.server.app_interfaces import TurnDocument, configuration
-from convengine.server.database.sql import Statement, execute
+from convengine.server.database.sql import execute
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 from convengine.server.turns.seal import SEALED, Seal, encode_parts, read_seal
 
@@ -44,7 +43,7 @@ def encode_dead_turn(
     turn_id: uuid.UUID, began: datetime, now: datetime, events: Sequence[tuple[Stage, Mapping[str, Any]]]
 ) -> TurnDocument:
     """The same for a turn whose process died, from its running events; `events` end it."""
-    entries = running.read_running_entries(turn_id)
+    entries = read_running_entries(turn_id)
     at_ms = max(int((now - began).total_seconds() * 1000), 0)
     has_input = any(entry["stage"] == USER_INPUT for entry in entries)
     for stage, payload in events:
@@ -54,16 +53,6 @@ def encode_dead_turn(
     text, parts = encode_document(entries)
     document = Document(text, entries, parts)
     return _build_turn_document(document, turn_id, began, entries[-1]["seq"] if entries else 0)
-
-
-def flush_events(turn: Turn, token: str, after_seq: int) -> bool:
-    """Store the events of a running turn after `after_seq` for its readers. False when the lease was lost."""
-    return running.insert_running_events(turn, token, after_seq)
-
-
-def delete_running_stmt(token: str) -> Statement:
-    """Delete the stored events of a running turn, in its commit."""
-    return running.delete_running_stmt(token)
 
 
 def add_after_turn(turn: Turn, after_seq: int) -> None:
@@ -105,21 +94,6 @@ def add_outside(events: Sequence[OutsideEvent], now: datetime, config_version: i
         columns = _addition_columns(uuid.UUID(key), now, config_version, dumps(entries))
         rows.append(columns | {"last_seq": len(entries)})
     _insert_additions(rows)
-
-
-def turns_removed_before(before: datetime) -> None:
-    """Record that older turns and sessions are removed."""
-    removals.note_cut(CeChainCut.Kind.TURNS, before)
-
-
-def turns_leave(keys: Sequence[int]) -> None:
-    """Called with the keys of turns right before they are removed. Needs an open transaction."""
-    removals.turns_leave(keys)
-
-
-def conversations_leave(keys: Sequence[uuid.UUID]) -> None:
-    """Called with the keys of conversations right before they are removed. Needs an open transaction."""
-    removals.conversations_leave(keys)
 
 
 def _build_turn_document(

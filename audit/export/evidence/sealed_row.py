@@ -120,7 +120,6 @@ class SealedRow:
             turn_no=self.turn_no,
             config_version=self.config_version,
             created_at=self.created_at,
-            pk=None,
         )
         return list(list_events(row, self.entries))
 
