@@ -30,3 +30,17 @@ def test_findings_that_a_draft_adds_and_mends(ada: Client) -> None:
     added, mended = page.index("The draft adds"), page.index("The draft mends")
     assert page.index("Intent GIFTS</a>: ", added) < mended
     assert page.index("Intent HOURS</a>: ", mended) > mended
+    question = ada.get(reverse("admin:config_admin_cedraft_publish", args=[draft.pk])).content.decode()
+    assert ">Intent GIFTS</a>" in question
+    assert "Health, " in question
+    assert "Intent HOURS</a>: " not in question
+
+
+def test_publishing_says_when_the_health_check_finds_nothing_new(ada: Client) -> None:
+    with change_set():
+        make(m.CeIntent, intent_code="HOURS", description="When we are open")
+    draft = m.CeDraft.objects.create(title="Christmas")
+    with open_draft(draft.pk, "ada", writing=True), change_set():
+        m.CeIntent.objects.filter(pk="HOURS").update(description="When the shop is open")
+    question = ada.get(reverse("admin:config_admin_cedraft_publish", args=[draft.pk])).content
+    assert b"The health check finds nothing new in the draft." in question

@@ -97,7 +97,9 @@ def test_the_pages_of_the_draft_show_the_gate_and_ask_for_the_reason(
     not_run = ben.get(f"{page}/publish/").content
     assert (b"See the failing tests" in not_run, b"Run the tests</a>" in not_run) == (False, True)
     run = run_tests(f"draft:{draft.pk}")
-    assert b"The gate is closed" in ada.get(f"{page}/change/").content
+    shown = ada.get(f"{page}/change/").content
+    assert b"The gate is closed" in shown
+    assert shown.count(b"1 test fails on this draft") == 1
     refused = ben.get(f"{page}/publish/").content
     assert b"1 test fails on this draft" in refused
     assert b'name="override"' not in refused
