@@ -34,9 +34,10 @@ END $$""",
 CREATE OR REPLACE FUNCTION ce_list_events(record_id bigint, began timestamptz, document text)
 RETURNS TABLE (audit_id bigint, stage text, payload_json jsonb, created_at timestamptz, seq integer)
 LANGUAGE plpgsql STABLE STRICT AS $$
-DECLARE reason text;
+DECLARE reason text; entries jsonb;
 BEGIN
     BEGIN
+        entries := document::jsonb;
         RETURN QUERY
         SELECT record_id * {IDS_PER_ROW} + (e.entry ->> 'seq')::bigint, e.entry ->> 'stage',
                CASE WHEN e.entry ? 'changed' THEN e.entry -> 'payload' ||
@@ -45,9 +46,9 @@ BEGIN
                         jsonb_build_object('_meta', jsonb_build_object('session', e.entry -> 'session'))
                     ELSE e.entry -> 'payload' END,
                began + (e.entry ->> 'ms')::bigint * interval '1 millisecond', (e.entry ->> 'seq')::integer
-          FROM jsonb_array_elements(document::jsonb) AS e(entry)
+          FROM jsonb_array_elements(entries) AS e(entry)
          WHERE e.entry ->> 'stage' IS NOT NULL;
-        IF jsonb_path_exists(document::jsonb, '{_NO_EVENT}') THEN
+        IF jsonb_path_exists(entries, '{_NO_EVENT}') THEN
             reason := '{NO_EVENTS}';
         END IF;
     EXCEPTION
