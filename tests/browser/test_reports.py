@@ -98,7 +98,7 @@ def test_an_unknown_message_becomes_a_phrase(server: Server, ada: Visitor, width
 @pytest.mark.parametrize(
     ("path", "column"),
     [
-        ("/admin/", "Effect"),
+        ("/admin/", "Effect in the last 14 days"),
         ("/admin/audit/ceaudit/reports/", "Not understood"),
         ("/admin/audit/ceaudit/find/", "Outcome"),
     ],
