@@ -372,12 +372,12 @@ def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
     return "?" not in (text or "") and any(plain == _strip_punctuation(phrase) for phrase in phrases)
 
 
-def find_phrase_language(text: str | None, *keys: str) -> str | None:
-    """The language in which the whole text is a phrase of these lists."""
+def find_phrase_language(text: str | None, *keys: str, preferred: str = _DEFAULT_LANGUAGE) -> str | None:
+    """The language in which the whole text is a phrase of these lists; of several, the preferred one."""
     plain = fold_spelling(match_text(text)).rstrip("!?")
     if plain not in list_phrases(*keys):
         return None
-    languages = sorted(_list_languages(), key=lambda language: language != _DEFAULT_LANGUAGE)
+    languages = sorted(_list_languages(), key=lambda language: (language != preferred, language != _DEFAULT_LANGUAGE))
     return next(
         (
             language

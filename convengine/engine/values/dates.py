@@ -133,7 +133,7 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
         is_weak = (
             phrase.means in ("day_only", "weekend", "week", "month")
             or (phrase.means == "numeric" and "/" in words and words.count("/") < 2)
-            or (words.split(" ", 1)[0] in language.ambiguous and phrase.means != "weekday_of_month")
+            or (words.split(" ", 1)[0] in language.ambiguous and not _is_dated_weekday(phrase.means, words, language))
         )
         yield DateMatch(
             start,
@@ -151,6 +151,15 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
             and words.endswith(" . ")
             and text[match.end() : match.end() + 1].isdigit(),
         )
+
+
+def _is_dated_weekday(means: str, words: str, language: Language) -> bool:
+    """True for "fr 20.11." and "last Sat of the month": the day behind a short weekday says that it is one."""
+    if means == "weekday_of_month":
+        return True
+    weekday = words.split(" ", 1)[0]
+    is_weekday = weekday in (language.slots["weekday"].values or {}) and weekday not in language.never_alone
+    return is_weekday and means in ("numeric", "day_of_month")
 
 
 def _read_relative_day(slots: Slots, context: DateContext) -> Days:

@@ -73,6 +73,8 @@ _REPORTED = frozenset(
 _DIGITS = tuple("0123456789")
 #: The town behind a post code: "Gartenweg 7, 80331 München".
 _TOWN = re.compile(r" [^\W\d_a-z][^\W\d_]{2,}")
+#: The end of "19:30", behind which a number counts something else.
+_FULL_CLOCK = re.compile(r"\d : \d\d $")
 #: How many words a denial covers.
 _DENIAL_REACH = 4
 #: How many words a verb in the past covers.
@@ -380,7 +382,8 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
     text = tokens.text
     rest = text[moment.end :]
     following = rest.split(" ", 1)[0]
-    if (following.isdigit() and not _ends_clause(tokens, moment.end)) or (
+    is_clock = moment.time is not None and _FULL_CLOCK.search(text[moment.time.start : moment.end]) is not None
+    if (following.isdigit() and not is_clock and not _ends_clause(tokens, moment.end)) or (
         rest and following in (":", "/", "%", "€", "£", "$", "@", "+", ",", ".") and rest[2:3].isdigit()
     ):
         return False
@@ -490,6 +493,23 @@ def _is_start(spec: FieldSpec, language: Language) -> bool:
     """True for a field such as "arrival", and for "From what time …?": its value is what "from" stands before."""
     asks_from = any(language.is_in("start_leads", fold_text(word)) for word in spec.question[:1])
     return asks_from or any(language.is_in("start_fields", word) for word in spec.words)
+
+
+def cut_start_lead(spec: FieldSpec, text: str, situation: ReadingSituation) -> str:
+    """The time behind the "from" of an answer to "From what time …?": "7" of "so ab 7"; blank for other fields."""
+    language = get_language(situation.locale)
+    if spec.kind is not Kind.TIME or not _is_start(spec, language):
+        return ""
+    composed = unicodedata.normalize("NFC", text)
+    tokens = language.read_tokens(composed)
+    leads = _get_phrases(language, "start_leads")
+    for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
+        end = offset + leads.match_start(tokens.text, offset)
+        if offset < end < len(tokens.text):
+            return composed[tokens.tokens[tokens.offsets.index(end)].start :]
+        if not (language.is_in("fillers", token.text) or language.is_in("before", token.text)):
+            break
+    return ""
 
 
 def _is_deadline(spec: FieldSpec, words: list[str], language: Language) -> bool:

@@ -83,7 +83,8 @@ def match_times(text: str, start: int, language: Language, now: datetime, *, tak
                 match = _narrow_match(match, match.end, part)
             yield match
             for later in match_parts(text, match.end, language):
-                yield _narrow_match(match, later.end, later)
+                if clock.is_marked or not _names_day(text, later, language):
+                    yield _narrow_match(match, later.end, later)
 
 
 def find_clock_end(text: str, start: int, language: Language) -> int:
@@ -92,7 +93,8 @@ def find_clock_end(text: str, start: int, language: Language) -> int:
     for clock in _match_clocks(text, start, language, datetime.min, takes_bare=True):
         if clock.is_marked:
             ends.append(clock.end)
-        ends += [part.end for part in match_parts(text, clock.end, language) if part.hours in _HALVES]
+        parts = match_parts(text, clock.end, language)
+        ends += [part.end for part in parts if part.hours in _HALVES and not _names_day(text, part, language)]
     return max(ends)
 
 
@@ -109,6 +111,11 @@ def match_parts(text: str, start: int, language: Language, *, is_first: bool = F
     match = language.part_pattern.match(text, start)
     if match and not (is_first and match.group().strip() in language.trailing_parts):
         yield PartMatch(start, match.end(), tuple(language.slots["part"].read(match.group())))
+
+
+def _names_day(text: str, part: PartMatch, language: Language) -> bool:
+    """True for the "morgen" of "5 morgen": behind a bare number it is tomorrow."""
+    return text[part.start : part.end].strip() in language.trailing_parts
 
 
 def _skip_lead(text: str, start: int, language: Language) -> int:

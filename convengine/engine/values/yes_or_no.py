@@ -44,6 +44,8 @@ def read_yes_or_no(
     if value is None and situation.is_asked:
         value = _read_around(text, tokens, language)
     if value is None and situation.is_asked:
+        value = _read_behind_question(text, language)
+    if value is None and situation.is_asked:
         value = _read_opposite(spec, text, language)
     if value is None and situation.is_asked and _denies_thing(spec, text, tokens, language):
         value = False
@@ -229,6 +231,12 @@ def _read_around(text: str, tokens: TokenText, language: Language) -> bool | Non
         for before, word in pairwise(words)
     )
     return True if is_yes and not denies and not changes and counts else None
+
+
+def _read_behind_question(text: str, language: Language) -> bool | None:
+    """The yes or no that is all of the text behind a question: "why a high chair? no"."""
+    rest = text.rpartition("?")[2]
+    return _read(rest, language.read_tokens(rest), language, is_field=True) if "?" in text else None
 
 
 def _confirms_in_first_clause(clause: str, words: list[str], language: Language) -> bool:

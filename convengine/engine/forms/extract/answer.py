@@ -50,6 +50,7 @@ from convengine.engine.values import (
     takes_back,
 )
 from convengine.engine.values import Reading as ValueReading
+from convengine.engine.values.find import cut_start_lead
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import (
     find_introduction_of_other,
@@ -100,7 +101,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     plain = _cut_correction(core, situation)
     if (meant := _read_meant(reading, field, situation)) is not None:
         return Candidate(field, 0, len(reading.text), meant, ANSWER)
-    texts = dict.fromkeys((reading.original.strip(), core, core.lstrip("#"), _cut_purpose(core, field), plain))
+    start = cut_start_lead(field.spec, core, situation)
+    texts = dict.fromkeys((reading.original.strip(), core, core.lstrip("#"), _cut_purpose(core, field), plain, start))
     readings = [(text, read_value(field.spec, text, situation)) for text in texts if text]
     for _, value in readings:
         if value.outcome is Outcome.VALUE:

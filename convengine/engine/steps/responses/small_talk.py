@@ -55,7 +55,8 @@ def write_small_talk(session: Session, turn: Turn) -> str | None:
         key = "reply_yes"
     else:
         return None
-    language = find_phrase_language(text, "thanks", "greetings", "cancel", "goodbye") or _find_language(session, turn)
+    own = _find_language(session, turn)
+    language = find_phrase_language(text, "thanks", "greetings", "cancel", "goodbye", preferred=own) or own
     return str(get_texts(language)[key])
 
 
@@ -64,7 +65,7 @@ def note_small_talk(session: Session, turn: Turn) -> Session:
     if is_resolved(session.intent) or blank(session.user_text) or session.reset_reason:
         return session
     text = session.user_text
-    language = find_phrase_language(text, "thanks", "greetings")
+    language = find_phrase_language(text, "thanks", "greetings", preferred=_find_language(session, turn))
     greets = session.input_params.get("dialogue_act") == DialogueAct.GREETING
     if language is None and not greets:
         return session
@@ -75,7 +76,8 @@ def note_small_talk(session: Session, turn: Turn) -> Session:
 
 def write_help(session: Session, turn: Turn) -> str:
     """The answer to "help", or to a message that nobody understood: what can be asked for, tasks before questions."""
-    language = find_phrase_language(session.user_text, "help") or _find_language(session, turn)
+    own = _find_language(session, turn)
+    language = find_phrase_language(session.user_text, "help", preferred=own) or own
     texts, names = get_texts(language), _list_offers(turn.snapshot)
     offers = ", ".join(names[:_MOST_OFFERS]) + (f" {texts['more']}" if len(names) > _MOST_OFFERS else "")
     if is_phrase(session.user_text, "help"):

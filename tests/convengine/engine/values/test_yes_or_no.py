@@ -396,3 +396,22 @@ def test_a_question_said_as_a_statement_is_a_yes(locale: str, question: str, tex
     spec = field_spec("extra", {"type": "boolean", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "value"),
+    [
+        ("de-DE", "wieso kinderstuhl? nein", False),
+        ("de-DE", "was kostet der? ja bitte", True),
+        ("de-DE", "wieso kinderstuhl?", None),
+        ("de-DE", "ja? was kostet der?", None),
+        ("en-GB", "why a high chair? no", False),
+        ("en-GB", "what does it cost? yes please", True),
+        ("en-GB", "yes? what does it cost?", None),
+    ],
+)
+def test_the_answer_may_stand_behind_a_question(locale: str, text: str, value: bool | None) -> None:
+    question = "Brauchen Sie einen Kinderstuhl?" if locale == "de-DE" else "Do you need a high chair?"
+    spec = field_spec("chair", {"type": "boolean", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value

@@ -613,6 +613,7 @@ def test_a_floor_has_short_names_and_is_corrected(
     [
         ("ab 14 uhr", "de-DE", "Ab wie viel Uhr brauchen Sie den Raum?", "14:00"),
         ("so ab halb drei", "de-DE", "Ab wann brauchen Sie den Raum?", "14:30"),
+        ("so ab 2", "de-DE", "Ab wann brauchen Sie den Raum?", "14:00"),
         ("from 2pm", "en-GB", "From what time do you need the room?", "14:00"),
     ],
 )
@@ -690,3 +691,19 @@ def test_small_words_around_a_name_are_no_part_of_it(text: str, locale: str, nam
 )
 def test_people_who_are_added_to_a_number_count(text: str, locale: str, guests: int) -> None:
     assert get_values(read(text, asked="guests", locale=locale, missing=["guests"])) == {"guests": guests}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("tisch für 5 morgen um 14 uhr", "de-DE", {"guests": 5, "date": "2026-11-25", "time": "14:00"}),
+        ("für fr 27.11. 15:30 6 pers", "de-DE", {"guests": 6, "date": "2026-11-27", "time": "15:30"}),
+        ("table for 5 tomorrow at 2pm", "en-GB", {"guests": 5, "date": "2026-11-25", "time": "14:00"}),
+        ("for fri 27/11 15:30 6 people", "en-GB", {"guests": 6, "date": "2026-11-27", "time": "15:30"}),
+    ],
+)
+def test_a_number_beside_a_day_or_a_time_counts_people(text: str, locale: str, values: dict[str, Any]) -> None:
+    schema = {key: DENTIST[key] for key in ("date", "time")}
+    guests = {"type": "integer", "title": "Personen" if locale == "de-DE" else "Number of people", "maximum": 8}
+
+    assert get_values(read(text, locale=locale, schema={"guests": guests, **schema})) == values
