@@ -101,8 +101,10 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     plain = _cut_correction(core, situation)
     if (meant := _read_meant(reading, field, situation)) is not None:
         return Candidate(field, 0, len(reading.text), meant, ANSWER)
-    start = cut_start_lead(field.spec, core, situation)
-    texts = dict.fromkeys((reading.original.strip(), core, core.lstrip("#"), _cut_purpose(core, field), plain, start))
+    behind_from = cut_start_lead(field.spec, core, situation)
+    texts = dict.fromkeys(
+        (reading.original.strip(), core, core.lstrip("#"), _cut_purpose(core, field), plain, behind_from)
+    )
     readings = [(text, read_value(field.spec, text, situation)) for text in texts if text]
     for _, value in readings:
         if value.outcome is Outcome.VALUE:
