@@ -132,7 +132,7 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
         words = match.group()
         is_weak = (
             phrase.means in ("day_only", "weekend", "week", "month")
-            or (phrase.means == "numeric" and "/" in words and words.count("/") < 2)
+            or (phrase.means == "numeric" and words.count("/") == 1 and slots.get("weekday") is None)
             or (words.split(" ", 1)[0] in language.ambiguous and not _is_dated_weekday(phrase.means, words, language))
         )
         yield DateMatch(
