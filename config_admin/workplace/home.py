@@ -136,7 +136,9 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         if may(REVIEW) and any(draft.is_sent for draft in drafts):
             notices += _list_waiting_reviews(request)
         context["schedules"] = [row for row in schedules if row.status != ScheduleStatus.FAILED]
+        scheduled = {row.draft_id for row in context["schedules"]}
         own = [draft for draft in drafts if draft.created_by == request.user.get_username()]
+        own = [draft for draft in own if draft.pk not in scheduled]
         context["drafts"] = [draft for draft in own if draft.status == DraftStatus.OPEN][:NEWEST]
     if may("config_admin.view_cegradualrelease"):
         rows = _list_gradual_releases() if releases is None or any(row.is_gradual for row in releases) else []
