@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -436,12 +436,38 @@ def drops_subject(text: str | None, subject: str) -> bool:
     """True when a clause only says that the user no longer wants what the form is for: "we don't want the camp after
     all". `subject`: its name in words.
     """
+    return _has_dropping_clause(text, subject, _drops_subject_in)
+
+
+def orders_to_stop(text: str | None, subject: str) -> bool:
+    """True when a clause only tells the other side to forget what the form is for: "forget the booking, I'll ask my
+    doctor first".
+    """
+    return _has_dropping_clause(text, subject, _orders_to_stop_in)
+
+
+def _has_dropping_clause(
+    text: str | None, subject: str, drops: Callable[[str, frozenset[str], str], bool]
+) -> bool:
     message = fold_spelling((text or "")[:_LONGEST_MESSAGE])
     if "?" in message:
         return False
     names = frozenset(word for word in _strip_punctuation(subject).split() if len(word) > 2)
-    clauses = (_strip_punctuation(clause) for clause in _CLAUSE_SIGN.split(message))
-    return any(_drops_subject_in(clause, names, language) for clause in clauses for language in _list_languages())
+    clauses = [_strip_punctuation(clause) for clause in _CLAUSE_SIGN.split(message)]
+    return any(drops(clause, names, language) for clause in clauses for language in _list_languages())
+
+
+def _orders_to_stop_in(clause: str, names: frozenset[str], language: str) -> bool:
+    things, orders = _list_folded(language, "drop_things") | names, _list_folded(language, "drop_orders")
+    small = _list_folded(language, "drop_words") | _list_courtesy_words(language)
+    words = clause.split()
+    for start in range(len(words)):
+        text = " ".join(words[start:])
+        order = next((phrase for phrase in orders if text.startswith(f"{phrase} ")), None)
+        if order and _is_courtesy(words[:start]):
+            rest = text[len(order) :].split()
+            return not things.isdisjoint(rest) and (things | small).issuperset(rest)
+    return False
 
 
 def _drops_subject_in(clause: str, names: frozenset[str], language: str) -> bool:

@@ -9,6 +9,7 @@ from convengine.engine.forms.asking import (
     find_form_locale,
     get_texts,
     has_leaving_clause,
+    orders_to_stop,
     says_only,
     skips_field,
     wants_to_leave,
@@ -151,8 +152,10 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     """
     text, form = session.user_text or "", get_form(turn.snapshot, row)
     stops = wants_to_leave(text)
-    drops = not stops and drops_subject(text, _name_subject(session, turn))
-    if not (stops or drops or has_leaving_clause(text)):
+    subject = _name_subject(session, turn)
+    orders = not stops and orders_to_stop(text, subject)
+    drops = not (stops or orders) and drops_subject(text, subject)
+    if not (stops or orders or drops or has_leaving_clause(text)):
         return False
     situation = ReadingSituation(
         turn.ports.clock.now(), turn.config(session, TIME_ZONE), find_form_locale(session, turn, form)

@@ -29,6 +29,10 @@ _PARTS = re.compile(rf"(?P<date>{DATE})(?:t|,?\s+(?:at\s+)?)(?P<clock>{_CLOCK})\
 _TOKEN = re.compile(r"[a-z]+|\d+")
 
 
+#: Why 03/04/2025 is not read.
+DATE_AMBIGUOUS = "DATE_AMBIGUOUS"
+
+
 class Unclear(ValueError):
     """A text that looks like a date but is invalid or ambiguous; the message is the reason's code."""
 
@@ -51,7 +55,7 @@ def read_date(text: str) -> str:
         return _date(year, second, first)
     if second > 12:
         return _date(year, first, second)
-    raise Unclear("DATE_AMBIGUOUS")
+    raise Unclear(DATE_AMBIGUOUS)
 
 
 def read_date_time(text: str) -> str:

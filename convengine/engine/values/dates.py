@@ -31,6 +31,13 @@ _MOST_WEEKS = 6
 _NEAR = timedelta(days=180)
 #: Where so long ago is allowed, a day of birth is asked for.
 _LONG_PAST = timedelta(days=15 * 365)
+#: Phrases that tell nobody's day of birth.
+_NO_BIRTHDAY = frozenset(
+    {
+        "weekday", "weekday_coming", "weekday_this", "weekday_next", "weekday_of_week", "weekday_last",
+        "weekday_after_next", "weekday_later", "weekday_of_same_week", "weekday_by_held",
+    }
+)  # fmt: skip
 #: The days that a phrase may mean, the most likely first; or why it means none.
 Days = tuple[date, ...] | Reading
 #: Of 2026 and 1926, a birthday in "3.1.26" is hardly longer ago than so many years.
@@ -59,6 +66,12 @@ class DateContext:
     @property
     def past(self) -> bool:
         return self.bounds.lies_in_past(self.today)
+
+    @property
+    def is_birthday(self) -> bool:
+        """True where a day of birth is asked for."""
+        first = self.bounds.first
+        return self.past and first is not None and self.today - first > _LONG_PAST
 
     def choose(self, days: list[date]) -> tuple[date, ...]:
         """The next of the days within the bounds, behind the day of the field before; the last one where the bounds say
@@ -123,6 +136,8 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
             continue
         is_bare = "bare" in phrase.constants
         if is_bare and not context.takes_bare:
+            continue
+        if context.is_birthday and phrase.means in _NO_BIRTHDAY:
             continue
         slots = phrase.read(match)
         try:
@@ -246,6 +261,18 @@ def _read_after_earlier(slots: Slots, context: DateContext) -> Days:
     if (context.earlier is None and "later" not in slots) or slots["count"] < 0:
         return NOTHING
     return (add_units(context.find_base(), slots["count"], slots["unit"]),)
+
+
+def _read_weekday_of_same_week(slots: Slots, context: DateContext) -> Days:
+    """ "Friday that week": in the week of the day that the user changes, or of the field before."""
+    base = context.held or context.earlier
+    return (find_monday(base) + timedelta(days=7 * slots["weeks"] + slots["weekday"]),) if base else NOTHING
+
+
+def _read_weekday_by_held(slots: Slots, context: DateContext) -> Days:
+    """ "The Friday before": the nearest one beside the day that the user changes, or that of the field before."""
+    base = context.held or context.earlier or (context.today if "coming" in slots else None)
+    return (_find_weekday_from(base + timedelta(days=slots["sign"]), slots),) if base else NOTHING
 
 
 def _read_eight_days(slots: Slots, context: DateContext) -> Days:
@@ -460,8 +487,7 @@ def _read_month(slots: Slots, context: DateContext) -> Days:
 
 def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days:
     """A day and month in the year that is named, or in the one that is meant. A day of birth needs its year."""
-    first = context.bounds.first
-    if context.past and first and context.today - first > _LONG_PAST and not {"year", "short_year"} & slots.keys():
+    if context.is_birthday and not {"year", "short_year"} & slots.keys():
         return refuse(Reason.AMBIGUOUS)
     weekday = slots.get("weekday")
     years = _list_years(slots, context)
@@ -528,6 +554,8 @@ _MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
     "weekday_later": _read_weekday_later,
     "relative": _read_relative,
     "after_earlier": _read_after_earlier,
+    "weekday_of_same_week": _read_weekday_of_same_week,
+    "weekday_by_held": _read_weekday_by_held,
     "eight_days": _read_eight_days,
     "day_of_month": _read_day_of_month,
     "day_only": _read_day_only,

@@ -561,9 +561,21 @@ def _is_limited(
             continue  # "By 20 May" where "Ready by" is asked for.
         if is_start and limit and language.is_in("start_leads", text[position - limit : position]):
             continue
+        if (
+            limit
+            and _begins_clause(tokens, position)
+            and language.is_in("limits_in_clause", text[position - limit : position])
+        ):
+            continue
         if limit and not (is_paired and language.is_in("range_words", text[position - limit : position])):
             return True
     return not is_paired and _is_range(text, start, end, language) and not _leads_to_day(text, end, language)
+
+
+def _begins_clause(tokens: TokenText, start: int) -> bool:
+    """True for words behind a sign."""
+    index = tokens.offsets.index(start) if start in tokens.offsets else 0
+    return index > 0 and tokens.tokens[index].start - tokens.tokens[index - 1].end > 1
 
 
 def _leads_to_day(text: str, end: int, language: Language) -> bool:

@@ -1,11 +1,18 @@
 """Names of people: which fields take them, and the words that introduce one."""
 
+import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from convengine.engine.values.field_spec import FieldSpec
-from convengine.engine.values.language import Language, PhraseSet
+from convengine.engine.values.language import Language, PhraseSet, get_language, list_languages
 from convengine.engine.values.tokens import fold_text
+
+#: Letters one by one behind a sign: "Sean Cole, S-E-A-N".
+_SPELLED_OUT = re.compile(r"\s*[,;:(–-]\s*(?:[^\W\d_][-.\s]+){2,}[^\W\d_]\W*$")
+#: Longest text of one letter with its plural ending: "t's".
+_LONGEST_LETTER = 3
+_EDGES = " \t,;:(–-"
 
 
 def is_name_field(spec: FieldSpec, language: Language) -> bool:
@@ -59,6 +66,35 @@ def has_sentence_word(text: str, language: Language) -> bool:
     return any(language.is_in("sentence_words", token.text) for token in language.read_tokens(text).tokens)
 
 
+def cut_spelling(text: str, language: Language) -> str:
+    """The text without the words behind a name that say how it is spelled: "Ines Kahle, mit e hinten"."""
+    text = _SPELLED_OUT.sub("", text)
+    tokens = language.read_tokens(text)
+    remarks, counts = _get_phrases(language, "spelling_remarks"), _get_phrases(language, "letter_counts")
+    for token, offset in zip(tokens.tokens[1:], tokens.offsets[1:], strict=True):
+        size = counts.match_start(tokens.text, offset)
+        letter = tokens.text[offset + size :].split(" ", 1)[0] if size else ""
+        if remarks.match_start(tokens.text, offset) or 0 < len(letter.partition("'")[0]) < _LONGEST_LETTER:
+            return text[: token.start].rstrip(_EDGES)
+    return text
+
+
+def blank_title_stops(text: str) -> str:
+    """The text with a blank for the full stop of "Dr. Kahle" and "Mrs. J. Smith", which ends no sentence."""
+    return _compile_titles().sub(lambda match: match.group().replace(".", " "), text)
+
+
+@cache
+def _compile_titles() -> re.Pattern[str]:
+    languages = [get_language(code) for code in list_languages()]
+    any_case, written = (
+        "|".join(sorted({title for language in languages for title in language.words[table]}))
+        for table in ("titles", "written_titles")
+    )
+    first_name = r"(?: [^\W\d_]\.)*(?=[ -]+[^\W\d_])"
+    return re.compile(rf"\b(?i:{any_case})\.{first_name}|\b(?:{written})\.(?= [A-ZÄÖÜ])")
+
+
 def find_introduction(text: str, language: Language) -> int | None:
     """The position after "my name is" in a text; null if no name is introduced."""
     return _find_end_of_phrase(text, language, "introductions")
@@ -85,10 +121,12 @@ def _find_end_of_phrase(text: str, language: Language, table: str) -> int | None
 
 @lru_cache(maxsize=16)
 def get_relatives(language: Language) -> PhraseSet:
-    """What people call those whom they speak for: "my daughter", "my daughter's called", "meinen Sohn"."""
+    """What people call those whom they speak for: "my daughter", "my daughter's called", "is my son"."""
     words = language.numbers["headcounts"]
     plain = [f"{owner} {relative}" for owner in words["owners"] for relative in words["relatives"]]
-    return PhraseSet([*plain, *(f"{phrase}{called}" for phrase in plain for called in language.words["called"])])
+    called = (f"{phrase}{called}" for phrase in plain for called in language.words["called"])
+    behind = (f"{verb} {phrase}" for phrase in plain for verb in language.words["before_relative"])
+    return PhraseSet([*plain, *called, *behind])
 
 
 @lru_cache(maxsize=16)

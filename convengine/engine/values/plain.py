@@ -11,6 +11,7 @@ from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, is_question
 from convengine.engine.values.names import (
     asks_who,
+    cut_spelling,
     get_relatives,
     has_sentence_word,
     is_name_field,
@@ -33,6 +34,8 @@ def read_text(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Reading:
     """Read free text. A question, a denial, a thank-you or a wish to leave is none, unless the field is long."""
+    if is_name_field(spec, language) and (name := cut_spelling(text, language)) != text:
+        text, tokens = name, language.read_tokens(name)
     answer = text.strip()
     if len(answer) > MAX_LONG or not any(char.isalnum() for char in answer):
         return NOTHING

@@ -222,6 +222,8 @@ def _read_around(text: str, tokens: TokenText, language: Language) -> bool | Non
     )
     if is_last_yes and not denies and not any(language.is_in("changes", word) for word in words):
         return True  # "Take it all away yeah"
+    if _ends_with_plain_no(words, language):
+        return False
     # A "no" before a number may correct the last answer.
     first = _get_phrases(language, "plain_answers").match_start(tokens.text, 0)
     is_yes = bool(first) and _get_phrases(language, "first_yes").match_start(tokens.text, 0) > 0
@@ -237,6 +239,17 @@ def _read_behind_question(text: str, language: Language) -> bool | None:
     """The yes or no that is all of the text behind a question: "why a high chair? no"."""
     rest = text.rpartition("?")[2]
     return _read(rest, language.read_tokens(rest), language, is_field=True) if "?" in text else None
+
+
+def _ends_with_plain_no(words: list[str], language: Language) -> bool:
+    """True for "er hat noch keine nein": a plain no at the end repeats what is denied before it."""
+    table = language.words["yes_no"]
+    denial = {fold_text(word) for word in table["thing_denials"]}
+    plain = _get_phrases(language, "plain_answers").phrases
+    noes, yeses = (plain & _get_phrases(language, name).phrases for name in ("first_no", "first_yes"))
+    is_denied = not denial.isdisjoint(words[:-1])
+    is_told = not {fold_text(word) for word in table["told_answers"]}.isdisjoint(words)
+    return words[-1] in noes and is_denied and not is_told and yeses.isdisjoint(words)
 
 
 def _confirms_in_first_clause(clause: str, words: list[str], language: Language) -> bool:

@@ -150,6 +150,16 @@ def test_abandoning_values_asks_once_and_a_yes_leaves() -> None:
     assert {"FORM_LEFT", "FORM_CLEARED"} <= set(caller.stages(4))
 
 
+def test_an_order_to_forget_the_booking_asks_and_the_yes_is_for_the_stop() -> None:
+    hold(
+        make_caller(),
+        ("book an appointment", "COLLECT", "What is your name?"),
+        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("hm no, forget the booking, I will ask my doctor first", "COLLECT", ASK_LEAVE),
+        ("yes", "UNKNOWN", CANCELLED),
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

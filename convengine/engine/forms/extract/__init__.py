@@ -40,6 +40,7 @@ from convengine.engine.forms.extract.sentence_values import (
 from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
+from convengine.engine.text.dates import DATE_AMBIGUOUS
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, read_value
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
 
@@ -112,6 +113,7 @@ def extract(
     candidates = drop_other_events(reading, form, candidates, asked_paths, situation, place_words)
     if year := read_other_year(reading, fields, asked_field, situation):
         return _validate_candidates(reading, form, [year], [])
+    candidates = [_read_in_order(reading, claim, situation) for claim in candidates]
     candidates = _drop_outside_bounds(reading, candidates, situation)
     resolution = resolve_candidates(reading, candidates, asked_paths)
     open_fields = [field for field in fields if field.path in missing]
@@ -214,6 +216,15 @@ def _check_bounds(reading: Reading, claim: Candidate, situation: ReadingSituatio
         return claim
     words = reading.quote(claim.start, claim.end)
     return replace(claim, value=words, problem=value.reason.value, data=value.data)
+
+
+def _read_in_order(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
+    """The candidate with the day of "4/12/1985", where the country says whether the month comes first."""
+    if claim.problem != DATE_AMBIGUOUS:
+        return claim
+    unbounded = replace(claim.field.spec, minimum=None, maximum=None)
+    value = read_value(unbounded, reading.quote(claim.start, claim.end), situation)
+    return replace(claim, value=value.value, problem=None) if value.has_value else claim
 
 
 def _drop_outside_bounds(

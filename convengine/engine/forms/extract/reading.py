@@ -19,6 +19,7 @@ from convengine.engine.forms.extract.language import (
 )
 from convengine.engine.rules.patterns import MAX_INPUT
 from convengine.engine.text.formats import FORMATS, is_evident_phone
+from convengine.engine.values.names import blank_title_stops
 
 Span = tuple[int, int]
 
@@ -47,7 +48,8 @@ class Reading:
         #: The message begins a form, so that "do you make …?" asks for it.
         self._is_first = is_first
         self.original = message[:MAX_INPUT]
-        folded = [(part, index) for index, char in enumerate(self.original) for part in _fold_char(char)]
+        plain = blank_title_stops(self.original)
+        folded = [(part, index) for index, char in enumerate(plain) for part in _fold_char(char)]
         self.text = "".join(part for part, _ in folded)
         self._offsets = [index for _, index in folded]
 

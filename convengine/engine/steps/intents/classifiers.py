@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from convengine.engine.forms.asking import says_only
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.phrases.matching import PhraseMatches, describe_matches, match_phrases
@@ -260,12 +261,20 @@ def _compare(
         return None
     if match_type is ClassifierType.PHRASE:
         own = turn.snapshot.list_questions_beside(session.intent)
-        return _compare_phrases(turn.snapshot, match_phrases(turn.snapshot, text, interrupting=interrupting, own=own))
+        matches = match_phrases(turn.snapshot, text, interrupting=interrupting, own=own)
+        return _compare_phrases(turn.snapshot, _drop_greeting(matches, text))
     comparison = compare_examples(session, turn, text, compared_rows)
     if comparison.problem:
         for row in compared_rows:
             turn.audit_invalid_row(session, row, build_unavailable_fault(comparison.problem))
     return comparison
+
+
+def _drop_greeting(matches: PhraseMatches, text: str) -> PhraseMatches:
+    """The matches, without those of a greeting that shares a word with a phrase and is none: "can you hear me?"."""
+    if not matches.hits or matches.hits[0].score == 1 or not says_only(text, "greetings"):
+        return matches
+    return replace(matches, hits=(), near=(*matches.hits, *matches.near))
 
 
 def _compare_phrases(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:

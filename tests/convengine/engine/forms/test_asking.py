@@ -14,6 +14,7 @@ from convengine.engine.forms.asking import (
     has_leaving_clause,
     is_phrase,
     knows_no_value,
+    orders_to_stop,
     refers_back,
     says_nothing,
     skips_field,
@@ -374,3 +375,22 @@ def test_a_sigh_before_a_wish_to_leave_changes_nothing(text: str) -> None:
 )
 def test_thanks_behind_a_wish_to_leave_change_nothing(text: str, leaves: bool) -> None:
     assert has_leaving_clause(text) is leaves
+
+
+@pytest.mark.parametrize(
+    ("text", "stops"),
+    [
+        ("no, forget the appointment, I feel better already", True),
+        ("ok scrap the booking please, my wife does not like it", True),
+        ("let's forget the whole order", True),
+        ("don't forget the appointment", False),
+        ("forget the booking for Friday", False),
+        ("can you forget the booking?", False),
+        ("hm nee, streichen Sie den Termin, ich frag erst meinen Mann", True),
+        ("ach vergessen Sie die ganze Bestellung", True),
+        ("vergessen Sie den Termin nicht", False),
+        ("vergessen Sie bitte den Namen", False),
+    ],
+)
+def test_an_order_to_forget_what_the_form_is_for_stops_whatever_its_reason(text: str, stops: bool) -> None:
+    assert orders_to_stop(text, "Book a visit") is stops

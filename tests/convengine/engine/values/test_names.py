@@ -5,7 +5,7 @@ import pytest
 from convengine.engine.values import ReadingSituation, read_value
 from convengine.engine.values.field_spec import field_spec
 from convengine.engine.values.language import get_language
-from convengine.engine.values.names import find_introduction, has_sentence_word, is_name_field
+from convengine.engine.values.names import blank_title_stops, find_introduction, has_sentence_word, is_name_field
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,39 @@ def test_a_name_is_said_with_whom_it_is_for(text: str, locale: str, name: str | 
     situation = ReadingSituation(datetime(2026, 11, 24, tzinfo=UTC), locale=locale)
 
     assert read_value(spec, text, situation).value == name
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("Petra Vogt, mit v", "de-DE", "Petra Vogt"),
+        ("Roth mit th", "de-DE", "Roth"),
+        ("Prof. Dr. Nina Haas, ein n", "de-DE", "Prof. Dr. Nina Haas"),
+        ("Otto Braun heißt mein Vater", "de-DE", "Otto Braun"),
+        ("Eva Kern ist meine Frau", "de-DE", "Eva Kern"),
+        ("Graham Reed, with two e's", "en-GB", "Graham Reed"),
+        ("Mrs. K. Lowe", "en-GB", "Mrs. K. Lowe"),
+        ("Sara Lowe, no h", "en-GB", "Sara Lowe"),
+        ("Shaun Lowe, S-H-A-U-N", "en-GB", "Shaun Lowe"),
+        ("Peter St. John", "en-GB", "Peter St. John"),
+        ("Ian Reed is my husband", "en-GB", "Ian Reed"),
+    ],
+)
+def test_how_a_name_is_spelled_and_who_has_it_is_no_part_of_it(text: str, locale: str, name: str) -> None:
+    spec = field_spec("name", {"type": "string", "title": "Name"})
+
+    assert read_value(spec, text, ReadingSituation(datetime(2026, 5, 12, tzinfo=UTC), locale=locale)).value == name
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("I am Dr. Lee. Call me", "I am Dr  Lee. Call me"),
+        ("Mrs. K. Lowe", "Mrs  K  Lowe"),
+        ("Tom St. John", "Tom St  John"),
+        ("in the High st. at 5", "in the High st. at 5"),
+        ("Prof. Dr. Haas", "Prof  Dr  Haas"),
+    ],
+)
+def test_the_full_stop_of_a_title_ends_no_sentence(text: str, plain: str) -> None:
+    assert blank_title_stops(text) == plain

@@ -415,3 +415,44 @@ def test_the_answer_may_stand_behind_a_question(locale: str, text: str, value: b
     spec = field_spec("chair", {"type": "boolean", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("sie hat bisher keins nein", "de-DE", False),
+        ("noch keine", "de-DE", False),
+        ("doch, hat sie", "de-DE", True),
+        ("er hat schon welche", "de-DE", True),
+        ("da sag ich nicht nein", "de-DE", None),
+        ("she hasn't got one no", "en-GB", False),
+        ("none so far no", "en-GB", False),
+        ("I won't say no", "en-GB", None),
+    ],
+)
+def test_a_no_at_the_end_repeats_what_is_denied(text: str, locale: str, value: bool | None) -> None:
+    german = {"title": "Hörgerät", "x-ask": "Ist schon ein Gerät vorhanden?"}
+    declared = german if locale == "de-DE" else {"title": "Hearing aid", "x-ask": "Has she got one?"}
+    spec = field_spec("aid", {"type": "boolean", **declared})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("nö, hole ich ab", "de-DE", False),
+        ("auch selbst abholen", "de-DE", False),
+        ("bitte liefern", "de-DE", True),
+        ("ab Freitag", "de-DE", None),
+        ("no, I'll fetch it", "en-GB", False),
+        ("we'll collect", "en-GB", False),
+        ("deliver it please", "en-GB", True),
+        ("up to you", "en-GB", None),
+    ],
+)
+def test_who_collects_wants_no_delivery(text: str, locale: str, value: bool | None) -> None:
+    question = "Sollen wir liefern?" if locale == "de-DE" else "Shall we deliver?"
+    spec = field_spec("delivery", {"type": "boolean", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -520,3 +521,38 @@ def test_a_reason_behind_a_changed_number_is_no_second_value(text: str, locale: 
     changed = get_values(read_correction(KEYS, text, held, make_situation(locale)))
 
     assert {path: value for path, value in changed.items() if path == "keys"} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "day"),
+    [
+        ("actually Saturday that week, we're away on the Friday", "en-GB", "2026-12-12"),
+        ("make it Wednesday the same week", "en-GB", "2026-12-09"),
+        ("rather the Tuesday before", "en-GB", "2026-12-08"),
+        ("sorry, the Monday of the week after", "en-GB", "2026-12-14"),
+        ("could we do a day later?", "en-GB", "2026-12-12"),
+        ("sorry, the Tuesday before my exam", "en-GB", None),
+        ("dann Mittwoch in der Woche", "de-DE", "2026-12-09"),
+        ("doch lieber den Dienstag davor", "de-DE", "2026-12-08"),
+        ("nee, den Montag danach", "de-DE", "2026-12-14"),
+        ("lieber am Samstag in derselben Woche", "de-DE", "2026-12-12"),
+        ("doch lieber einen Tag später", "de-DE", "2026-12-12"),
+    ],
+)
+def test_that_week_is_the_week_of_the_day_that_was_given(text: str, locale: str, day: str | None) -> None:
+    held = {"name": "John Smith", "date": "2026-12-11"}
+    situation = replace(make_situation(locale), held_days={"date": "2026-12-11"})
+
+    assert get_values(read_correction(FORM, text, held, situation, asked_path="time")).get("date") == day
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("the name is Dr. Jon Smyth, with a y", "en-GB", "Dr. Jon Smyth"),
+        ("my name is Mrs. J. Smyth", "en-GB", "Mrs. J. Smyth"),
+        ("der Name ist Prof. Dr. Jon Smyth, mit y", "de-DE", "Prof. Dr. Jon Smyth"),
+    ],
+)
+def test_a_title_is_part_of_a_corrected_name_and_its_spelling_is_not(text: str, locale: str, name: str) -> None:
+    assert get_values(correct(text, locale, is_expected=True)) == {"name": name}

@@ -199,3 +199,46 @@ def test_a_form_about_an_event_takes_its_day(locale: str, text: str, question: s
     extraction = extract(form, text, asked_paths=["date"], situation=situation)
 
     assert [finding.value for finding in extraction.extracted] == ["2026-12-12"]
+
+
+PATIENT = Form(
+    {
+        "type": "object",
+        "properties": {
+            "born": {
+                "type": "string",
+                "format": "date",
+                "title": "Date of birth",
+                "x-min": "1920-01-01",
+                "x-max": "today",
+            },
+            "day": {"type": "string", "format": "date", "title": "Day", "x-min": "tomorrow", "x-max": "today+60d"},
+            "time": {"type": "string", "format": "time", "title": "Time"},
+        },
+        "required": ["born", "day", "time"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("3/7/1988", "en-US", {"born": "1988-03-07"}),
+        ("3/7/1988", "en-GB", {"born": "1988-07-03"}),
+        ("3/7/1988", "en", {}),
+        ("Friday", "en-GB", {"day": "2026-06-12"}),
+        ("on Tuesday please", "en-GB", {"day": "2026-06-09"}),
+        ("last Tuesday", "en-GB", {}),
+        ("7.3.1988", "de-DE", {"born": "1988-03-07"}),
+        ("am Freitag", "de-DE", {"day": "2026-06-12"}),
+        ("Mittwoch um 9 Uhr", "de-DE", {"day": "2026-06-10", "time": "09:00"}),
+    ],
+)
+def test_a_weekday_is_no_birthday_and_the_country_orders_its_numbers(
+    text: str, locale: str, values: dict[str, str]
+) -> None:
+    situation = ReadingSituation(NOW, "Europe/Berlin", locale)
+
+    extraction = extract(PATIENT, text, asked_paths=["born"], missing=["born", "day", "time"], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == values

@@ -117,3 +117,14 @@ def test_of_a_former_day_and_time_either_may_be_the_same(text: str, locale: str,
     extraction = extract(form, text, asked_paths=["start"], missing=["start"], situation=situation)
 
     assert list_values(extraction) == {"start": start}
+
+
+def test_a_time_behind_the_same_day_is_read_beside_what_says_when() -> None:
+    time = {"type": "string", "format": "time", "x-min": "08:00", "x-max": "18:00"}
+    properties = {"day": {"type": "string", "format": "date"}, "time": time}
+    form = Form({"type": "object", "properties": properties, "required": ["day", "time"]})
+    situation = ReadingSituation(NOW, "Europe/London", "en-GB", former_values={"day": "2026-05-14", "time": "10:00"})
+
+    for text in ("same day straight after, 10.45", "the same day, right after, 10:45", "same day, 10.45"):
+        extraction = extract(form, text, asked_paths=["day"], missing=["day", "time"], situation=situation)
+        assert list_values(extraction) == {"day": "2026-05-14", "time": "10:45"}, text

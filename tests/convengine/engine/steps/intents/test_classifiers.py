@@ -141,6 +141,22 @@ def test_a_phrase_decides_by_its_telling_words_and_the_event_names_them() -> Non
     assert port.calls == []
 
 
+HEARS_BADLY = make_classifier("REFUND", "I can't hear my hearing aid", rule_type="PHRASE", classifier_id=24)
+
+
+@pytest.mark.parametrize("text", ["can you hear me??", "Hello, is anyone there?", "hallo, hört mich jemand"])
+def test_who_only_asks_whether_somebody_is_there_means_no_intent(text: str) -> None:
+    session, *_ = run({}, HEARS_BADLY, text=text)
+
+    assert session.intent_source != "CLASSIFIER"
+
+
+def test_a_phrase_that_is_a_greeting_still_counts() -> None:
+    session, *_ = run({}, make_classifier("TRACK", "hello", rule_type="PHRASE", classifier_id=25), text="hello")
+
+    assert session.intent == "TRACK"
+
+
 def test_two_intents_within_the_margin_collide() -> None:
     low = make_config("Phrases/MIN_SCORE", "0.1")
     session, turn, _ = run({}, MONEY_BACK, CALL_OFF, WHERE, low, text="order")
