@@ -446,9 +446,7 @@ def orders_to_stop(text: str | None, subject: str) -> bool:
     return _has_dropping_clause(text, subject, _orders_to_stop_in)
 
 
-def _has_dropping_clause(
-    text: str | None, subject: str, drops: Callable[[str, frozenset[str], str], bool]
-) -> bool:
+def _has_dropping_clause(text: str | None, subject: str, drops: Callable[[str, frozenset[str], str], bool]) -> bool:
     message = fold_spelling((text or "")[:_LONGEST_MESSAGE])
     if "?" in message:
         return False
