@@ -15,6 +15,7 @@ from convengine.engine.forms.former_values import find_former_values
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
+from convengine.engine.phrases.form_words import get_form_words
 from convengine.engine.prompts.select import choose_template
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -89,6 +90,9 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> ReadingSitua
         held_days=held,
         earlier_days=find_earlier_days(form, held),
         former_values=find_former_values(session, turn, form),
+        subject_terms=words.terms
+        if (words := get_form_words(turn.snapshot).get(code(session.intent)))
+        else frozenset(),
     )
 
 

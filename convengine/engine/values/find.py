@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from convengine.engine.values.bounds import DateBounds
-from convengine.engine.values.choices import find_named_options
+from convengine.engine.values.choices import find_named_options, stem_words
 from convengine.engine.values.contacts import (
     check_email,
     find_country,
@@ -36,14 +36,17 @@ from convengine.engine.values.date_times import (
 )
 from convengine.engine.values.durations import match_durations, read_length, take_duration
 from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.headcounts import CHILD, PERSON, counts_people, find_headcounts
+from convengine.engine.values.headcounts import CHILD, PERSON, PLACES, counts_groups, counts_people, find_headcounts
 from convengine.engine.values.language import Language, PhraseSet, get_language
+from convengine.engine.values.lone_numbers import tells_of_other_number
 from convengine.engine.values.numbers import (
     PIECE,
     Amount,
     asks_for_limit,
+    counts_any_noun,
     counts_anything,
     find_amount_starts,
+    fold_digraphs,
     get_ordinal,
     get_place_words,
     get_tables,
@@ -138,6 +141,7 @@ def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituati
                 matches += finder(spec, composed, tokens, local, language)
         matches += _find_counted_options(specs, tokens, local, language, matches)
         matches += _find_headcounts(specs, tokens, language)
+        matches += _find_other_nouns(specs, tokens, local, language, matches)
         if times and matches:
             matches = [_cut_time(item, times) for item in matches]
             matches += _take_length(times, language)
@@ -704,7 +708,7 @@ def _find_amounts(
             is_piece or bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
         )
         counts = not amount.unit and (
-            (PERSON in own and _counts_persons(tokens, start, amount, language))
+            (counts_groups(own) and _counts_persons(tokens, start, amount, language))
             or (_YEAR in own and _says_age(tokens, start, amount, language))
             or (_follows_own_word(tokens, start, spec) and _stands_alone(tokens, amount.end, language))
         )
@@ -836,6 +840,7 @@ def _find_headcounts(specs: Sequence[FieldSpec], tokens: TokenText, language: La
     numbers = [spec for spec in specs if spec.kind is Kind.NUMBER]
     units = {spec.name: list_field_units(spec, tables) for spec in numbers}
     own = [spec for spec in numbers if counts_people(spec, units[spec.name], language)]
+    own = [spec for spec in own if PERSON in units[spec.name]] or own
     if any(spec not in own and not units[spec.name].isdisjoint((PERSON, CHILD)) for spec in numbers):
         return
     for start, end, count in find_headcounts(tokens, language) if own else ():
@@ -843,6 +848,63 @@ def _find_headcounts(specs: Sequence[FieldSpec], tokens: TokenText, language: La
             for spec in own:
                 reading = take_amount(spec, Amount((Decimal(count),), end), tables)
                 yield _Found(*tokens.position(start, end), spec.name, reading, _OF_PEOPLE)
+
+
+def _find_other_nouns(
+    specs: Sequence[FieldSpec],
+    tokens: TokenText,
+    situation: ReadingSituation,
+    language: Language,
+    matches: Sequence[_Found],
+) -> Iterator[_Found]:
+    """The number before what the form is about, "2 tickets for Hamlet", for its only number field.
+
+    Beside other values, a number that is a clause of its own counts, too: "lavender, a dozen".
+    """
+    numbers = [spec for spec in specs if spec.kind in (Kind.NUMBER, Kind.MONEY)]
+    if len(numbers) != 1 or numbers[0].kind is Kind.MONEY or any(item.name == numbers[0].name for item in matches):
+        return
+    spec, tables = numbers[0], get_tables(language)
+    units = list_field_units(spec, tables)
+    is_open = counts_any_noun(spec, tables)
+    has_moments = any(other.kind in (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION) for other in specs)
+    values: list[_Found] = []
+    end, others, counts_some = 0, 0, False
+    for start in find_amount_starts(tokens, tables):
+        amount = match_amount(tokens.text, start, tables, situation.locale, spec) if start >= end else None
+        if amount is None or amount.currencies:
+            continue
+        end = amount.end
+        words = tokens.text[start:end].split()
+        is_article = amount.values == (Decimal(1),) and len(words) == 1 and not words[0].isdigit()
+        noun = tokens.text[end:].split(" ", 1)[0]
+        is_place = not PLACES.isdisjoint(units) and amount.unit in (PERSON, CHILD, *PLACES)
+        is_subject = is_open and not amount.unit and _is_subject(noun, situation, language)
+        is_clause = is_open and bool(matches) and not amount.unit and _is_whole_clause(tokens, start, end)
+        is_clause = is_clause and not is_article and (not has_moments or not any(map(str.isdigit, words)))
+        is_counted = is_place or (is_subject and not is_article) or is_clause
+        begin, stop = tokens.position(start, end)
+        others += not is_counted and not is_article and all(stop <= item.start or item.end <= begin for item in matches)
+        is_owned = language.is_in("possessives", tokens.text[:start].rstrip().rpartition(" ")[2])  # "My 2 kids love it"
+        if is_counted and not is_owned and not _is_limited(tokens, start, end, language):
+            values.append(_Found(begin, stop, spec.name, take_amount(spec, amount, tables), 5))
+            counts_some = amount.unit in (PERSON, CHILD)  # "4 adults, 1 under 5"
+    has_value = len(values) == 1 and not (others and counts_some) and not tells_of_other_number(tokens, language)
+    if has_value and (values[0].reading.has_value or values[0].reading.reason is Reason.OUT_OF_BOUNDS):
+        yield values[0]
+
+
+def _is_subject(noun: str, situation: ReadingSituation, language: Language) -> bool:
+    """True for a noun of the form's title or options."""
+    terms = {*stem_words(noun, language), *stem_words(fold_digraphs(noun), language)}
+    return len(noun) > 2 and noun.isalpha() and not terms.isdisjoint(situation.subject_terms)
+
+
+def _is_whole_clause(tokens: TokenText, start: int, end: int) -> bool:
+    """True between two signs, or a sign and an end."""
+    first = tokens.offsets.index(start)
+    is_begun = first == 0 or _ends_clause(tokens, start)
+    return is_begun and (end >= len(tokens.text) or _ends_clause(tokens, end))
 
 
 def _sums_up(tokens: TokenText, start: int, spec: FieldSpec, situation: ReadingSituation, language: Language) -> bool:
@@ -857,6 +919,9 @@ def _sums_up(tokens: TokenText, start: int, spec: FieldSpec, situation: ReadingS
 def _counts_persons(tokens: TokenText, start: int, amount: Amount, language: Language) -> bool:
     """True for "4 of us", and "a table for two tonight": a bare number after words that people come before."""
     end = amount.end
+    following = tokens.text[end:].split(" ", 1)[0]
+    if tokens.text[start].isdigit() and following in (language.slots["month"].values or {}):
+        return False  # "A table for 7 December"
     if language.after_persons.match_end(tokens.text, end):
         return True
     begin = tokens.offsets.index(start)

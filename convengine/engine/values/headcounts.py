@@ -9,6 +9,8 @@ from convengine.engine.values.tokens import TokenText, fold_text
 
 #: The unit of people, and that of children alone.
 PERSON, CHILD = "person", "child"
+#: Units of which each person has one: who asks how many seats is told how many people come.
+PLACES = frozenset({"seat", "ticket"})
 #: More people are no sum of a few words.
 _MOST = 200
 
@@ -39,12 +41,17 @@ def get_headcount_tables(language: Language) -> HeadcountTables:
     return HeadcountTables(language)
 
 
+def counts_groups(units: frozenset[str]) -> bool:
+    """True for the units of a field that counts people, or what each of them has one of."""
+    return PERSON in units or not PLACES.isdisjoint(units)
+
+
 def counts_people(spec: FieldSpec, units: frozenset[str], language: Language) -> bool:
     """True for a field that counts people of every kind, and not only adults or children."""
     own = {fold_text(word) for word in (*spec.words, *spec.question)}
     return (
         spec.kind is Kind.NUMBER
-        and PERSON in units
+        and counts_groups(units)
         and CHILD not in units
         and get_headcount_tables(language).parts.isdisjoint(own)
     )

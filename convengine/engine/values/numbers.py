@@ -11,7 +11,7 @@ from typing import Any
 from convengine.engine.text.words import Words
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.headcounts import CHILD, counts_people, find_headcounts
+from convengine.engine.values.headcounts import CHILD, PERSON, PLACES, counts_people, find_headcounts
 from convengine.engine.values.language import (
     Language,
     PhraseSet,
@@ -78,6 +78,8 @@ class NumberTables:
         numbers = language.numbers
         self.language = language
         self.amounts = {**language.number_words, **fold_keys(numbers["amounts"])}
+        #: Numbers that are all of an answer, and no numbers in a sentence: "single".
+        self.lone_amounts = fold_keys(numbers["lone_amounts"])
         self.amount_phrases = PhraseSet(self.amounts)
         self.times = fold_keys(numbers["times"])
         self.units = fold_keys({word: unit for unit, words in numbers["units"].items() for word in words})
@@ -125,6 +127,8 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
         if not is_denied and all(word in _list_lead_words(language) for word in around):
             return take_amount(spec, Amount((Decimal(count),), end), tables)
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
+        if spec.kind is Kind.NUMBER and (lone := tables.lone_amounts.get(tokens.text[start:end].strip())):
+            return take_amount(spec, Amount((Decimal(lone),), end), tables)
         begin = start + language.before_time.match_start(tokens.text, start)
         begin += tables.before_totals.match_start(tokens.text, begin)
         limit = start + (_get_limits(language).match_start(tokens.text, start) if asks_for_limit(spec.words) else 0)
@@ -527,10 +531,19 @@ def _joins_what_is_counted(word: str, spec: FieldSpec, language: Language) -> bo
 def list_counted_words(spec: FieldSpec, language: Language) -> tuple[str, ...]:
     """What the question of a field counts: "parcels" of "How many parcels are there?"."""
     text = fold_text(" ".join(spec.question)) + " "
-    offsets = [0, *(index + 1 for index, char in enumerate(text) if char == " ")]
-    phrases = PhraseSet(language.words["count_questions"])
-    ends = [offset + size for offset in offsets if (size := phrases.match_start(text, offset))]
+    phrases = _get_count_questions(language)
+    ends = [offset + size for offset in _list_offsets(text) if (size := phrases.match_start(text, offset))]
     return tuple(word for end in ends if (word := text[end:].split(" ", 1)[0]))
+
+
+def _list_offsets(text: str) -> list[int]:
+    """Where the words of a folded text begin."""
+    return [0, *(index + 1 for index, char in enumerate(text) if char == " ")]
+
+
+@lru_cache(maxsize=16)
+def _get_count_questions(language: Language) -> PhraseSet:
+    return PhraseSet(language.words["count_questions"])
 
 
 _FRACTION = re.compile(r"(\d\d) (?!\d)")
@@ -580,6 +593,8 @@ def _find_wrong_unit(spec: FieldSpec, amount: Amount, tables: NumberTables) -> R
         return None
     if amount.unit == CHILD and counts_people(spec, own, tables.language):
         return None
+    if amount.unit in (PERSON, *PLACES) and not PLACES.isdisjoint(own):
+        return None  # "2 tickets", "5 people" where seats are counted
     expected = spec.currency or next(iter(sorted(own)), None)
     return refuse(Reason.WRONG_UNIT, unit=amount.unit, **({"expected": expected} if expected else {}))
 
@@ -610,6 +625,18 @@ def counts_anything(spec: FieldSpec, tables: NumberTables) -> bool:
 
 
 @lru_cache(maxsize=1024)
+def counts_any_noun(spec: FieldSpec, tables: NumberTables) -> bool:
+    """True for a field that asks how many and names nothing of its own: "How many?", "Wie viele Stück?", seats."""
+    language = tables.language
+    units = list_field_units(spec, tables)
+    if units:
+        return units <= {PIECE, *PLACES}
+    text = f"{fold_text(' '.join(spec.question))} "
+    asks = any(_get_count_questions(language).match_start(text, offset) for offset in _list_offsets(text))
+    return asks and all(word in _list_lead_words(language) for word in list_counted_words(spec, language))
+
+
+@lru_cache(maxsize=1024)
 def asks_for_limit(words: Words) -> bool:
     """True when the words of a field name a limit: "up to 200" is its value."""
     limits = {word for code in list_languages() for word in get_language(code).words["limit_fields"]}
@@ -632,6 +659,11 @@ def _is_number(bound: Json) -> bool:
 
 def _first(*bounds: Json) -> Json:
     return next((bound for bound in bounds if _is_number(bound)), None)
+
+
+def fold_digraphs(word: str) -> str:
+    """A token as words of fields are written: u for ue."""
+    return _DIGRAPH.sub(r"\1", word)
 
 
 def to_json(value: Decimal) -> int | float:

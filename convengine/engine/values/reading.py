@@ -122,3 +122,5 @@ class ReadingSituation:
     earlier_days: Mapping[str, str] = field(default_factory=dict)
     #: By the name of a field: its value in the form that was done before, for "the same day" and "same number".
     former_values: Mapping[str, Json] = field(default_factory=dict)
+    #: The stems of the words in the titles and options of the form.
+    subject_terms: frozenset[str] = frozenset()

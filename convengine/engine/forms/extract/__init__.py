@@ -43,6 +43,7 @@ from convengine.engine.text.compare import blank
 from convengine.engine.text.dates import DATE_AMBIGUOUS
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, read_value
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
+from convengine.engine.values.lone_numbers import is_hedged_number
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -304,6 +305,8 @@ def _add_whole_answer(
     alone = all(claim.field.path == field.path for claim in candidates)
     if has_claim and (field.spec.kind is Kind.TEXT or not alone):
         return candidates
+    if field.spec.kind is Kind.NUMBER and not has_claim:
+        candidates = [claim for claim in candidates if not _is_only_number(reading, claim, situation)]
     answer = read_answer(reading, field, situation)
     if _lacks_year(answer, candidates):
         return [answer] if answer else candidates
@@ -335,6 +338,11 @@ def _add_whole_answer(
     if not all(claim.yields or claim.field.spec.kind is weaker for claim in touched):
         return candidates
     return [*(claim for claim in candidates if claim not in touched), answer]
+
+
+def _is_only_number(reading: Reading, claim: Candidate, situation: ReadingSituation) -> bool:
+    """True for the "around 15" of a time."""
+    return claim.field.spec.kind is Kind.TIME and is_hedged_number(reading.quote(claim.start, claim.end), situation)
 
 
 def _lacks_year(answer: Candidate | None, candidates: Sequence[Candidate]) -> bool:

@@ -52,6 +52,7 @@ from convengine.engine.values import (
 from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.find import cut_start_lead
 from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import (
     find_introduction_of_other,
     is_name_field,
@@ -59,7 +60,7 @@ from convengine.engine.values.names import (
     names_other_kind,
 )
 from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal
-from convengine.engine.values.reading import NOTHING
+from convengine.engine.values.reading import NOTHING, Reason
 from convengine.engine.values.unmeant_options import speaks_to_somebody
 
 #: Longest text that is reported as a rejected value.
@@ -183,20 +184,18 @@ def _cut_correction(text: str, situation: ReadingSituation) -> str:
 
 
 def read_count(reading: Reading, field: Field, situation: ReadingSituation) -> Candidate | None:
-    """The only number of the message with what it counts: "one cockapoo", "2, a lab and a poodle"."""
-    if (
-        field.spec.kind is not Kind.NUMBER
-        or takes_money(field)
-        or ASKS.match(reading.text)
-        or reading.text.rstrip().endswith("?")
-    ):
+    """The only number of the message with what it counts: "one cockapoo", "2, a lab and a poodle", "dunno, 4?"."""
+    if field.spec.kind is not Kind.NUMBER or takes_money(field) or ASKS.match(reading.text):
         return None
-    value = find_only_count(field.spec, reading.original, situation)
-    if not value.has_value:
-        value = find_only_ordinal(field.spec, reading.original, situation)
-    if not value.has_value:
-        value = find_named_number(field.spec, reading.original, situation)
-    return Candidate(field, 0, len(reading.text), value.value, ANSWER) if value.has_value else None
+    value = NOTHING
+    for find in () if reading.text.rstrip().endswith("?") else (find_only_count, find_only_ordinal, find_named_number):
+        value = value if value.has_value else find(field.spec, reading.original, situation)
+    value = value if value.has_value else find_lone_number(field.spec, reading.original, situation)
+    if value.has_value:
+        return Candidate(field, 0, len(reading.text), value.value, ANSWER)
+    if value.reason is not Reason.OUT_OF_BOUNDS:
+        return None
+    return Candidate(field, 0, len(reading.text), reading.original.strip(), ANSWER, value.reason.value, data=value.data)
 
 
 def is_amount(field: Field) -> bool:

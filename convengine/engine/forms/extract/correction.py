@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from convengine.engine.forms.asking import has_leaving_clause, sort_fields
@@ -74,6 +75,11 @@ _CLAUSE_GAP = re.compile(
     re.IGNORECASE,
 )
 _MAX_IN_CLAUSES = 300
+#: Between two changes of one message, and how many of them are tried.
+_CHANGE_JOINT = re.compile(
+    r"\s*[,;.]\s+(?:(?:and|und|also|auch)\s+)?|\s+(?:and|und)\s+(?:(?:also|auch)\s+)?", re.IGNORECASE
+)
+_MOST_JOINTS = 4
 #: Fewer words tell no reason: "thank you".
 _FEWEST_REASON_WORDS = 4
 #: "The street is Rosenstraße 12b", folded.
@@ -126,6 +132,23 @@ def _read_changes(
     is_expected: bool,
     is_retry: bool,
 ) -> Extraction | None:
+    """The values that replace others, of one change or of two beside each other."""
+    several = _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
+    return several or _read_change(
+        form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry
+    )
+
+
+def _read_change(
+    form: Form,
+    text: str,
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    *,
+    asked_path: str | None,
+    is_expected: bool,
+    is_retry: bool = False,
+) -> Extraction | None:
     """The values that replace others, in the order of how plainly the message says so."""
     if contrast := _read_contrast(form, text, held, situation):
         return contrast
@@ -147,7 +170,8 @@ def _read_changes(
         return _read_moment_in_clause(form, text, held, situation, asked_path)
     if is_shift(text, situation):
         return None
-    slips = not is_retry and is_slip(text, situation)
+    is_number = is_expected and find_bare_number(text, situation) is not None
+    slips = not (is_retry or is_number) and is_slip(text, situation)
     if slips and (slip := _read_slip(form, text, held, situation, earlier)):
         return slip
     if _says_yes(form.field(asked_path) if asked_path else None, text, situation):
@@ -402,6 +426,36 @@ def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: R
     if len(paths) != 1:
         return None
     return Extraction((Extracted(paths[0], changes[paths[0]], (0, len(text)), VALUE),))
+
+
+def _read_two_changes(
+    form: Form,
+    text: str,
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    *,
+    asked_path: str | None,
+    is_expected: bool,
+) -> Extraction | None:
+    """Two changes, of which one is a contrast or a bare number: "we're 4 now, and circle rather than stalls".
+
+    Null unless both are read, for different fields.
+    """
+    for joint in islice(_CHANGE_JOINT.finditer(text[:_MAX_IN_CLAUSES]), _MOST_JOINTS):
+        parts = text[: joint.start()], text[joint.end() :]
+        contrasts = [_read_contrast(form, part, held, situation) for part in parts]
+        is_bare = is_expected and any(find_bare_number(part, situation) for part in parts if part.strip())
+        if not (is_bare or any(contrasts)):
+            continue
+        changes = [
+            contrast or _read_change(form, part, held, situation, asked_path=asked_path, is_expected=True)
+            for contrast, part in zip(contrasts, parts, strict=True)
+        ]
+        extracted = [item for change in changes if change for item in change.extracted]
+        is_read = all(change and change.extracted and not change.rejected for change in changes)
+        if is_read and len({item.field for item in extracted}) == len(extracted):
+            return Extraction(tuple(extracted))
+    return None
 
 
 def _replace_value(field: Field, held: Json, old: str, new: str, situation: ReadingSituation) -> Json:

@@ -556,3 +556,31 @@ def test_that_week_is_the_week_of_the_day_that_was_given(text: str, locale: str,
 )
 def test_a_title_is_part_of_a_corrected_name_and_its_spelling_is_not(text: str, locale: str, name: str) -> None:
     assert get_values(correct(text, locale, is_expected=True)) == {"name": name}
+
+
+SEATS_HELD = {"show": "hamlet", "day": "2026-11-12", "seats": 3, "area": "stalls"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "changed"),
+    [
+        ("were 5 now, and balcony rather than stalls", "en-GB", {"seats": 5, "area": "balcony"}),
+        ("we're 5 and I'd prefer the balcony to the stalls", "en-GB", {"seats": 5, "area": "balcony"}),
+        ("balcony instead of stalls, and 2", "en-GB", {"seats": 2, "area": "balcony"}),
+        ("make it 6, balcony in place of stalls", "en-GB", {"seats": 6, "area": "balcony"}),
+        ("lieber balcony als stalls und 5 statt 3", "de-DE", {"seats": 5, "area": "balcony"}),
+        ("doch lieber 5, und balcony statt stalls", "de-DE", {"seats": 5, "area": "balcony"}),
+        ("we were 5 last time, balcony rather than stalls", "en-GB", None),
+    ],
+)
+def test_two_changes_in_one_message_are_both_read(text: str, locale: str, changed: dict[str, Any] | None) -> None:
+    properties = {
+        "show": {"x-options": [{"value": "hamlet", "label": "Hamlet"}]},
+        "area": {"x-options": [{"value": "stalls", "label": "Stalls"}, {"value": "balcony", "label": "Balcony"}]},
+        "seats": {"type": "integer", "minimum": 1, "maximum": 9, "x-ask": "How many seats?"},
+        "day": {"type": "string", "format": "date"},
+    }
+    form = Form({"type": "object", "properties": properties})
+    situation = ReadingSituation(datetime(2026, 11, 4, 10, tzinfo=UTC), "Europe/London", locale)
+    extraction = read_correction(form, text, SEATS_HELD, situation, is_expected=True)
+    assert (extraction and {item.field: item.value for item in extraction.extracted}) == changed

@@ -1,0 +1,88 @@
+"""The only number of an answer, between words of small talk."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from convengine.engine.forms.extract import extract
+from convengine.engine.forms.form import Form
+from convengine.engine.values import ReadingSituation
+from convengine.engine.values.lone_numbers import is_hedged_number
+
+NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+QUESTIONS = {"en-GB": "How many tables?", "de-DE": "Um wie viele Quadratmeter geht es?"}
+
+
+def read(text: str, locale: str) -> Any:
+    """The number that is read, why it is refused, or null; of another field, its name."""
+    number = {"type": "integer", "minimum": 1, "maximum": 60, "x-ask": QUESTIONS[locale]}
+    moments = {"day": {"type": "string", "format": "date"}, "time": {"type": "string", "format": "time"}}
+    form = Form({"type": "object", "properties": {"size": number, **moments}})
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+    extraction = extract(form, text, asked_paths=["size"], situation=situation)
+    found: dict[str, Any] = {item.field: item.value for item in extraction.extracted}
+    found |= {item.field: item.reason for item in extraction.rejected}
+    return found.get("size", next(iter(found), None))
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "number"),
+    [
+        ("oh well fine then just 14", "en-GB", 14),
+        ("haven't counted, 12 perhaps", "en-GB", 12),
+        ("no clue tbh, 15?", "en-GB", 15),
+        ("16 then i reckon", "en-GB", 16),
+        ("it's a big party, everybody brings somebody, 18 should do", "en-GB", 18),
+        ("we have no clue yet but 20 would be safe", "en-GB", 20),
+        ("we could squeeze in 7", "en-GB", 7),
+        ("let me think... around 15", "en-GB", 15),
+        ("umm 80 maybe", "en-GB", "OUT_OF_BOUNDS"),
+        ("keinen schimmer, 30 vielleicht?", "de-DE", 30),
+        ("weiß nicht so genau, so um die 45", "de-DE", 45),
+        ("schwer zu sagen, 25 etwa", "de-DE", 25),
+        ("müssten so 40 sein", "de-DE", 40),
+        ("na gut, dann halt 20", "de-DE", 20),
+        ("grob geschätzt 35", "de-DE", 35),
+        ("puh, 50?", "de-DE", 50),
+        ("90 denk ich", "de-DE", "OUT_OF_BOUNDS"),
+    ],
+)
+def test_the_only_number_of_an_answer_is_its_value(text: str, locale: str, number: Any) -> None:
+    assert read(text, locale) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("10 if it doesn't rain", "en-GB"),
+        ("forget it, 10 is too many", "en-GB"),
+        ("just not 10", "en-GB"),
+        ("i live at number 12", "en-GB"),
+        ("another 10", "en-GB"),
+        ("up to 10", "en-GB"),
+        ("they said 10", "en-GB"),
+        ("do you have 10?", "en-GB"),
+        ("20 wenn meine Frau mitmacht", "de-DE"),
+        ("falls es regnet 20", "de-DE"),
+        ("10 sind zu viele", "de-DE"),
+        ("letztes Mal waren es 30", "de-DE"),
+        ("seit 20 Jahren", "de-DE"),
+        ("nicht mehr als 12", "de-DE"),
+        ("zwischen 20 und 30", "de-DE"),
+    ],
+)
+def test_a_number_that_may_mean_something_else_is_none(text: str, locale: str) -> None:
+    assert read(text, locale) is None
+
+
+@pytest.mark.parametrize(("text", "locale"), [("12th", "en-GB"), ("3pm", "en-GB"), ("um 20 Uhr", "de-DE")])
+def test_a_day_or_a_time_is_no_number(text: str, locale: str) -> None:
+    assert read(text, locale) in ("day", "time")
+
+
+def test_a_guess_is_no_time_where_a_number_is_asked_for() -> None:
+    situation = ReadingSituation(NOW, locale="en-GB")
+    assert is_hedged_number("around 15", situation)
+    assert not is_hedged_number("at 15", situation)
+    assert not is_hedged_number("3pm", situation)
