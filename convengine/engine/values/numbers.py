@@ -162,6 +162,8 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     if amount is None or (amount.unit and amount.unit not in own) or amount.currencies:
         return NOTHING
     words = [token.text for token in tokens.tokens]
+    if _is_pronoun(tokens, start, amount, language) or _tells_of_past(spec, tokens, language):
+        return NOTHING
     if any(_is_plain_number(tokens.text[other:].split(" ", 1)[0], language) for other in starts if other >= amount.end):
         return NOTHING  # "I'm 42 myself" has one number.
     index = tokens.offsets.index(start)
@@ -191,6 +193,21 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     # "11 with the conservatory"
     includes = _get_inclusions(language).match_start(tokens.text, amount.end) > 0
     return take_amount(spec, amount, tables) if is_sign or is_plain or is_thing or includes else NOTHING
+
+
+def _is_pronoun(tokens: TokenText, start: int, amount: Amount, language: Language) -> bool:
+    """True for the "one" of "this one" and of "one moment", which counts nothing."""
+    before = tokens.text[:start].rstrip().rpartition(" ")[2]
+    is_word = amount.values == (Decimal(1),) and tokens.text[start].isalpha()
+    waits = PhraseSet(language.words["yes_no"]["waits"])
+    return is_word and (language.is_in("before_pronouns", before) or waits.match_start(tokens.text, start) > 0)
+
+
+def _tells_of_past(spec: FieldSpec, tokens: TokenText, language: Language) -> bool:
+    """True for "we had 3 last time" where the question asks how many."""
+    phrases = PhraseSet(language.words["past_times"])
+    is_told = any(phrases.match_start(tokens.text, offset) for offset in tokens.offsets)
+    return is_told and bool(list_counted_words(spec, language))
 
 
 def find_named_number(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:

@@ -41,7 +41,7 @@ from convengine.engine.forms.extract.typed_values import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
 from convengine.engine.text.dates import DATE_AMBIGUOUS
-from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, read_value
+from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, has_number, read_value
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
 from convengine.engine.values.lone_numbers import is_hedged_number
 
@@ -337,7 +337,9 @@ def _add_whole_answer(
         weaker = Kind.TIME  # "20.11"
     if not all(claim.yields or claim.field.spec.kind is weaker for claim in touched):
         return candidates
-    return [*(claim for claim in candidates if claim not in touched), answer]
+    if field.spec.kind is Kind.NUMBER:
+        touched = [claim for claim in touched if has_number(reading.quote(claim.start, claim.end), situation)]
+    return [*(claim for claim in candidates if claim not in touched), answer]  # "Friday, 10 I guess"
 
 
 def _is_only_number(reading: Reading, claim: Candidate, situation: ReadingSituation) -> bool:

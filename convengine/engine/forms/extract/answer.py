@@ -39,6 +39,7 @@ from convengine.engine.values import (
     Outcome,
     ReadingSituation,
     denies,
+    find_contrasts,
     find_core,
     find_retraction,
     has_number,
@@ -164,7 +165,8 @@ def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> 
     """The second of two values in "78, ach nein 87"; null where only one of them is a value."""
     if field.spec.kind in (Kind.YES_NO, Kind.CHOICE):
         return None
-    parts = find_retraction(reading.original, situation) or ()
+    contrasts = find_contrasts(reading.original, situation) if field.spec.kind is Kind.NUMBER else ()
+    parts = next(iter(contrasts), None) or find_retraction(reading.original, situation) or ()  # "4, not 5"
     values = [_read_value_or_ordinal(field, part, situation) for part in parts]
     return values[1].value if len(values) == 2 and all(value.has_value for value in values) else None
 

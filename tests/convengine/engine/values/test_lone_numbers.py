@@ -76,6 +76,26 @@ def test_a_number_that_may_mean_something_else_is_none(text: str, locale: str) -
     assert read(text, locale) is None
 
 
+@pytest.mark.parametrize("text", ["this one", "the last one", "one moment", "we had 3 last time"])
+def test_a_pronoun_and_a_past_count_nothing(text: str) -> None:
+    assert read(text, "en-GB") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "number"),
+    [("14 not 15", "en-GB", 14), ("14, nicht 15", "de-DE", 14), ("not 15, 14", "en-GB", 14)],
+)
+def test_of_a_contrast_the_number_that_is_not_denied_counts(text: str, locale: str, number: int) -> None:
+    assert read(text, locale) == number
+
+
+def test_a_day_beside_the_number_is_kept() -> None:
+    count = {"type": "integer", "x-ask": "How many chairs?"}
+    form = Form({"type": "object", "properties": {"chairs": count, "day": {"type": "string", "format": "date"}}})
+    extraction = extract(form, "Friday, 10 i guess", asked_paths=["chairs"], situation=ReadingSituation(NOW))
+    assert {item.field: item.value for item in extraction.extracted} == {"chairs": 10, "day": "2026-11-27"}
+
+
 @pytest.mark.parametrize(("text", "locale"), [("12th", "en-GB"), ("3pm", "en-GB"), ("um 20 Uhr", "de-DE")])
 def test_a_day_or_a_time_is_no_number(text: str, locale: str) -> None:
     assert read(text, locale) in ("day", "time")
