@@ -46,9 +46,9 @@ def narrate_action(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     event = turn.events[index]
     first, last, stays = _STAYS.get(event.name, ("", "", ""))
     same = bool(stays) and event.payload.get(first) == event.payload.get(last)
-    parts = fill_template(
-        event, f"{_RULE} {stays if same else find_stage(event.name).sentences[0].template}"
-    ) or fill_template(event, f"{_RULE} applied its action")
+    fitting = [stays] if same else [t.template for t in find_stage(event.name).sentences if t.fits(event.payload)]
+    parts = next(filter(None, (fill_template(event, f"{_RULE} {words}") for words in fitting)), None)
+    parts = parts or fill_template(event, f"{_RULE} applied its action")
     if parts:
         told_so = build_sentence(event, (*_capitalise_first(parts), *_describe_cause(turn, index, event), "."))
         yield replace(

@@ -28,6 +28,7 @@ from convengine.engine.rules.actions.clear_context import CLEAR_CONTEXT
 from convengine.engine.rules.actions.remove_input_param import REMOVE_INPUT_PARAM
 from convengine.engine.rules.actions.set_context import SET_CONTEXT
 from convengine.engine.rules.actions.set_preference import SET_PREFERENCE
+from convengine.engine.rules.actions.set_task import SET_TASK
 from convengine.engine.rules.stages import RULE_ERROR, RULE_PASS_CAP_REACHED
 from convengine.engine.stages import STAGES
 from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
@@ -242,6 +243,10 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (SET_CONTEXT, {"ruleId": 4, "values": {"tier": "gold"}}, 'Rule 4 set tier = gold in the context.'),
     (SET_PREFERENCE, {"ruleId": 4, "kind": "model", "toId": "small"},
      "Rule 4 set the model of the conversation to small."),
+    (SET_TASK, {"ruleId": 4, "beanName": "crm", "beanMethodNames": ["mark"], "executionId": 7},
+     "Rule 4 ran the task crm (mark)."),
+    (SET_TASK, {"ruleId": 4, "beanName": "crm", "beanMethodNames": ["mark"], "executionId": 7, "reused": True},
+     "Rule 4 did not run the task crm again: it has already run, and its stored result was used."),
     (STATE_GRAPH_REVERTED, {"fromState": "PAID", "toState": "ASSESS"}, "Reverted the move from PAID to ASSESS."),
     (STATE_MISSING, {"fallbackState": "UNKNOWN"}, "The conversation had no state, so it was set to Unknown."),
     (STEP_HOOK_ERROR, {"hookClass": "Timer", "step": "RulesStep", "errorMessage": "late"},
