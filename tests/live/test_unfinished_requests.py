@@ -23,8 +23,9 @@ pytestmark = pytest.mark.long
 Servers = Callable[..., list[Server]]
 #: Ordinary load: so many conversations, with a pause after each answer.
 CONVERSATIONS, PAUSE, SECONDS = 4, 0.05, 8.0
-#: A machine that does other things is never exact; a turn that waits for an attacker takes seconds.
-NOISE_MS = 500.0
+#: A machine that does other things is never exact: the first turns beside 1,000 attackers who connect took up to 0.7 s
+#: beside other tests. A turn that waits for an attacker takes seconds.
+NOISE_MS = 1000.0
 
 
 @dataclass
