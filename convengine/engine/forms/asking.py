@@ -31,8 +31,9 @@ _LEAVING = ("cancel", "cancel_this", "goodbye")
 #: Between two sentences, and between a statement and a question of the same sentence.
 _SENTENCE_GAP = re.compile(r"(?<=[.!?;])\s+|\n+")
 _OPENINGS = (
-    r"(?:btw|by the way|also|oh|hm+|well|wait|sorry|hey|hi|hello|just|quick question|one question|übrigens|ach|moment|"
-    r"entschuldigung|hallo|noch eine frage|eine frage|sagen sie|sag mal)"
+    r"(?:and|but|und|aber|ok|okay|btw|by the way|also|oh|hm+|well|wait|sorry|hey|hi|hello|just|"
+    r"quick question|one question|übrigens|ach|moment|entschuldigung|hallo|noch eine frage|eine frage|"
+    r"sagen sie|sag mal)"
 )
 #: What stands before a question in its sentence.
 _OPENING = re.compile(rf"^\s*(?:{_OPENINGS}\b[\s,:–-]*)+", re.IGNORECASE)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import blank_questions, find_form_locale, is_small_talk
+from convengine.engine.forms.asking import blank_questions, find_form_locale, find_questions, is_small_talk
 from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.extract.day_order import find_earlier_days, is_day_field
 from convengine.engine.forms.form import Form, is_meaningful
@@ -25,7 +25,7 @@ from convengine.engine.turn.rows import Classifier, OutputSchema, PromptTemplate
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import ReadingSituation, blank_denials
+from convengine.engine.values import Kind, ReadingSituation, blank_denials, has_number
 
 Json = Any
 _SLOTS = ("pending_slot", "pendingSlot")
@@ -115,7 +115,33 @@ def extract_fields(session: Session, turn: Turn, form: Form, asked_fields: Asked
     else:
         earlier_extraction = Extraction()
     extraction = extract(form, text, asked_paths=asked_fields.paths, missing=missing, situation=situation)
+    if session.digression is None and asked_fields.is_question:
+        extraction = _add_answer_beside_question(form, text, extraction, asked_fields, missing, situation)
     return _add_earlier_values(extraction, earlier_extraction)
+
+
+def _add_answer_beside_question(
+    form: Form,
+    text: str,
+    extraction: Extraction,
+    asked_fields: AskedFields,
+    missing: Sequence[str],
+    situation: ReadingSituation,
+) -> Extraction:
+    """The extraction, and if it has nothing for the asked field, that of the statement beside a question: "two. can I
+    pay by card?". A question with a value may change the statement: "two, or is three better?".
+    """
+    field, question = form.field(asked_fields.paths[0]), find_questions(text)
+    touched = {item.field for item in extraction.extracted} | {item.field for item in extraction.rejected}
+    statement = blank_questions(text)
+    if field is None or field.spec.kind is Kind.TEXT or field.path in touched or not (question and statement.strip()):
+        return extraction
+    paths = asked_fields.paths
+    others = extract(form, question, asked_paths=paths, missing=missing, situation=situation)
+    if others.extracted or others.rejected or has_number(question, situation):
+        return extraction
+    beside = extract(form, statement, asked_paths=paths, missing=missing, situation=situation)
+    return beside if any(item.field == field.path for item in beside.extracted) else extraction
 
 
 def _find_ambiguous_message(session: Session) -> str:

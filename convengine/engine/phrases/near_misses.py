@@ -16,6 +16,8 @@ ONE_LETTER, TWO_LETTERS, COMPOUND, RELATED = 0.9, 0.75, 0.7, 0.75
 _SHORTEST, _SHORTEST_CHANGED, _LONG = 5, 6, 8
 #: Minimum length of a part of a compound, and of the rest of the compound.
 _PART, _REST = 5, 3
+#: Minimum length of a word that is cut short, and of what is cut off: "temp".
+_CUT, _CUT_OFF = 4, 4
 #: Maximum words that begin or end alike.
 _MOST = 20
 
@@ -65,8 +67,17 @@ class Vocabulary:
     def _find_compounds(self, text: str) -> dict[str, float]:
         parts = [text[:end] for end in range(_PART, len(text) - _REST + 1)]
         parts += [text[start:] for start in range(_REST, len(text) - _PART + 1)]
-        wholes = self._list_compounds_of(text) if len(text) >= _PART else ()
+        wholes = self._list_compounds_of(text) if len(text) >= _PART else self._list_wholes_of_cut_word(text)
         return {self._terms[known]: COMPOUND for known in (*parts, *wholes) if known in self._terms}
+
+    def _list_wholes_of_cut_word(self, text: str) -> Iterable[str]:
+        """The only known word that the text begins: "temperature" for "temp"."""
+        if len(text) < _CUT or self._is_known_word(text):
+            return []
+        start = bisect_left(self._sorted, text)
+        wholes = [known for known in self._sorted[start : start + _MOST] if known.startswith(text)]
+        terms = {self._terms[known] for known in wholes}
+        return wholes if len(terms) == 1 and all(len(known) >= len(text) + _CUT_OFF for known in wholes) else []
 
     def _list_compounds_of(self, text: str) -> Iterator[str]:
         """The known words that begin or end with the text."""

@@ -26,6 +26,18 @@ _SMALLER = {
 _SECONDS = {
     "year": 365 * 86400, "month": 30 * 86400, "week": 7 * 86400, "day": 86400, "hour": 3600, "minute": 60, "second": 1,
 }  # fmt: skip
+#: The units that a length is given in where a field counts other ones, and how many of these one of them has. A month
+#: has no number of days, and a day of work no number of hours.
+_CONVERTED: Mapping[str, Mapping[str, float]] = {
+    "month": {"year": 12},
+    "year": {"month": 1 / 12},
+    "week": {"day": 1 / 7},
+    "day": {"week": 7},
+    "night": {"week": 7},
+    "hour": {"minute": 1 / 60},
+    "minute": {"hour": 60, "second": 1 / 60},
+    "second": {"minute": 60, "hour": 3600},
+}
 _UNIT_LETTERS = {"hour": ("h",), "minute": ("m",)}
 _ISO = re.compile(
     r"P(?:(?P<year>\d+)Y)?(?:(?P<month>\d+)M)?(?:(?P<week>\d+)W)?(?:(?P<day>\d+)D)?"
@@ -85,6 +97,21 @@ def read_length(spec: FieldSpec, text: str, start: int, language: Language) -> t
         tables.units.get(word) == unit or word in _UNIT_LETTERS.get(unit, ()) for word in text[start:end].split()
     )
     return (end, count_seconds(parts) / _SECONDS[unit]) if is_named else None
+
+
+def convert_length(spec: FieldSpec, text: str, start: int, language: Language) -> tuple[int, float] | None:
+    """The end and the number of "a year and a half" for a field that counts months: 18; null if it is not exact."""
+    own = list_field_units(spec, get_tables(language))
+    matches = max(match_durations(text, start, language), key=lambda match: match[0], default=None)
+    if matches is None or len(own) != 1:
+        return None
+    end, parts = matches
+    unit = next(iter(own))
+    sizes = {unit: 1.0, **_CONVERTED.get(unit, {})}
+    if not parts.keys() <= sizes.keys():
+        return None
+    number = round(sum(count * sizes[part] for part, count in parts.items()), 6)
+    return (end, number) if number * 2 % 1 == 0 else None
 
 
 def take_duration(spec: FieldSpec, parts: Parts) -> Reading:

@@ -113,9 +113,23 @@ class Language:
         start, end = 0, len(tokens.text)
         while (size := self.before.match_start(tokens.text, start)) and start + size < end:
             start += size
-        while (size := self.after.match_end(tokens.text, end)) and end - size > start:
+        while (size := self._match_end(tokens.text, end)) and end - size > start:
             end -= size
         return start, end
+
+    def _match_end(self, text: str, end: int) -> int:
+        """The length of what adds nothing behind a value: a phrase, or a polite condition, "if you have it"."""
+        if size := self.after.match_end(text, end):
+            return size
+        start = end
+        while start > 0:
+            word = text[:start].rstrip(" ").rpartition(" ")[2]
+            start -= len(word) + 1
+            if self.is_in("condition_starts", word):
+                return end - start
+            if not self.is_in("condition_words", word):
+                return 0
+        return 0
 
     def is_in(self, table: str, words: str) -> bool:
         """True when a list of words.toml or calendar.toml has the folded words."""

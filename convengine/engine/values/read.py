@@ -1,21 +1,23 @@
 """Read a whole answer for one field (R114)."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from convengine.engine.values.choices import read_choice
 from convengine.engine.values.contacts import check_iban, read_email, read_iban, read_phone, read_postcode
 from convengine.engine.values.date_times import make_moment_context, narrow_days, read_moment
-from convengine.engine.values.durations import parse_duration, read_duration, read_length
+from convengine.engine.values.durations import convert_length, parse_duration, read_duration, read_length
 from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.language import Language, get_language
+from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.numbers import Amount, get_tables, read_amount, take_amount
 from convengine.engine.values.offered import OFFERED_KINDS, choose_offered, read_alternatives
 from convengine.engine.values.plain import read_pattern, read_text
-from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation
+from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason
 from convengine.engine.values.second_reader import read_with_dateparser
 from convengine.engine.values.times import is_time, read_extreme_time
 from convengine.engine.values.tokens import TokenText
@@ -25,6 +27,8 @@ Json = Any
 Reader = Callable[[FieldSpec, str, TokenText, ReadingSituation, Language], Reading]
 #: Longest answer for a field that is neither text nor an address. The readers have limits of their own.
 MAX_LENGTH = 300
+_SETTLED_KINDS = (Kind.DATE, Kind.TIME, Kind.DURATION, Kind.NUMBER)
+_CLAUSE_SIGN = re.compile(r"[,;…–-]+\s|\.+\s|\.{2,}|…")
 #: A reading of the second language replaces one of the first only if it says more.
 _RANKS = {Outcome.VALUE: 3, Outcome.CANDIDATES: 2, Outcome.REFUSED: 1, Outcome.NOTHING: 0}
 
@@ -58,8 +62,29 @@ def _read_in_language(spec: FieldSpec, text: str, situation: ReadingSituation, l
         chosen = choose_offered(spec, language.read_tokens(text), situation, language, read)
         if chosen.has_value:
             return chosen
+    if (
+        situation.is_asked
+        and spec.kind in _SETTLED_KINDS
+        and (settled := _read_settled(text, language, read)).has_value
+    ):
+        return settled
     reading = read(text)
     return read_alternatives(spec, text, language, read) if reading is NOTHING and situation.is_asked else reading
+
+
+def _read_settled(text: str, language: Language, read: Callable[[str], Reading]) -> Reading:
+    """The value of the last clause in "whatever suits you, let's say 10", which says that it is meant."""
+    clause = _CLAUSE_SIGN.split(text)[-1]
+    if clause == text or "?" in text:
+        return NOTHING
+    tokens = language.read_tokens(clause)
+    size = _get_settled_leads(language).match_start(tokens.text, 0)
+    return read(clause[tokens.tokens[tokens.offsets.index(size)].start :]) if 0 < size < len(tokens.text) else NOTHING
+
+
+@lru_cache(maxsize=16)
+def _get_settled_leads(language: Language) -> PhraseSet:
+    return PhraseSet(language.words["settled_leads"])
 
 
 def list_situations(situation: ReadingSituation) -> Iterator[ReadingSituation]:
@@ -87,12 +112,13 @@ def _read_amount(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Reading:
     reading = read_amount(spec, tokens, situation, language)
-    if reading is NOTHING and spec.kind is Kind.NUMBER:
+    if spec.kind is Kind.NUMBER and (reading is NOTHING or reading.reason is Reason.WRONG_UNIT):
         start, end = language.strip_fillers(tokens)
         start += language.before_time.match_start(tokens.text, start)
-        length = read_length(spec, tokens.text[:end], start, language)
-        if length and length[0] == end:
-            return take_amount(spec, Amount((Decimal(str(length[1])),), end), get_tables(language))
+        for read in (read_length, convert_length):
+            length = read(spec, tokens.text[:end], start, language)
+            if length and length[0] == end:
+                return take_amount(spec, Amount((Decimal(str(length[1])),), end), get_tables(language))
     return reading
 
 

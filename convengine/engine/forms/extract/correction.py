@@ -47,7 +47,7 @@ from convengine.engine.values import (
 )
 from convengine.engine.values.calendar_math import shift_moment
 from convengine.engine.values.language import get_language
-from convengine.engine.values.names import has_sentence_word, is_name_field, takes_name_of_other
+from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.reading import NOTHING, Reason
 
@@ -625,7 +625,7 @@ def read_named_field(
     for start in starts:
         words = strip_correction(text[start:], situation)
         if field.spec.kind is Kind.TEXT:
-            words = words.strip(" .!")
+            words = cut_spelling(words, get_language(situation.locale)).strip(" .!")
             if _is_like_held(field, words, held.get(field.path), situation) and not form.breaks(field, words):
                 return Extraction((Extracted(field.path, words, (start, len(text)), VALUE),))
             continue

@@ -224,6 +224,7 @@ after a
 """,
     purposes="for because since to with on at from in so as when where who which that by",
     related_words="""
+night evening late
 buy purchase order
 luggage baggage suitcase bag
 price cost fee charge rate tariff pricing expensive

@@ -173,6 +173,7 @@ benötige
 """,
     purposes="für weil da denn damit wegen zum zur zu nach mit am um im in an auf bei von vom ab dass wenn der die das",
     related_words="""
+nacht nachts abend abends spät
 kosten preis preise gebühr gebühren teuer tarif bezahlen wieteuer
 paket päckchen sendung lieferung
 mensch mitarbeiter berater person agent

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from convengine.engine.forms.asking import asks_to_undo, says_only, skips_field
+from convengine.engine.forms.extract import Extracted
 from convengine.engine.forms.extract.language import NAMED
 from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.leaving import (
@@ -51,7 +52,8 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     if asked_field and asked_field.path in unanswered and skips_field(session.user_text, asked_field):
         return None  # "I'll have to look for it first"
     extraction = extract_fields(session, turn, form, find_asked_fields(session, turn, schema, form))
-    fields = [field for finding in extraction.extracted if (field := form.field(finding.field))]
+    findings = [finding for finding in extraction.extracted if not _says_soon(session, turn, schema, finding)]
+    fields = [field for finding in findings if (field := form.field(finding.field))]
     if any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields):
         return None
     if any(finding.reason == Reason.OUT_OF_BOUNDS for finding in extraction.rejected):
@@ -64,6 +66,15 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     is_other = _is_other_subject(session, turn, code(row.intent_code))
     return row if is_other or all(_takes_names(field) for field in fields) else None
+
+
+def _says_soon(session: Session, turn: Turn, schema: rows.OutputSchema, finding: Extracted) -> bool:
+    """True for the "straight away" of "I'd rather rent one straight away"; not for a message that says nothing else."""
+    text, (start, end) = session.user_text or "", finding.span
+    languages = (get_language(locale) for locale in list_locales(session, turn, schema))
+    return end - start < len(text.strip()) and any(
+        language.is_in("soon_words", text[start:end]) for language in languages
+    )
 
 
 def _takes_names(field: Field) -> bool:

@@ -35,3 +35,25 @@ def test_the_message_before_the_question_which_intent_is_meant_is_read_too() -> 
     assert read("the absence", before, state="INTENT_COLLISION") == {"day": "2027-03-04", "reason": "ill"}
     assert read("absence, away", before, state="INTENT_COLLISION") == {"day": "2027-03-04", "reason": "away"}
     assert read("the absence", before) == {}
+
+
+STAY = make_schema("STAY", {"months": {"type": "number", "title": "Months"}, "size": {"enum": ["small", "large"]}})
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("two. can I get in late in the evening?", {"months": 2}),
+        ("half a year, do you take cards", {"months": 6}),
+        ("3. und wo kann ich parken", {"months": 3}),
+        ("two, or is three cheaper?", {}),
+        ("can I get in late?", {}),
+    ],
+)
+def test_the_answer_beside_a_question_is_read(text: str, values: dict[str, int]) -> None:
+    turn = make_turn(make_snapshot(STAY))
+    session = make_session(user_text=text, intent="STAY")
+    asked = AskedFields(("months",), is_question=True)
+    found = extract_fields(session, turn, get_form(turn.snapshot, STAY), asked)
+
+    assert {finding.field: finding.value for finding in found.extracted} == values

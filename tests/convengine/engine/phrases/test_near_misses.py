@@ -38,3 +38,10 @@ def test_a_part_of_a_compound_counts() -> None:
 
 def test_a_related_word_counts_where_no_phrase_has_the_word() -> None:
     assert find("purse", "wallet") == {"wallet": RELATED}
+
+
+def test_a_word_that_is_cut_short_counts_where_it_begins_one_word() -> None:
+    assert find("temp", "water temperature") == {"temperatur": COMPOUND}
+    assert find("repa", "Reparaturen", GERMAN) == {"reparatur": COMPOUND}
+    assert find("temp", "temperature temperament") == {}
+    assert find("tem", "temperature") == {}

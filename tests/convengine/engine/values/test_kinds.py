@@ -153,9 +153,30 @@ def test_a_sum_of_money_is_read_by_locale_in_the_currency_of_the_field() -> None
     assert read("$20", "en-GB", **euro) == "!WRONG_UNIT"
 
 
+@pytest.mark.parametrize(
+    ("text", "locale", "title", "value"),
+    [
+        ("a year and a half", "en-GB", "Number of months", 18), ("ok two years", "en-GB", "Number of months", 24),
+        ("half a year please", "en-GB", "Number of months", 6), ("a fortnight", "en-GB", "Number of days", 14),
+        ("an hour", "en-GB", "Number of minutes", 60), ("a week", "en-GB", "Number of nights", 7),
+        ("anderthalb Jahre", "de-DE", "Anzahl Monate", 18), ("ein Dreivierteljahr", "de-DE", "Anzahl Monate", 9),
+        ("zwei Wochen", "de-DE", "Anzahl Tage", 14), ("1,5 Stunden", "de-DE", "Anzahl Minuten", 90),
+        ("6 weeks", "en-GB", "Number of months", "!WRONG_UNIT"),
+        ("3 days", "en-GB", "Number of nights", "!WRONG_UNIT"),
+        ("8 hours", "en-GB", "Number of days", "!WRONG_UNIT"),
+        ("4 years", "en-GB", "Number of months", "!OUT_OF_BOUNDS"),
+    ],
+)  # fmt: skip
+def test_a_unit_that_converts_exactly_to_that_of_the_field_is_read(
+    text: str, locale: str, title: str, value: Any
+) -> None:
+    bounds = {"maximum": 36} if "month" in title.lower() else {}
+    assert read(text, locale, type="integer", title=title, **bounds) == value
+
+
 def test_a_unit_that_is_not_the_one_of_the_field_is_refused() -> None:
-    assert read("3 weeks", type="integer", title="Number of days") == "!WRONG_UNIT"
-    assert read("3 Wochen", "de-DE", type="integer", title="Anzahl Tage") == "!WRONG_UNIT"
+    assert read("3 months", type="integer", title="Number of days") == "!WRONG_UNIT"
+    assert read("3 Monate", "de-DE", type="integer", title="Anzahl Tage") == "!WRONG_UNIT"
     assert read("3 days", type="integer", title="Number of days") == 3
 
 
@@ -287,6 +308,17 @@ TIME = {"type": "string", "format": "time", "x-min": "09:30", "x-max": "17:00"}
         ("so spät wie möglich", "de-DE", "17:00"),
         ("am besten möglichst früh, ich muss zur Arbeit", "de-DE", "09:30"),
         ("möglichst früh bitte", "de-DE", "09:30"),
+        ("as early as possible... let's say 11", "en-GB", "11:00"),
+        ("whatever suits you, say 10:30", "en-GB", "10:30"),
+        ("so früh wie möglich, sagen wir 10", "de-DE", "10:00"),
+        ("egal, also 15 Uhr", "de-DE", "15:00"),
+        ("egal, sagen wir nicht 10", "de-DE", None),
+        ("10 if you have it", "en-GB", "10:00"),
+        ("10:30 if there's still a slot", "en-GB", "10:30"),
+        ("10, falls da noch was frei ist", "de-DE", "10:00"),
+        ("um 10, wenn's bei euch passt haha", "de-DE", "10:00"),
+        ("10 if it is not too early", "en-GB", None),
+        ("10 if my boss lets me", "en-GB", None),
     ],
 )
 def test_the_earliest_and_latest_time_are_the_bounds(text: str, locale: str, value: str | None) -> None:
@@ -304,3 +336,9 @@ def test_without_bounds_nothing_is_the_latest() -> None:
 )  # fmt: skip
 def test_a_number_may_be_a_limit_or_all_there_is(text: str, locale: str, value: int) -> None:
     assert read(text, locale, type="integer", title="Budget") == value
+
+
+@pytest.mark.parametrize(("text", "locale"), [("toothache lol", "en-GB"), ("haha Zahnschmerzen :)", "de-DE")])
+def test_laughter_beside_an_option_says_nothing(text: str, locale: str) -> None:
+    assert read(text, locale, **{"x-options": OPTIONS}) == "PAIN"
+    assert read("lol", locale, **{"x-options": OPTIONS}) in (None, "!NOT_AN_OPTION")

@@ -77,7 +77,8 @@ def test_yes_and_no(message: str, value: bool | None) -> None:
     ("message", "value"),
     [
         ("24", 24), ("about 24, I guess", 24), ("24 months", 24), ("I'd say 24 of them", 24), ("twelve", 12),
-        ("2 years", "WRONG_UNIT"), ("I have 2 kids", "WRONG_UNIT"), ("2 kids", "WRONG_UNIT"), ("3.5", "NOT_WHOLE"),
+        ("2 years", 24), ("half a year", 6),
+        ("6 weeks", "WRONG_UNIT"), ("I have 2 kids", "WRONG_UNIT"), ("2 kids", "WRONG_UNIT"), ("3.5", "NOT_WHOLE"),
         ("12 or 24", None), ("not 12", None), ("soon", None), ("room A12", None),
     ],
 )  # fmt: skip

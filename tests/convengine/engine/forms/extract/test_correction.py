@@ -584,3 +584,18 @@ def test_two_changes_in_one_message_are_both_read(text: str, locale: str, change
     situation = ReadingSituation(datetime(2026, 11, 4, 10, tzinfo=UTC), "Europe/London", locale)
     extraction = read_correction(form, text, SEATS_HELD, situation, is_expected=True)
     assert (extraction and {item.field: item.value for item in extraction.extracted}) == changed
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("the name is wrong, Anne Bell with an e", "en-GB", "Anne Bell"),
+        ("der Name ist falsch, Anne Bell mit e hinten", "de-DE", "Anne Bell"),
+        ("der Name stimmt nicht, Ann Behl", "de-DE", "Ann Behl"),
+    ],
+)
+def test_a_corrected_name_is_stored_without_how_it_is_spelled(text: str, locale: str, name: str) -> None:
+    form = Form({"type": "object", "properties": {"name": {"type": "string", "title": "Name"}}})
+    found = read_named_field(form, text, ["name"], {"name": "Ann Bell"}, make_situation(locale))
+
+    assert get_values(found) == {"name": name}
