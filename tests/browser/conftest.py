@@ -31,6 +31,7 @@ SCREENS = pytest.mark.parametrize(
 _COUNT_TURNS = """
 from datetime import timedelta
 from audit.reports.count_job import count_everything
+list(count_everything())
 list(count_everything(timedelta()))
 """
 #: Seconds until the server must answer: it loads the demonstration first.
