@@ -39,7 +39,7 @@ CALL_COLUMNS = {
     "cost": "numeric(18, 9)",
     "template_id": "bigint",
 }
-#: What a reader is told of a document that cannot be read.
+#: Why a document cannot be read.
 NO_EVENTS, NO_VALUE = "they are no JSON list of events", "the database cannot read them"
 REMEDY = "Run `manage.py audit_verify`, and restore the row from a backup."
 _STEP_ENDS = frozenset({STEP_EXIT, STEP_ERROR})

@@ -12,7 +12,7 @@ from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import is_name_field
 
 Json = Any
-#: Kinds of which a form has one that is meant, whatever its name is.
+#: A form usually has one field of each of these kinds, so "same number" needs no name of a field.
 _KINDS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.EMAIL, Kind.PHONE, Kind.POSTCODE, Kind.IBAN)
 #: The parts of a stored moment.
 _PARTS = {Kind.DATE: slice(0, 10), Kind.TIME: slice(11, 16)}
@@ -52,7 +52,7 @@ def _is_alike(source: Field, field: Field) -> bool:
 
 
 def _list_moments(kind: Kind) -> tuple[Kind, ...]:
-    """The kinds of which a value has a part of this kind, or is one."""
+    """The other kinds whose values contain this kind, or are a part of it: a moment has a date and a time."""
     return {Kind.DATE: (Kind.DATE_TIME,), Kind.TIME: (Kind.DATE_TIME,), Kind.DATE_TIME: (Kind.DATE,)}.get(kind, ())
 
 

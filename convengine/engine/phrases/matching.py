@@ -211,7 +211,7 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
 def _drop_unasked_questions(
     snapshot: Snapshot, matches: tuple[IntentMatch, ...], text: str | None
 ) -> tuple[IntentMatch, ...]:
-    """The matches without questions of which an order has only what the flow beside them offers: "one oil change"."""
+    """Leave out questions if the message is an order, and names only options of the flow: "one oil change"."""
     if not asks_to_do(text):
         return matches
     is_request = _begins_with(text, _compile_requests())

@@ -9,7 +9,7 @@ from convengine.engine.values.tokens import TokenText, fold_text
 
 #: The unit of people, and that of children alone.
 PERSON, CHILD = "person", "child"
-#: Units of which each person has one: who asks how many seats is told how many people come.
+#: Each person needs one of these, so a number of people answers "How many seats?".
 PLACES = frozenset({"seat", "ticket"})
 #: More people are no sum of a few words.
 _MOST = 200

@@ -116,26 +116,10 @@ def read_correction(
     """
     if not held or form.problem:
         return None
-    changed = _read_changes(
-        form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry
-    )
-    return changed or _read_introduced_names(form, text, held, situation, asked_path)
-
-
-def _read_changes(
-    form: Form,
-    text: str,
-    held: Mapping[str, Json],
-    situation: ReadingSituation,
-    *,
-    asked_path: str | None,
-    is_expected: bool,
-    is_retry: bool,
-) -> Extraction | None:
-    """The values that replace others, of one change or of two beside each other."""
-    several = _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
-    return several or _read_change(
-        form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry
+    return (
+        _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
+        or _read_change(form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry)
+        or _read_introduced_names(form, text, held, situation, asked_path)
     )
 
 
@@ -437,7 +421,7 @@ def _read_two_changes(
     asked_path: str | None,
     is_expected: bool,
 ) -> Extraction | None:
-    """Two changes, of which one is a contrast or a bare number: "we're 4 now, and circle rather than stalls".
+    """Read two changes in one message: "we're 4 now, and circle rather than stalls". One may be a bare number.
 
     Null unless both are read, for different fields.
     """
