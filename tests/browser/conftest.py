@@ -185,6 +185,13 @@ class Visitor:
             self.tab.goto(f"{self.server.url}{path}")
         return self
 
+    def wait_for_job(self) -> "Visitor":
+        """Wait until the page, if it is that of a running job, has loaded itself again to show the results."""
+        expect(self.tab.locator("#health-part, #what-if-bar")).to_have_count(0, timeout=60_000)
+        # The progress is also gone while the page is being loaded anew, of which only a part may be there yet.
+        self.tab.wait_for_load_state()
+        return self
+
     def at(self, width: int, scheme: str) -> "Visitor":
         """Have a screen of that width, light or dark."""
         self.tab.set_viewport_size({"width": width, "height": 900})

@@ -36,7 +36,7 @@ def walk_pages(visitor: Visitor, *starts: str) -> Iterator[str]:
     ahead = list(starts)
     seen = {*NO_PAGES, *map(kind, ahead)}
     while ahead:
-        visitor.go(address := ahead.pop(0))
+        visitor.go(address := ahead.pop(0)).wait_for_job()
         for link in visitor.page.eval_on_selector_all("a[href]:not([download])", "all => all.map(one => one.href)"):
             name = kind(link) if link.startswith(visitor.server.url) else ""
             if name not in seen:

@@ -25,11 +25,7 @@ def with_rival(ada: Visitor, *, enabled: bool) -> None:
 
 def open_finished_check(visitor: Visitor) -> Page:
     """The page, once the check is through."""
-    page = visitor.go(HEALTH).page
-    expect(page.locator(".ce-progress")).to_have_count(0, timeout=60_000)
-    # The bar is also gone while the page is being loaded anew, of which only a part may be there yet.
-    page.wait_for_load_state()
-    return page
+    return visitor.go(HEALTH).wait_for_job().page
 
 
 def finding(page: Page) -> Locator:
