@@ -21,7 +21,7 @@ from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, 
 from audit.search.form import FindForm
 from audit.search.query import SearchQuery
 from audit.search.results import read_turns
-from audit.search.walk import Cursor, Total, count_matches, find_turns
+from audit.search.walk import Cursor, count_with_page, find_turns
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
@@ -151,11 +151,9 @@ class FindView(ApiView):
             "next": turn_page.older,
             "previous": turn_page.newer,
             "lookedBackTo": turn_page.paused,
-            "total": count_matches(search) if cursor is None and turn_page.older else None,
+            "total": count_with_page(search, turn_page) if cursor is None else None,
             "results": turns,
         }
-        if cursor is None and turn_page.older is None:
-            page["total"] = Total(len(turn_page.matches), exact=True)
         return Response(FoundTurnPageSerializer(page, context={"costs": sum_call_costs(turns)}).data)
 
 

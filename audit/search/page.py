@@ -24,7 +24,7 @@ from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, 
 from audit.search.form import GROUPS, TIMES, FindPageForm
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.results import build_lines
-from audit.search.walk import Cursor, Total, TurnPage, count_matches, find_turns
+from audit.search.walk import Cursor, TurnPage, count_with_page, find_turns
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings
@@ -179,7 +179,7 @@ def _describe_total(search: SearchQuery, page: TurnPage, further: bool) -> str:
     """The number of all results in words; blank behind the first page."""
     if further or not page.matches:
         return ""
-    total = Total(len(page.matches), exact=True) if page.older is None else count_matches(search)
+    total = count_with_page(search, page)
     noun = "conversation" if search.kind == CONVERSATIONS else "turn"
     number = f"{total.count:,} {noun}{'' if total.count == 1 else 's'}"
     return number if total.exact else f"more than {number}" if total.beyond else f"at least {number}"

@@ -6,7 +6,7 @@ A page examines a limited number of turns. A walk that ends early says how far b
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 from uuid import UUID
@@ -70,6 +70,8 @@ class TurnPage:
     looked: int = 0
     #: True if the walk went to newer turns.
     is_newer: bool = False
+    #: How long the walk took.
+    seconds: float = 0
 
     @property
     def further(self) -> Cursor | None:
@@ -79,12 +81,12 @@ class TurnPage:
 
 def find_turns(search: SearchQuery, cursor: Cursor | None, size: int, budget: Budget | None = None) -> TurnPage:
     """A page. A cursor of another search is ignored."""
-    walk = _Walk(search, size, budget or Budget(), cursor)
-    page = walk.page()
+    started = time.monotonic()
+    page = _Walk(search, size, budget or Budget(), cursor).page()
     if cursor and cursor.newer and len(page.matches) < size and not page.paused:
         # The newest page is always full.
-        return _Walk(search, size, budget or Budget(), None).page()
-    return page
+        page = _Walk(search, size, budget or Budget(), None).page()
+    return replace(page, seconds=time.monotonic() - started)
 
 
 #: Candidates of the first batch, if the page is not larger than that.
@@ -109,9 +111,19 @@ def count_matches(search: SearchQuery, seconds: float = 0.1) -> Total:
     count = _count_in_index(search)
     if count is not None:
         return Total(min(count, COUNTED), count <= COUNTED, count > COUNTED)
+    if seconds <= 0:
+        return Total(0, exact=False)
     page = find_turns(search, None, COUNTED, Budget(turns=10 * COUNTED, seconds=seconds))
     beyond = page.older is not None and page.paused is None
     return Total(len(page.matches), page.older is None, beyond)
+
+
+def count_with_page(search: SearchQuery, page: TurnPage) -> Total:
+    """The total beside the first page, counted in the time that the page left of its budget."""
+    if page.older is None:
+        return Total(len(page.matches), exact=True)
+    total = count_matches(search, Budget().seconds - page.seconds)
+    return replace(total, count=max(total.count, len(page.matches)))
 
 
 def _count_in_index(search: SearchQuery) -> int | None:

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -16,7 +17,7 @@ from audit.search.filters import build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.text_index import index_new_turns
 from audit.search.text_query import TextQuery
-from audit.search.walk import Budget, Cursor, Total, TurnPage, count_matches, find_turns
+from audit.search.walk import Budget, Cursor, Total, TurnPage, count_matches, count_with_page, find_turns
 from convengine.server.sessions.models import CeConversationHistory
 from tests.audit.search.records import BEGIN, conversation, turn
 
@@ -93,6 +94,17 @@ def test_turns_of_a_participant_stand_session_by_session() -> None:
     assert find_ids(SearchQuery(participant="+4912", channel="sms")) == [first]
     once = find_turns(SearchQuery(participant="+4912", kind=CONVERSATIONS), None, 9)
     assert [match.conversation_id for match in once.matches] == [newer.pk, older.pk]
+
+
+def test_a_total_is_counted_in_the_time_that_the_page_left() -> None:
+    for number in range(3):
+        turn(number, intent_code="ORDER", status="FAILED")
+    both = SearchQuery(intent="ORDER", status="FAILED")
+    page = find_turns(both, None, 2)
+
+    assert count_with_page(both, replace(page, seconds=-60)) == Total(3, exact=True)
+    assert count_with_page(both, replace(page, seconds=60)) == Total(2, exact=False)
+    assert count_with_page(both, find_turns(both, None, 3)) == Total(3, exact=True)
 
 
 def test_turns_of_a_participant_are_counted_by_columns_of_one_index() -> None:
