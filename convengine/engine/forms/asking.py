@@ -251,6 +251,21 @@ def _says_unknown(words: Sequence[str], own: frozenset[str], language: str) -> b
     return says and (verbs | denials | small | own).issuperset(words)
 
 
+def asks_why(text: str | None, field: Field) -> bool:
+    """True for "why do you need my number?" and "muss das sein?", which only ask what the field is for."""
+    words = _strip_punctuation(text).split()
+    own = frozenset(map(fold_spelling, (*field.spec.words, *field.spec.question))) | _list_kind_names(field.spec.kind)
+    plain = f" {' '.join(words)} "
+    for language in _list_languages() if 0 < len(words) <= _LONGEST_WISH else ():
+        small = own | _list_folded(language, "why_words") | _list_courtesy_words(language)
+        if any(
+            f" {phrase} " in plain and small.issuperset(plain.replace(f" {phrase} ", " ").split())
+            for phrase in _list_folded(language, "why")
+        ):
+            return True
+    return False
+
+
 def _puts_off(text: str | None, field: Field) -> bool:
     """True for "I'll have to find it first" and "reiche ich nach": small words that say that the value comes later."""
     words = _strip_punctuation(text).split()
@@ -674,6 +689,11 @@ def write_needed(field: Field, language: str, *, has_person: bool) -> str:
     texts = get_texts(language)
     needed = _fill(texts["needed"], title=write_title(field, ""))
     return f"{needed} {texts['needed_person']}" if has_person else needed
+
+
+def write_why(field: Field, language: str, question: str) -> str:
+    """What somebody hears who asks what a field is for: that it is needed, or may be left out."""
+    return _fill(get_texts(language)["why_required" if field.required else "why_optional"], question=question)
 
 
 def write_question_for_all(fields: Sequence[Field], language: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import blank_questions, find_form_locale, find_questions, is_small_talk
+from convengine.engine.forms.asking import asks_why, blank_questions, find_form_locale, find_questions, is_small_talk
 from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.extract.day_order import find_earlier_days, is_day_field
 from convengine.engine.forms.form import Form, is_meaningful
@@ -134,7 +134,9 @@ def _add_answer_beside_question(
     field, question = form.field(asked_fields.paths[0]), find_questions(text)
     touched = {item.field for item in extraction.extracted} | {item.field for item in extraction.rejected}
     statement = blank_questions(text)
-    if field is None or field.spec.kind is Kind.TEXT or field.path in touched or not (question and statement.strip()):
+    if field is None or field.path in touched or not (question and statement.strip()):
+        return extraction
+    if field.spec.kind is Kind.TEXT and not asks_why(question, field):
         return extraction
     paths = asked_fields.paths
     others = extract(form, question, asked_paths=paths, missing=missing, situation=situation)

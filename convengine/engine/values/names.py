@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, get_language, list_languages
@@ -13,6 +14,9 @@ _SPELLED_OUT = re.compile(r"\s*[,;:(–-]\s*(?:[^\W\d_][-.\s]+){2,}[^\W\d_]\W*$"
 #: Longest text of one letter with its plural ending: "t's".
 _LONGEST_LETTER = 3
 _EDGES = " \t,;:(–-"
+_MOST_FIRST_NAMES = 2
+#: Longest short form of a weekday.
+_SHORT_DAY = 2
 
 
 def is_name_field(spec: FieldSpec, language: Language) -> bool:
@@ -64,6 +68,33 @@ def is_wording_field(spec: FieldSpec, language: Language) -> bool:
 def has_sentence_word(text: str, language: Language) -> bool:
     """True when a text has a word that sentences have and names have not: "need", "brauche"."""
     return any(language.is_in("sentence_words", token.text) for token in language.read_tokens(text).tokens)
+
+
+def is_named_like_day(text: str, language: Language) -> bool:
+    """True for "peter freitag" and "Tom May", where a name is asked: a surname that is a weekday or a month.
+
+    A sign or a small word between the two says that the day is one: "Tom, Friday", "am Freitag", "any Monday".
+    """
+    tokens = language.read_tokens(text)
+    *first_names, surname = [token.text for token in tokens.tokens] or [""]
+    is_day = len(surname) > _SHORT_DAY and any(
+        surname in (language.slots[slot].values or {}) for slot in ("weekday", "month")
+    )
+    return (
+        is_day
+        and 0 < len(first_names) <= _MOST_FIRST_NAMES
+        and all(after.start - before.end == 1 for before, after in pairwise(tokens.tokens))
+        and all(_may_be_first_name(word, language) for word in first_names)
+    )
+
+
+def _may_be_first_name(word: str, language: Language) -> bool:
+    tables = (
+        "before", "corrections", "corrections_first", "assents", "fillers", "sentence_words", "denials",
+        "conjunctions",
+    )  # fmt: skip
+    is_small = word in language.calendar_starts or language.limits_before.match_start(f"{word} ", 0)
+    return len(word) > 1 and word.isalpha() and not (is_small or any(language.is_in(table, word) for table in tables))
 
 
 def cut_spelling(text: str, language: Language) -> str:

@@ -81,6 +81,22 @@ def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Langu
     return answer[first : last if end < len(text) else len(answer)].strip(_CLOSING)
 
 
+def measure_assent(text: str, language: Language) -> int:
+    """How many characters of an answer only agree to give it: "na gut. Rita Stöger", "if you must: Tom Ball".
+
+    A single word counts with a sign behind it, or in lower case before a capital: "fine Tom Ball", not "Fine Arts".
+    """
+    tokens, phrases, start = language.read_tokens(text), _get_phrase_list(language, "assents"), 0
+    while (size := phrases.match_start(tokens.text, start)) and start + size < len(tokens.text):
+        start += size
+    if not start:
+        return 0
+    index = tokens.offsets.index(start)
+    last, rest = tokens.tokens[index - 1].end, tokens.tokens[index].start
+    is_plain = text[: tokens.tokens[0].end].islower() and (index > 1 or not text[rest].islower())
+    return rest if is_plain or any(not char.isspace() for char in text[last:rest]) else 0
+
+
 def _check_length(spec: FieldSpec, answer: str) -> Reading:
     if spec.format in FORMATS:
         try:

@@ -43,7 +43,10 @@ from convengine.engine.text.compare import blank
 from convengine.engine.text.dates import DATE_AMBIGUOUS
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, has_number, read_value
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
+from convengine.engine.values.language import get_language
 from convengine.engine.values.lone_numbers import is_hedged_number
+from convengine.engine.values.names import is_name_field, is_named_like_day
+from convengine.engine.values.read import list_situations
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -105,6 +108,8 @@ def extract(
     missing = [field.path for field in fields] if missing is None else missing
     situation = add_former_time(reading, [field for field in fields if field.path in missing], situation)
     asked_field = form.field(next(iter(asked_paths))) if len(asked_paths) == 1 else None
+    if name := _read_name_like_day(reading, asked_field, situation):
+        return _validate_candidates(reading, form, [name], [])
     is_place_asked = asks_for_place(asked_field, situation.locale)
     candidates = drop_places(
         reading, list(_list_candidates(reading, form, fields, missing)), is_place_asked=is_place_asked
@@ -146,6 +151,17 @@ def extract(
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
     doubtful = [claim for claim in resolution.doubtful if not _is_answered(form, claim, chosen, asked_paths)]
     return _validate_candidates(reading, form, chosen, doubtful)
+
+
+def _read_name_like_day(reading: Reading, asked_field: Field | None, situation: ReadingSituation) -> Candidate | None:
+    """The asked name of "Tom Friday", which has no day."""
+    languages = [get_language(local.locale) for local in list_situations(situation)]
+    if asked_field is None or asked_field.spec.kind is not Kind.TEXT:
+        return None
+    if not is_name_field(asked_field.spec, languages[0]):
+        return None
+    is_name = any(is_named_like_day(reading.original, language) for language in languages)
+    return read_answer(reading, asked_field, situation) if is_name else None
 
 
 def _is_answered(form: Form, claim: Candidate, chosen: Sequence[Candidate], asked_paths: Collection[str]) -> bool:

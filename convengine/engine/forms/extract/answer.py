@@ -61,6 +61,7 @@ from convengine.engine.values.names import (
     names_other_kind,
 )
 from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal
+from convengine.engine.values.plain import measure_assent
 from convengine.engine.values.reading import NOTHING, Reason
 from convengine.engine.values.unmeant_options import speaks_to_somebody
 
@@ -244,6 +245,8 @@ def _read_free_text(
     if is_wording and (quoted := _QUOTED.search(reading.original)):
         words = next(part for part in quoted.groups() if part).strip()
         return Candidate(field, 0, len(reading.text), words, ANSWER)
+    if not is_wording:
+        start += measure_assent(reading.quote(start, end), get_language(situation.locale))
     text = reading.text[start:end]
     asks = reading.text.rstrip().endswith("?") or ASKS.match(reading.text)
     if not text or asks or KNOWS_NOTHING.match(text) or is_phrase(text, "greetings", "leave"):

@@ -6,7 +6,14 @@ Source: pipeline-2 5.
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import asks_for_options, blank_questions, find_open_fields, is_question, skips_field
+from convengine.engine.forms.asking import (
+    asks_for_options,
+    asks_why,
+    blank_questions,
+    find_open_fields,
+    is_question,
+    skips_field,
+)
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.read_message import (
@@ -164,7 +171,9 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     if session.only_digresses:
         refused = {}
     asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
-    asks = asked_field is not None and asks_for_options(session.user_text, asked_field)
+    asks = asked_field is not None and (
+        asks_for_options(session.user_text, asked_field) or asks_why(session.user_text, asked_field)
+    )
     if asks:
         refused = {}
     names_person = not (fields or refused) and _may_name_person(session, turn, form, asked_field)

@@ -9,6 +9,7 @@ from convengine.engine.forms.asking import (
     DONE,
     INVALID,
     asks_for_options,
+    asks_why,
     find_form_locale,
     find_language,
     find_open_fields,
@@ -22,6 +23,7 @@ from convengine.engine.forms.asking import (
     write_question_for_all,
     write_refusal,
     write_title,
+    write_why,
 )
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form, read_on_no
@@ -252,6 +254,8 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         question = _render(field, INVALID, session, turn, names) or texts["invalid"].format(
             reason=names["reason"], question=ask
         )
+    elif state.asked_field == field.path and asks_why(session.user_text, field):
+        question = _render(field, ASK_AGAIN, session, turn, names) or write_why(field, language, ask)
     elif offered := _offer_again(session, field, locale):
         question = texts["invalid"].format(reason=offered, question=ask)
     elif is_missed and not asks_for_options(session.user_text, field):

@@ -7,7 +7,9 @@ import pytest
 from convengine.engine.forms.asking import (
     asks_for_more,
     asks_for_person,
+    asks_why,
     blank_questions,
+    drops_subject,
     find_language,
     find_open_fields,
     find_questions,
@@ -404,3 +406,33 @@ def test_thanks_behind_a_wish_to_leave_change_nothing(text: str, leaves: bool) -
 )
 def test_an_order_to_forget_what_the_form_is_for_stops_whatever_its_reason(text: str, stops: bool) -> None:
     assert orders_to_stop(text, "Book a visit") is stops
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["what's my number for?", "why on earth do you want my number", "is that really necessary?", "how come",
+     "why tho?", "wofür ist die Nummer?", "wieso wollt ihr das wissen", "muss ich die angeben?",
+     "was machen sie mit meiner Nummer"],
+)  # fmt: skip
+def test_somebody_asks_what_a_field_is_for(text: str) -> None:
+    field = make_form({"phone": {"title": "Telefonnummer", "x-ask": "Your phone number?"}}, "phone").fields[0]
+
+    assert asks_why(text, field)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["why is a taxi so dear?", "0151 2223302", "what for dinner", "warum regnet es", "wozu gibt es den Kurs?", ""],
+)
+def test_other_questions_ask_something_else(text: str) -> None:
+    field = make_form({"phone": {"title": "Telefonnummer", "x-ask": "Your phone number?"}}, "phone").fields[0]
+
+    assert not asks_why(text, field)
+
+
+@pytest.mark.parametrize("text", ["dont have one", "I haven't got one", "don't own one", "hab keine", "hab ich nicht"])
+def test_lacking_something_skips_its_field_and_is_no_wish_to_stop(text: str) -> None:
+    field = make_form({"phone": {"title": "Phone", "x-kind": "phone", "x-ask": "Your phone number?"}}).fields[0]
+
+    assert skips_field(text, field)
+    assert not drops_subject(text, "Join a class")

@@ -5,7 +5,14 @@ import pytest
 from convengine.engine.values import ReadingSituation, read_value
 from convengine.engine.values.field_spec import field_spec
 from convengine.engine.values.language import get_language
-from convengine.engine.values.names import blank_title_stops, find_introduction, has_sentence_word, is_name_field
+from convengine.engine.values.names import (
+    blank_title_stops,
+    find_introduction,
+    has_sentence_word,
+    is_name_field,
+    is_named_like_day,
+)
+from convengine.engine.values.plain import measure_assent
 
 
 @pytest.mark.parametrize(
@@ -121,3 +128,48 @@ def test_how_a_name_is_spelled_and_who_has_it_is_no_part_of_it(text: str, locale
 )
 def test_the_full_stop_of_a_title_ends_no_sentence(text: str, plain: str) -> None:
     assert blank_title_stops(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "is_name"),
+    [
+        ("Sally Monday", "en", True),
+        ("theo may", "en", True),
+        ("Anna Lisa August", "en", True),
+        ("jonas sonntag", "de", True),
+        ("Vera März.", "de", True),
+        ("Sally, Monday", "en", False),
+        ("next Monday", "en", False),
+        ("on Monday", "en", False),
+        ("rather monday", "en", False),
+        ("any Monday", "en", False),
+        ("Monday", "en", False),
+        ("Sally tomorrow", "en", False),
+        ("Vera am Montag", "de", False),
+        ("jeden Montag", "de", False),
+        ("doch Montag", "de", False),
+        ("Jonas morgen", "de", False),
+    ],
+)
+def test_a_surname_may_be_a_weekday_or_a_month(text: str, locale: str, is_name: bool) -> None:
+    assert is_named_like_day(text, get_language(locale)) is is_name
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "rest"),
+    [
+        ("oh very well, Nora Pitt", "en", "Nora Pitt"),
+        ("fine nora pitt", "en", "fine nora pitt"),
+        ("fine Nora Pitt", "en", "Nora Pitt"),
+        ("all right then nora pitt", "en", "nora pitt"),
+        ("ok, if you insist: 4 Elm Row", "en", "4 Elm Row"),
+        ("Great Elm Row 4", "en", "Great Elm Row 4"),
+        ("fair enough", "en", "fair enough"),
+        ("na schön, Emil Rau", "de", "Emil Rau"),
+        ("von mir aus emil rau", "de", "emil rau"),
+        ("ungern, aber Emil Rau", "de", "Emil Rau"),
+        ("Gut Emil", "de", "Gut Emil"),
+    ],
+)
+def test_words_of_assent_are_no_part_of_an_answer(text: str, locale: str, rest: str) -> None:
+    assert text[measure_assent(text, get_language(locale)) :] == rest
