@@ -41,6 +41,10 @@ class MomentContext:
     zone: ZoneInfo | None
     date: DateContext
     is_asked: bool
+    #: The hours that are meant where words leave open which half of the day: "half past two" is in the afternoon.
+    usual_hours: range
+    #: The time that the field holds already, in minutes since midnight.
+    held_time: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,8 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         period=_read_period(situation.known_part) if spec.kind is Kind.DATE else None,
         former=read_day(str(situation.former_values.get(spec.name, ""))),
     )
-    return MomentContext(now, zone, days, situation.is_asked)
+    held_time = read_time_bound(situation.held_times.get(spec.name))
+    return MomentContext(now, zone, days, situation.is_asked, range(*language.calendar["usual_hours"]), held_time)
 
 
 def _read_refused_day(spec: FieldSpec, situation: ReadingSituation) -> date | None:
@@ -129,6 +134,8 @@ def match_moments(text: str, start: int, language: Language, context: MomentCont
     begin = start + language.before_date.match_start(text, start)
     for day in {start: 0, begin: 0}:
         for matched_date in match_dates(text, day, language, context.date):
+            if day + language.before_time.match_start(text, day) > matched_date.end:
+                continue  # "So gegen 11" is no Sunday.
             yield Moment(start, matched_date.end, date=matched_date)
             if not matched_date.is_bare and not matched_date.is_cut:
                 yield from _match_times_after(text, start, matched_date, language, context)
@@ -303,6 +310,17 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known_pa
     return accept(texts[0]) if len(texts) == 1 else offer(texts)
 
 
+def _choose_halves(minutes: Sequence[int], written: int | None, context: MomentContext) -> list[int]:
+    """The times of day that are meant: the one `written`, else the nearest to the one that the field holds, else those
+    within the usual hours, as a moment knows no opening hours. All of them where nothing decides.
+    """
+    if written in minutes:
+        return [written]
+    if context.held_time is not None:
+        return [min(minutes, key=lambda minute: abs(minute - (context.held_time or 0)))]
+    return [minute for minute in minutes if minute // 60 in context.usual_hours] or list(minutes)
+
+
 def _allows_time(minute: int, first: int | None, last: int | None) -> bool:
     if first is not None and last is not None and first > last:  # Over midnight: 20:00 to 04:00.
         return minute >= first or minute <= last
@@ -356,16 +374,21 @@ def _refuse_half(days: tuple[date, ...], minutes: tuple[int, ...], moment: Momen
 
 
 def _narrow_moments(
-    spec: FieldSpec, starts: list[datetime], context: MomentContext, written: int | None = None
+    spec: FieldSpec,
+    starts: list[datetime],
+    context: MomentContext,
+    written: int | None = None,
 ) -> Reading:
-    """The only moment within the bounds; of several, those at the minute `written`."""
+    """The only moment within the bounds; of several, those at the times of day that are meant."""
     first = read_moment_bound(spec.minimum, context.now, is_last=False)
     last = read_moment_bound(spec.maximum, context.now, is_last=True)
     allowed = [start for start in starts if (first is None or start >= first) and (last is None or start <= last)]
     if not allowed:
         return _refuse_bounds(_format_moment(starts[0], context), first, last)
-    as_written = [start for start in allowed if start.hour * 60 + start.minute == written]
-    texts = [text for start in as_written or allowed for text in _list_offsets(start, context)]
+    minutes = {start: start.hour * 60 + start.minute for start in allowed}
+    meant = _choose_halves(list(dict.fromkeys(minutes.values())), written, context)
+    chosen = [start for start in allowed if minutes[start] in meant]
+    texts = [text for start in chosen for text in _list_offsets(start, context)]
     if not texts:
         return refuse(Reason.INVALID_TIME, time=allowed[0].isoformat(timespec="minutes"))
     return accept(texts[0]) if len(texts) == 1 else offer(texts)

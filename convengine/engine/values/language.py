@@ -14,6 +14,8 @@ from convengine.engine.values.tokens import Spelling, TokenText, fold_text, toke
 Json = Any
 #: The language of a blank locale.
 DEFAULT = "en"
+#: Names of days and months from this length on are read with a typing error.
+_LONG_NAME = 6
 _FILES = ("calendar", "numbers", "words", "say")
 
 
@@ -76,7 +78,9 @@ class Language:
             for left in self._list_compound_words(first):
                 for right in self._list_compound_words(second):
                     table.setdefault(left + right, f"{left} {right}")
-        return Spelling(table)
+        groups = (*self.calendar["weekdays"], *self.calendar["months"])
+        names = [word for group in groups if len(word := fold_text(group[0])) >= _LONG_NAME]
+        return Spelling(table, names, [fold_text(word) for word in self.calendar["no_typing_errors"]])
 
     def _list_compound_words(self, table: str) -> list[str]:
         listed = self.calendar[table]

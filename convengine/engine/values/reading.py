@@ -118,6 +118,8 @@ class ReadingSituation:
     known_part: str = ""
     #: By the name of a date field: the day that it holds already (`YYYY-MM-DD`).
     held_days: Mapping[str, str] = field(default_factory=dict)
+    #: By the name of a date-time field that the message may change: the time that it holds (`HH:MM`).
+    held_times: Mapping[str, str] = field(default_factory=dict)
     #: By the name of a date field: the day of the date field before it, which is over by then: arrival, departure.
     earlier_days: Mapping[str, str] = field(default_factory=dict)
     #: By the name of a field: its value in the form that was done before, for "the same day" and "same number".

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’‘ʼ][^\W\d_]+)*|[^\w\s]|_")
@@ -13,6 +13,8 @@ _DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": 
 #: Signs that never say anything.
 _SILENT = frozenset("!?()[]{}\"'`´“”„‚‘’«»…*_;|~^\\")
 _BETWEEN_DIGITS = frozenset(".,:/-")
+#: Shorter words have no typing errors, and so many words are remembered with theirs.
+_SHORTEST_TYPO, _MOST_CORRECTED = 5, 10_000
 
 
 @dataclass(frozen=True)
@@ -82,16 +84,34 @@ def _read_sign(sign: str, matches: list[re.Match[str]], index: int) -> str:
     return sign
 
 
-class Spelling:
-    """Replaces usual misspellings and abbreviations, one or several tokens at a time."""
+def _is_typo(word: str, name: str) -> bool:
+    """True for one letter too many, missing or wrong inside the name, and for two letters that changed places."""
+    from rapidfuzz.distance import OSA
 
-    def __init__(self, table: Mapping[str, str]) -> None:
+    if word[0] != name[0] or OSA.distance(word, name, score_cutoff=1) > 1:
+        return False
+    return word[-1] == name[-1] or sorted(word) == sorted(name)
+
+
+class Spelling:
+    """Replaces usual misspellings and abbreviations, one or several tokens at a time, and typing errors in names.
+
+    `names`: long words, such as weekdays. `other_words`: words that are like one of them and mean something else.
+    """
+
+    def __init__(
+        self, table: Mapping[str, str], names: Collection[str] = (), other_words: Collection[str] = ()
+    ) -> None:
+        self._names = sorted(names)
+        self._known = frozenset((*names, *other_words))
+        self._corrected: dict[str, str] = {}
         self._table = {tuple(key.split(" ")): tuple(value.split(" ")) for key, value in table.items()}
         self._longest = max(map(len, self._table), default=0)
         self._starts = frozenset(key[0] for key in self._table)
 
     def correct(self, tokens: list[Token]) -> list[Token]:
         """The tokens as the tables spell them."""
+        tokens = [self._correct_name(token) for token in tokens]
         if self._starts.isdisjoint(token.text for token in tokens):
             return tokens
         corrected: list[Token] = []
@@ -104,6 +124,18 @@ class Spelling:
                 corrected.append(Token(word, own.start, own.end) if own else Token(word, *whole))
             index += size
         return corrected
+
+    def _correct_name(self, token: Token) -> Token:
+        """The token as the only name that it is one typing error away from: "sammstag", "wendesday"."""
+        word = token.text
+        if len(word) < _SHORTEST_TYPO or word in self._known or (word,) in self._table or not word.isalpha():
+            return token
+        if word not in self._corrected:
+            if len(self._corrected) > _MOST_CORRECTED:
+                self._corrected.clear()
+            alike = [name for name in self._names if _is_typo(word, name)]
+            self._corrected[word] = alike[0] if len(alike) == 1 else word
+        return replace(token, text=self._corrected[word])
 
     def _find(self, tokens: list[Token], index: int) -> tuple[int, tuple[str, ...]]:
         if tokens[index].text in self._starts:

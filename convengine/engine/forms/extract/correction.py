@@ -116,11 +116,18 @@ def read_correction(
     """
     if not held or form.problem:
         return None
+    situation = replace(situation, held_times=_find_held_times(form, held))
     return (
         _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
         or _read_change(form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry)
         or _read_introduced_names(form, text, held, situation, asked_path)
     )
+
+
+def _find_held_times(form: Form, held: Mapping[str, Json]) -> dict[str, str]:
+    """The times (`HH:MM`) of the moments that the fields hold, by path: a change is near them."""
+    moments = ((field.path, held.get(field.path)) for field in form.leaves if field.spec.kind is Kind.DATE_TIME)
+    return {path: value[11:16] for path, value in moments if isinstance(value, str)}
 
 
 def _read_change(

@@ -44,6 +44,7 @@ from convengine.engine.values import (
 )
 from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.choices import stem_words
+from convengine.engine.values.date_times import add_known_hours
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import (
     find_introduction,
@@ -287,6 +288,8 @@ def _make_candidate(reading: Reading, field: Field, start: int, end: int, value:
 
 def _choose_value(reading: Reading, candidates: list[Candidate], situation: ReadingSituation) -> Candidate:
     """The last of several values if it corrects the others: "Friday, no, Saturday"."""
+    if moment := _join_halves(candidates, situation, reading):
+        return moment
     last = candidates[-1]
     others = [candidate for candidate in candidates if candidate.value != last.value]
     gaps = [reading.quote(other.end, last.start) for other in others]
@@ -297,6 +300,28 @@ def _choose_value(reading: Reading, candidates: list[Candidate], situation: Read
         return next(candidate for candidate in candidates if candidate.problem is None)
     words = reading.quote(candidates[0].start, last.end)
     return replace(last, start=candidates[0].start, value=words, problem=AMBIGUOUS, data={"candidates": valid})
+
+
+def _join_halves(candidates: Sequence[Candidate], situation: ReadingSituation, reading: Reading) -> Candidate | None:
+    """The moment whose only day and only time stand apart: "on the 16th, but at 11 o'clock"."""
+    days, times = (
+        [candidate for candidate in candidates if candidate.problem == reason]
+        for reason in (Reason.TIME_MISSING, Reason.DATE_MISSING)
+    )
+    if len(candidates) != 2 or len(days) != 1 or len(times) != 1 or not days[0].data.get("date"):
+        return None
+    (day,), (time,) = days, times
+    if not reading.quote(*sorted((day.start, day.end, time.start, time.end))[1:3]).strip():
+        return None  # The grammar would have read them together: "1 May at 9:30 am utc".
+    local = replace(situation, known_part=_write_known_day(day.data), is_asked=True)
+    value = read_value(time.field.spec, reading.quote(time.start, time.end), local)
+    start, end = min(day.start, time.start), max(day.end, time.end)
+    return _make_candidate(reading, time.field, start, end, value) if value.has_value or value.candidates else None
+
+
+def _write_known_day(data: Mapping[str, Json]) -> str:
+    """The known part of a moment that a refusal names: the day, and the hours that are meant on it."""
+    return add_known_hours(data["date"], data["hours"]) if "hours" in data else str(data["date"])
 
 
 def keep_filled_fields(

@@ -188,12 +188,12 @@ def test_the_day_after_from_is_an_arrival_but_no_appointment() -> None:
     assert find_values([appointment], "any day from 11 December", situation) == []
 
 
-def test_ten_uhr_is_in_the_morning_and_three_uhr_is_asked_back() -> None:
+def test_ten_uhr_is_in_the_morning_and_three_uhr_in_the_afternoon() -> None:
     pickup = field_spec("pickup", {"type": "string", "format": "date-time"})
     situation = ReadingSituation(NOW, "Europe/Berlin", "de-DE")
 
     assert read_value(pickup, "morgen um 10 Uhr", situation).value == "2026-11-25T10:00:00+01:00"
-    assert len(read_value(pickup, "morgen um 3 Uhr", situation).candidates) == 2
+    assert read_value(pickup, "morgen um 3 Uhr", situation).value == "2026-11-25T15:00:00+01:00"
 
 
 @pytest.mark.parametrize("text", ["-", "…", "?!", "...", "👍", "", " "])

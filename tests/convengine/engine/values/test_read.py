@@ -165,8 +165,44 @@ def test_a_date_time_has_its_offset() -> None:
     assert read({"format": "date-time"}, "5 July 2027 at 3pm").value == "2027-07-05T15:00:00+02:00"
 
 
-def test_tomorrow_at_3_is_asked_back_without_bounds() -> None:
-    assert len(read({"format": "date-time"}, "tomorrow at 3").candidates) == 2
+@pytest.mark.parametrize(
+    ("text", "locale", "time"),
+    [
+        ("tomorrow at 3", "en-GB", "15:00"),
+        ("tomorrow at half past two", "en-GB", "14:30"),
+        ("tomorrow at 9", "en-GB", "09:00"),
+        ("tomorrow at 11", "en-GB", "11:00"),
+        ("tomorrow at 5", "en-GB", "17:00"),
+        ("tomorrow at 12", "en-GB", "12:00"),
+        ("morgen um 9", "de-DE", "09:00"),
+        ("morgen um 8", "de-DE", "08:00"),
+        ("morgen halb drei", "de-DE", "14:30"),
+        ("morgen um viertel vor eins", "de-DE", "12:45"),
+        ("morgen um 3 Uhr", "de-DE", "15:00"),
+    ],
+)
+def test_the_usual_hours_say_which_half_of_the_day_a_moment_is_in(text: str, locale: str, time: str) -> None:
+    assert read({"format": "date-time"}, text, replace(BERLIN, locale=locale)).value == f"2026-11-25T{time}:00+01:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("tomorrow at 8", "en-GB"),
+        ("tomorrow at half past six", "en-GB"),
+        ("tomorrow at 7", "en-GB"),
+        ("morgen um 7", "de-DE"),
+        ("morgen um halb sieben", "de-DE"),
+    ],
+)
+def test_a_moment_is_asked_back_where_both_halves_of_the_day_are_usual(text: str, locale: str) -> None:
+    assert len(read({"format": "date-time"}, text, replace(BERLIN, locale=locale)).candidates) == 2
+
+
+def test_the_time_that_a_field_holds_says_which_half_of_the_day_is_meant() -> None:
+    evening = replace(BERLIN, held_times={"f": "20:30"})
+
+    assert read_value(field_spec("f", {"format": "date-time"}), "tomorrow at 9", evening).value[11:16] == "21:00"
 
 
 def test_the_bounds_of_a_date_time_leave_one() -> None:
@@ -184,15 +220,15 @@ def test_a_date_and_a_time_may_come_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("answer", "value"),
     [
-        ("3pm", "2026-11-27T15:00:00+01:00"),
-        ("in the afternoon", "2026-11-27T15:00:00+01:00"),
-        ("pm", "2026-11-27T15:00:00+01:00"),
+        ("7pm", "2026-11-27T19:00:00+01:00"),
+        ("in the evening", "2026-11-27T19:00:00+01:00"),
+        ("pm", "2026-11-27T19:00:00+01:00"),
         ("half past four in the afternoon", "2026-11-27T16:30:00+01:00"),
         ("Saturday at 3pm", "2026-11-28T15:00:00+01:00"),
     ],
 )
 def test_the_half_of_the_day_answers_which_of_two_moments_is_meant(answer: str, value: str) -> None:
-    local = replace(BERLIN, known_part="2026-11-27T03:00")
+    local = replace(BERLIN, known_part="2026-11-27T07:00")
 
     assert read({"format": "date-time"}, answer, local).value == value
     assert len(read({"format": "date-time"}, "Saturday", local).candidates) == 2

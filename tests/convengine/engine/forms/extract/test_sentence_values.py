@@ -707,3 +707,31 @@ def test_a_number_beside_a_day_or_a_time_counts_people(text: str, locale: str, v
     guests = {"type": "integer", "title": "Personen" if locale == "de-DE" else "Number of people", "maximum": 8}
 
     assert get_values(read(text, locale=locale, schema={"guests": guests, **schema})) == values
+
+@pytest.mark.parametrize(
+    ("text", "locale", "when"),
+    [
+        ("for the van on 1 December, but at 11 o'clock please", "en-GB", "2026-12-01T11:00:00+00:00"),
+        ("Saturday if possible, at 11am", "en-GB", "2026-11-28T11:00:00+00:00"),
+        ("at 4pm if that's ok, on Friday", "en-GB", "2026-11-27T16:00:00+00:00"),
+        ("auch am 1.12. aber um 11 Uhr", "de-DE", "2026-12-01T11:00:00+00:00"),
+        ("am Samstag wenn es geht, so gegen 11 Uhr", "de-DE", "2026-11-28T11:00:00+00:00"),
+        ("wendesday at 4pm", "en-GB", "2026-11-25T16:00:00+00:00"),
+        ("on the 3rd of decmeber at 10am", "en-GB", "2026-12-03T10:00:00+00:00"),
+        ("sammstag 10 uhr", "de-DE", "2026-11-28T10:00:00+00:00"),
+        ("am 3. dezmber um 10 uhr", "de-DE", "2026-12-03T10:00:00+00:00"),
+        ("donerstag um halb drei", "de-DE", "2026-11-26T14:30:00+00:00"),
+    ],
+)
+def test_a_moment_may_have_its_halves_apart_and_a_typing_error(text: str, locale: str, when: str) -> None:
+    schema = {"when": {"type": "string", "format": "date-time", "x-min": "today"}, "name": {"type": "string"}}
+
+    for asked in ("when", "name"):
+        assert get_values(read(text, asked=asked, locale=locale, schema=schema))["when"] == when
+
+
+@pytest.mark.parametrize(("text", "locale"), [("a knickerbocker sundae", "en-GB"), ("ein alter Jaguar", "de-DE")])
+def test_words_that_are_like_a_day_name_none(text: str, locale: str) -> None:
+    schema = {"when": {"type": "string", "format": "date-time"}, "day": {"type": "string", "format": "date"}}
+
+    assert not read(text, locale=locale, schema=schema).extracted
