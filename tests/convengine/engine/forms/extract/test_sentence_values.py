@@ -708,6 +708,7 @@ def test_a_number_beside_a_day_or_a_time_counts_people(text: str, locale: str, v
 
     assert get_values(read(text, locale=locale, schema={"guests": guests, **schema})) == values
 
+
 @pytest.mark.parametrize(
     ("text", "locale", "when"),
     [
