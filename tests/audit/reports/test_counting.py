@@ -64,6 +64,18 @@ def help_desk() -> None:
         CeOutputSchema.objects.create(intent_code="CARD", state_code="COLLECT", json_schema=CARD_FORM)
 
 
+@pytest.fixture(autouse=True)
+def _number_records_from_1() -> None:
+    """The numbers of PostgreSQL go on from those of other tests, and a recount walks over all of them in batches."""
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        for model in (CeConversationHistory, CeMcpUserFeedback):
+            cursor.execute("SELECT pg_get_serial_sequence(%s, %s)", [model._meta.db_table, model._meta.pk.column])
+            # Taken back with the transaction of the test.
+            cursor.execute(f"ALTER SEQUENCE {cursor.fetchone()[0]} RESTART")
+
+
 CARD_FORM = {
     "type": "object",
     "properties": {"number": {"type": "string", "pattern": "^[0-9]{4}$"}, "colour": {"type": "string"}},
