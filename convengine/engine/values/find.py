@@ -38,7 +38,7 @@ from convengine.engine.values.durations import match_durations, read_length, tak
 from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.headcounts import CHILD, PERSON, PLACES, counts_groups, counts_people, find_headcounts
 from convengine.engine.values.language import Language, PhraseSet, get_language
-from convengine.engine.values.lone_numbers import tells_of_other_number
+from convengine.engine.values.lone_numbers import is_coming_age, tells_of_other_number
 from convengine.engine.values.numbers import (
     PIECE,
     Amount,
@@ -82,6 +82,8 @@ _FULL_CLOCK = re.compile(r"\d : \d\d $")
 _DENIAL_REACH = 4
 #: How many words a verb in the past covers.
 _SUBJECT_REACH = 6
+#: How many words before an occasion may say that something is for it: "for my little daughter's 18th birthday".
+_PURPOSE_REACH = 6
 #: Minutes of an hour.
 _MINUTES = 60
 #: The priority of the days of a range.
@@ -254,6 +256,7 @@ def _find_moments(
 ) -> Iterator[_Found]:
     local = replace(situation, is_asked=False)
     context = make_moment_context(spec, local, language)
+    is_past = context.date.past and not context.date.is_birthday
     position = 0
     for start in list_calendar_starts(tokens, language):
         if start < position or _is_glued(text, tokens, start):
@@ -274,10 +277,17 @@ def _find_moments(
                 language,
                 is_paired=spec.is_paired,
                 is_start=_is_start(spec, language) or _is_followed_by_length(tokens, moment.end, language),
+                is_past=is_past,
                 own_words=frozenset(spec.words),
                 is_deadline=_is_deadline(spec, [token.text for token in tokens.tokens], language),
             )
-            or _is_other_subject(tokens, start, language)
+            or _is_other_subject(
+                tokens,
+                start,
+                language,
+                is_past=is_past,
+                is_plain=_asks_plainly(spec, language),
+            )
         ):
             yield _Found(*_find_part(spec, moment, tokens), spec.name, reading, 2)
 
@@ -403,8 +413,9 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
             return False
     if moment.date and not is_clause_end:
         words = text[moment.date.start : moment.date.end].split()
-        if moment.date.is_weak or not language.ambiguous.isdisjoint(words):
-            return False
+        is_dated = words[0].isdigit() and language.is_in("start_leads", following)
+        if moment.date.is_weak or not (is_dated or language.ambiguous.isdisjoint(words)):
+            return False  # "3 may come", and not "on 14 march from 6pm"
     if (
         moment.time
         and moment.date is None
@@ -459,18 +470,33 @@ def _asks_question(tokens: TokenText, language: Language) -> bool:
     return not is_offer and language.is_in("question_words", tokens.tokens[0].text)
 
 
-def _is_other_subject(tokens: TokenText, start: int, language: Language) -> bool:
-    """True when a word of the clause shows that the time belongs to another subject: "I was there on Monday"."""
+def _is_other_subject(
+    tokens: TokenText, start: int, language: Language, *, is_past: bool = False, is_plain: bool = False
+) -> bool:
+    """True when a word of the clause shows that the time belongs to another subject: "I was there on Monday".
+
+    `is_past`: the day of something that is over is asked for. `is_plain`: "Which day?" is asked, so that the day of
+    what something is for is meant: "for my daughter's 18th birthday on 14 March".
+    """
     index = tokens.offsets.index(start)
     for position in range(index - 1, max(-1, index - 1 - _SUBJECT_REACH), -1):
         token, following = tokens.tokens[position], tokens.tokens[position + 1]
         if following.start - token.end > 1:
             return False
+        if is_past and language.is_in("past_of_subject", token.text):
+            continue
         if language.is_in("other_subject", token.text) and not language.is_in("occasions", following.text):
             # "For a birthday on 14 November" says when it is.
-            is_occasion = position > 0 and tokens.tokens[position - 1].text in get_tables(language).indefinite_articles
-            return not is_occasion
+            before = [token.text for token in tokens.tokens[max(0, position - _PURPOSE_REACH) : position]]
+            is_occasion = before[-1:] != [] and before[-1] in get_tables(language).indefinite_articles
+            is_purpose = is_plain and any(language.is_in("occasion_leads", word) for word in before)
+            return not (is_occasion or is_purpose)
     return False
+
+
+def _asks_plainly(spec: FieldSpec, language: Language) -> bool:
+    """True for "Which day?" and "What time do you start?", and not for "When shall we collect it?"."""
+    return all(language.is_in("plain_day_words", fold_text(word)) for word in (*spec.words, *spec.question))
 
 
 def _find_part(spec: FieldSpec, moment: Moment, tokens: TokenText) -> tuple[int, int]:
@@ -546,6 +572,7 @@ def _is_limited(
     *,
     is_paired: bool = False,
     is_start: bool = False,
+    is_past: bool = False,
     own_words: frozenset[str] = frozenset(),
     is_deadline: bool = False,
 ) -> bool:
@@ -564,6 +591,8 @@ def _is_limited(
         if limit and not own_words.isdisjoint(text[position - limit : position].split()):
             continue  # "By 20 May" where "Ready by" is asked for.
         if is_start and limit and language.is_in("start_leads", text[position - limit : position]):
+            continue
+        if is_past and limit and language.is_in("past_of_subject", text[position - limit : position]):
             continue
         if (
             limit
@@ -719,6 +748,9 @@ def _find_amounts(
         if reading.outcome is not Outcome.REFUSED or reading.reason is Reason.OUT_OF_BOUNDS:
             # "For two" is no time of day.
             amounts.append(_Found(*tokens.position(start, amount.end), spec.name, reading, 1 if counts else 5))
+    if _YEAR in own and len(starts) > 1:  # "17, about to turn 18"
+        starts_of_ages = {token.start: offset for token, offset in zip(tokens.tokens, tokens.offsets, strict=True)}
+        amounts = [item for item in amounts if not is_coming_age(tokens, starts_of_ages[item.start], language)]
     # Of "two adults and a child, so 3", the sum counts and not its parts.
     if starts and _sums_up(tokens, starts[-1], spec, situation, language):
         total = _find_total(spec, tokens, starts[-1], situation, language)

@@ -9,6 +9,8 @@ from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation
 from convengine.engine.values.tokens import Token, TokenText
 
+#: The unit of ages.
+_YEAR = "year"
 #: Longer answers tell a story.
 _MAX_WORDS = 20
 #: Letters and signs beside a number that make it part of something else: "B12", "4/5", "3-4".
@@ -56,6 +58,8 @@ def _find_in_language(spec: FieldSpec, text: str, situation: ReadingSituation, l
             return NOTHING
         end = amount.noun_end or amount.end
         numbers.append((start, end, take_amount(spec, amount, tables)))
+    if _YEAR in list_field_units(spec, tables):
+        numbers = [number for number in numbers if not is_coming_age(tokens, number[0], language)] or numbers
     if len(numbers) != 1 or len(tokens.tokens) > _MAX_WORDS:
         return NOTHING
     start, end, reading = numbers[0]
@@ -64,6 +68,22 @@ def _find_in_language(spec: FieldSpec, text: str, situation: ReadingSituation, l
         return NOTHING
     asks = text.rstrip().endswith("?") and not _is_guess(text, tokens, first, last, language)
     return NOTHING if asks or _is_unmeant(tokens, language) else reading
+
+
+def is_coming_age(tokens: TokenText, start: int, language: Language) -> bool:
+    """True for the 16 of "15 but nearly 16": words of its clause say that somebody is not that old yet."""
+    index = tokens.offsets.index(start)
+    first, last = index, index
+    while first and not _ends_clause_before(tokens.tokens, first, language):
+        first -= 1
+    while last + 1 < len(tokens.tokens) and not _ends_clause_before(tokens.tokens, last + 1, language):
+        last += 1
+    return any(language.is_in("coming_ages", token.text) for token in tokens.tokens[first : last + 1])
+
+
+def _ends_clause_before(listed: list[Token], index: int, language: Language) -> bool:
+    gap = listed[index].start - listed[index - 1].end
+    return gap > 1 or language.is_in("denial_stops", listed[index].text)
 
 
 def _is_article(words: str, values: tuple[object, ...]) -> bool:

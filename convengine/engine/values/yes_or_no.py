@@ -18,6 +18,8 @@ MAX_LENGTH = 200
 _MAX_WORDS = 12
 #: How many words before a phrase may deny it.
 _DENIAL_REACH = 3
+#: A no in fewer words may correct the last answer.
+_FEWEST_DECLINING = 2
 #: Longest answer behind "just", in words.
 _MAX_LIMITED = 5
 #: Longest answer that says a question as a statement, in words.
@@ -45,6 +47,8 @@ def read_yes_or_no(
         value = _read_around(text, tokens, language)
     if value is None and situation.is_asked:
         value = _read_behind_question(text, language)
+    if value is None and situation.is_asked and _declines_in_first_clause(spec, text, tokens, language):
+        value = False
     if value is None and situation.is_asked:
         value = _read_opposite(spec, text, language)
     if value is None and situation.is_asked and _denies_thing(spec, text, tokens, language):
@@ -259,6 +263,30 @@ def _confirms_in_first_clause(clause: str, words: list[str], language: Language)
     if language.read_tokens(clause).text.strip() not in plain or not opposite.isdisjoint(words):
         return False
     return not any(language.is_in("changes", word) for word in words)
+
+
+def _declines_in_first_clause(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "no rush, normal is fine": a no in more than one word, and then words that take nothing back.
+
+    They name neither what was asked nor a day or a number, and do not deny either.
+    """
+    first, *others = _CLAUSE.split(text)
+    words = [token.text for token in tokens.tokens]
+    plain = _get_phrases(language, "plain_answers").phrases
+    clause = language.read_tokens(first)
+    rest = words[len(clause.tokens) :]
+    if not others or "?" in text or len(words) > _MAX_WORDS or not plain.isdisjoint(rest):
+        return False
+    if len(clause.tokens) < _FEWEST_DECLINING or _read(first, clause, language, is_field=True) is not False:
+        return False
+    own = {stem for word in spec.words for stem in stem_words(fold_text(word), language)}
+    names_own = any(not own.isdisjoint(stem_words(word, language)) for word in rest)
+    return not names_own and not any(
+        word[0].isdigit()
+        or _names_day(word, language)
+        or any(language.is_in(table, word) for table in ("changes", "denials"))
+        for word in rest
+    )
 
 
 def _read_opposite(spec: FieldSpec, text: str, language: Language) -> bool | None:

@@ -106,3 +106,29 @@ def test_a_guess_is_no_time_where_a_number_is_asked_for() -> None:
     assert is_hedged_number("around 15", situation)
     assert not is_hedged_number("at 15", situation)
     assert not is_hedged_number("3pm", situation)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "age"),
+    [
+        ("17 but nearly 18", "en-GB", 17),
+        ("17, about to turn 18", "en-GB", 17),
+        ("he is 17, turning 18 in May", "en-GB", 17),
+        ("well she's 17 but she'll be 18 soon", "en-GB", 17),
+        ("15, soon to be 16", "en-GB", "OUT_OF_BOUNDS"),
+        ("then I sign up my sister, she is 19", "en-GB", 19),
+        ("17, werd aber bald 18", "de-DE", 17),
+        ("ich bin 17, werde im Mai 18", "de-DE", 17),
+        ("15 aber fast 16", "de-DE", "OUT_OF_BOUNDS"),
+        ("dann meld ich halt meinen bruder an, der ist 19", "de-DE", 19),
+        ("na gut, dann meine mutter, die ist 48", "de-DE", 48),
+    ],
+)
+def test_an_age_that_is_to_come_is_none(text: str, locale: str, age: int | str) -> None:
+    question = "How old is the participant?" if locale == "en-GB" else "Wie alt sind Sie?"
+    title = "Age" if locale == "en-GB" else "Alter"
+    field = {"type": "integer", "minimum": 16, "maximum": 99, "title": title, "x-ask": question}
+    form = Form({"type": "object", "properties": {"age": field}})
+    extraction = extract(form, text, asked_paths=["age"], situation=ReadingSituation(NOW, "Europe/London", locale))
+
+    assert [item.value for item in extraction.extracted] + [item.reason for item in extraction.rejected] == [age]

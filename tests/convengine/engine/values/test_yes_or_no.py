@@ -456,3 +456,31 @@ def test_who_collects_wants_no_delivery(text: str, locale: str, value: bool | No
     spec = field_spec("delivery", {"type": "boolean", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("no rush, normal is fine", "en-GB", False),
+        ("not in a hurry, standard will do", "en-GB", False),
+        ("there is no rush. the usual service", "en-GB", False),
+        ("it can wait", "en-GB", False),
+        ("no need, the slow one is enough", "en-GB", False),
+        ("no rush, but I would like express", "en-GB", None),
+        ("no rush, express please", "en-GB", None),
+        ("no rush, Friday", "en-GB", None),
+        ("no problem, go ahead", "en-GB", None),
+        ("no idea, you decide", "en-GB", None),
+        ("keine Eile, normal reicht", "de-DE", False),
+        ("das hat Zeit", "de-DE", False),
+        ("nicht nötig, die normale reicht", "de-DE", False),
+        ("keine Eile, aber express wär gut", "de-DE", None),
+        ("nicht eilig, Freitag", "de-DE", None),
+        ("kein Problem, machen Sie ruhig", "de-DE", None),
+    ],
+)
+def test_a_no_may_begin_with_why_the_thing_is_not_needed(text: str, locale: str, value: bool | None) -> None:
+    question = "Möchten Sie Express?" if locale == "de-DE" else "Would you like express?"
+    spec = field_spec("express", {"type": "boolean", "title": "Express", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value

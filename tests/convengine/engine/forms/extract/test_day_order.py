@@ -242,3 +242,68 @@ def test_a_weekday_is_no_birthday_and_the_country_orders_its_numbers(
     extraction = extract(PATIENT, text, asked_paths=["born"], missing=["born", "day", "time"], situation=situation)
 
     assert {item.field: item.value for item in extraction.extracted} == values
+
+
+@pytest.mark.parametrize(
+    ("locale", "question", "text", "day"),
+    [
+        ("en-GB", "Which day?", "the room for my daughters 18th birthday on 5 december from 6pm", "2026-12-05"),
+        ("en-GB", "Which day?", "a room for our 25th wedding anniversary on the 5th of december", "2026-12-05"),
+        ("en-GB", "For which date?", "a table for his 40th birthday on 5 december", "2026-12-05"),
+        ("en-GB", "Which day?", "the room on 5 may from 6pm", "2027-05-05"),
+        ("en-GB", "Which day?", "my 18th birthday is on 5 december", None),
+        ("en-GB", "When will you pick it up?", "a cake for my son's 5th birthday on 5 december", None),
+        ("de-DE", "An welchem Tag?", "der saal für den 18. geburtstag meiner tochter am 5. dezember", "2026-12-05"),
+        ("de-DE", "Wann?", "zum 60. geburtstag meiner mutter am samstag den 5.12.", "2026-12-05"),
+        ("de-DE", "Wann holen Sie ab?", "eine torte für den 5. geburtstag meines sohns am 5. dezember", None),
+        ("de-DE", "An welchem Tag?", "am 18. geburtstag meiner tochter", None),
+    ],
+)
+def test_the_day_of_an_event_counts_where_something_is_for_it_and_only_the_day_is_asked(
+    locale: str, question: str, text: str, day: str | None
+) -> None:
+    title = "Day" if locale == "en-GB" else "Tag"
+    field = {"type": "string", "format": "date", "title": title, "x-ask": question}
+    form = Form({"type": "object", "properties": {"date": field}})
+    situation = ReadingSituation(datetime(2026, 11, 24, 10, tzinfo=ZoneInfo("Europe/Berlin")), "Europe/Berlin", locale)
+
+    extraction = extract(form, text, situation=situation)
+
+    assert {finding.field: finding.value for finding in extraction.extracted}.get("date") == day
+
+
+LOSS: dict[str, dict[str, Any]] = {
+    "en-GB": {
+        "day": {"type": "string", "format": "date", "x-min": "today-30d", "x-max": "today"},
+        "part": {"type": "string", "enum": ["Morning", "Afternoon", "Night"]},
+    },
+    "de-DE": {
+        "day": {"type": "string", "format": "date", "x-min": "today-30d", "x-max": "today"},
+        "part": {"type": "string", "enum": ["Morgens", "Mittags", "Nacht"]},
+    },
+}
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+@pytest.mark.parametrize(
+    ("locale", "text", "day", "part"),
+    [
+        ("en-GB", "I left my bag in the bus last night", "2026-11-23", "Night"),
+        ("en-GB", "it was late last night", "2026-11-23", "Night"),
+        ("en-GB", "I lost my keys this morning", "2026-11-24", "Morning"),
+        ("en-GB", "it got lost yesterday afternoon", "2026-11-23", "Afternoon"),
+        ("en-GB", "I bought it yesterday", None, None),
+        ("de-DE", "das war gestern mittag", "2026-11-23", "Mittags"),
+        ("de-DE", "letzte nacht hab ich mein handy verloren", "2026-11-23", "Nacht"),
+        ("de-DE", "vorgestern nacht im taxi", "2026-11-22", "Nacht"),
+        ("de-DE", "gestern gekauft, heute verloren", None, None),
+    ],
+)
+def test_a_day_that_is_over_is_told(locale: str, text: str, day: str | None, part: str | None, is_asked: bool) -> None:
+    form = Form({"type": "object", "properties": LOSS[locale]})
+    situation = ReadingSituation(datetime(2026, 11, 24, 10, tzinfo=ZoneInfo("Europe/Berlin")), "Europe/Berlin", locale)
+
+    extraction = extract(form, text, asked_paths=["day"] if is_asked else (), situation=situation)
+    values = {finding.field: finding.value for finding in extraction.extracted}
+
+    assert (values.get("day"), values.get("part")) == (day, part)
