@@ -7,15 +7,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import asks_why, blank_questions, find_form_locale, find_questions, is_small_talk
-from convengine.engine.forms.extract import Extraction, Rejected, extract
+from convengine.engine.forms.asking import (
+    asks_why,
+    blank_questions,
+    find_form_locale,
+    find_open_fields,
+    find_questions,
+    is_phrase,
+    is_small_talk,
+)
+from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.day_order import find_earlier_days, is_day_field
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.sentence_values import read_name_alone
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.former_values import find_former_values
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.phrases.form_words import get_form_words
+from convengine.engine.phrases.matching import get_phrase_index
+from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.prompts.select import choose_template
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -25,7 +37,10 @@ from convengine.engine.turn.rows import Classifier, OutputSchema, PromptTemplate
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, ReadingSituation, blank_denials, has_number
+from convengine.engine.values import Kind, ReadingSituation, blank_denials, denies, has_number
+from convengine.engine.values.language import get_language
+from convengine.engine.values.names import is_name_field
+from convengine.engine.values.reading import Reason
 
 Json = Any
 _SLOTS = ("pending_slot", "pendingSlot")
@@ -117,7 +132,46 @@ def extract_fields(session: Session, turn: Turn, form: Form, asked_fields: Asked
     extraction = extract(form, text, asked_paths=asked_fields.paths, missing=missing, situation=situation)
     if session.digression is None and asked_fields.is_question:
         extraction = _add_answer_beside_question(form, text, extraction, asked_fields, missing, situation)
+        extraction = _add_name_beside_question(session, turn, form, extraction, asked_fields, situation)
     return _add_earlier_values(extraction, earlier_extraction)
+
+
+def _add_name_beside_question(
+    session: Session,
+    turn: Turn,
+    form: Form,
+    extraction: Extraction,
+    asked_fields: AskedFields,
+    situation: ReadingSituation,
+) -> Extraction:
+    """The extraction, and if it has nothing, a name that is the whole message: "Kevin Maurer" at a yes or no.
+
+    It is for the only open text that must be filled and takes a name. No word of it is one of a phrase, a title or an
+    option.
+    """
+    asked_field, text = form.field(asked_fields.paths[0]), session.user_text or ""
+    is_read = extraction.extracted or any(item.reason != Reason.NOT_AN_OPTION for item in extraction.rejected)
+    if is_read or asked_field is None or asked_field.spec.kind is Kind.TEXT:
+        return extraction
+    texts = [field for field in find_open_fields(form, session.context) if field.spec.kind is Kind.TEXT]
+    fields = [field for field in texts if field.required]
+    if len(fields) != 1 or not is_name_field(fields[0].spec, get_language(situation.locale)):
+        return extraction
+    if is_phrase(text, "greetings", "thanks", "leave") or denies(text, situation):
+        return extraction
+    reading = Reading(text)
+    name = read_name_alone(reading, fields[0], situation)
+    if name is None or get_phrase_index(turn.snapshot).match(text) or _names_own_words(session, turn, text):
+        return extraction
+    return Extraction((Extracted(name.field.path, name.value, reading.span(name.start, name.end), name.by),))
+
+
+def _names_own_words(session: Session, turn: Turn, text: str) -> bool:
+    """True when a word is one of a title or an option of the form."""
+    words = get_form_words(turn.snapshot).get(code(session.intent))
+    return words is not None and any(
+        words.has(word) for language in detect_languages(text) for word in read_telling_words(text, language)
+    )
 
 
 def _add_answer_beside_question(

@@ -520,6 +520,9 @@ def find_inclusion(text_before: str, situation: ReadingSituation) -> tuple[bool,
             start, end = tokens.position(len(tokens.text) - size, len(tokens.text))
             if text_before[end:].strip():
                 continue  # "No, with Kitchen & Co."
+            conditions = _get_phrases(language, "conditions")
+            if any(conditions.match_start(tokens.text, offset) for offset in tokens.offsets):
+                return None  # "If I need a helmet"
             before = tokens.text[: len(tokens.text) - size].split(" ")[:-1]
             no_words = _count_leading_no(tokens, language)
             if before[no_words : no_words + 1] and before[no_words] in language.words["yes_no"]["subjects"]:

@@ -333,9 +333,10 @@ def _add_whole_answer(
         if answer is None or answer.problem or answer.end - answer.start < len(reading.text):
             return candidates
         return [answer]
-    if (answer is None or (answer.problem and answer.problem not in _OWN_REFUSALS)) and not candidates:
+    is_own = answer is not None and (answer.problem in _OWN_REFUSALS or _is_hour(answer))
+    if (answer is None or (answer.problem and not is_own)) and not candidates:
         accepted = [other for path in others if (other := _read_for_other(reading, form, path, situation, field))]
-        if len(accepted) == 1:
+        if len(accepted) == 1 and not _may_be_moment(reading, form, accepted[0], others, situation):
             return accepted
     touched = [claim for claim in candidates if answer and claim.start < answer.end and answer.start < claim.end]
     is_same = answer is not None and all(claim.yields and _covers(claim, answer) for claim in touched)
@@ -356,6 +357,21 @@ def _add_whole_answer(
     if field.spec.kind is Kind.NUMBER:
         touched = [claim for claim in touched if has_number(reading.quote(claim.start, claim.end), situation)]
     return [*(claim for claim in candidates if claim not in touched), answer]  # "Friday, 10 I guess"
+
+
+def _is_hour(answer: Candidate) -> bool:
+    """True for "one" where a time is asked for: one in the morning or in the afternoon."""
+    return answer.field.spec.kind is Kind.TIME and bool(answer.data.get("candidates"))
+
+
+def _may_be_moment(
+    reading: Reading, form: Form, accepted: Candidate, others: Collection[str], situation: ReadingSituation
+) -> bool:
+    """True for a bare number that may be the hour or the day that is still open, and no amount: "3"."""
+    open_fields = [field for path in others if (field := form.field(path)) is not None]
+    moments = [field for field in open_fields if field.spec.kind in (Kind.TIME, Kind.DATE, Kind.DATE_TIME)]
+    is_bare = is_numeric(accepted.field) and reading.original.strip().isdigit()
+    return is_bare and any(read_answer(reading, field, situation) is not None for field in moments)
 
 
 def _is_only_number(reading: Reading, claim: Candidate, situation: ReadingSituation) -> bool:

@@ -28,6 +28,7 @@ from convengine.engine.forms.extract.language import (
     YES,
 )
 from convengine.engine.forms.extract.negated_or_hypothetical import begins_with_negation, is_negated_or_hypothetical
+from convengine.engine.forms.extract.place_names import asks_for_place
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.typed_values import identifies, takes_money
 from convengine.engine.forms.form import Field
@@ -63,6 +64,7 @@ from convengine.engine.values.names import (
 from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal
 from convengine.engine.values.plain import measure_assent
 from convengine.engine.values.reading import NOTHING, Reason
+from convengine.engine.values.tokens import fold_text
 from convengine.engine.values.unmeant_options import speaks_to_somebody
 
 #: Longest text that is reported as a rejected value.
@@ -84,6 +86,8 @@ _CLAUSE = re.compile(r"[,;!–]+(?!\d)|(?<!\d)\.(?=\s)|\s-\s|\n+|\s[:;]-?[)(D]")
 _MOST_CLAUSES = 4
 #: Kinds of values that are whole clauses: "first thing, 9".
 _SAID_IN_CLAUSES = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.NUMBER, Kind.MONEY)
+#: Digits of a number that names no place.
+_LONGEST_COUNT = 2
 #: Maximum number of words in a name, an id or an address.
 _LONGEST = 8
 
@@ -239,6 +243,11 @@ def _read_free_text(
         return None
     if knows_no_value(whole, field):
         return None
+    is_count = (whole.isdigit() and len(whole) <= _LONGEST_COUNT) or (
+        fold_text(whole) in get_language(situation.locale).number_words
+    )
+    if is_count and asks_for_place(field, situation.locale):
+        return None  # "3" is no place.
     if any(read_opening(whole, locale) is not None for locale in locales) and has_only_fillers([whole], situation):
         return None  # "Yes now it's right"
     is_wording = is_wording_field(field.spec, get_language(situation.locale))

@@ -45,7 +45,7 @@ from convengine.engine.values import (
 from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.date_times import add_known_hours
-from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.language import Language, get_language, list_languages
 from convengine.engine.values.names import (
     find_introduction,
     find_introduction_of_other,
@@ -82,6 +82,7 @@ _FEWEST_NAMES, _MOST_NAMES, _SHORTEST_NAME = 2, 4, 3
 _MOST_SMALL_NAMES = 2
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 _CAPITAL_WORDS = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]*(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*){0,3}")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LAST_WORD = re.compile(r"\s+(\w+)\s*$")
 _EDGES = " \t\r\n.,;:!?…–-"
 
@@ -102,9 +103,15 @@ def read_sentence_values(
     typed = sort_fields(form, (field for field in fields if field.spec.kind not in _NOT_SOUGHT))
     spans = find_values(list_specs(form, typed), reading.original, situation) if typed else []
     spans = [span for span in spans if not _passes(reading, span, situation)]
+    things = [field for field in fields if field.spec.kind is Kind.YES_NO]
+    included = list(read_inclusions(reading, things, situation))
+    asks_text = any(field.spec.kind is Kind.TEXT and field.path in preferred_paths[0] for field in fields)
+    values = [*(_to_text_span(reading, span) for span in spans), *((item.start, item.end) for item in included)]
+    others = [] if asks_text else [field for field in things if all(item.field is not field for item in included)]
     candidates = [
         *_assign_spans(reading, spans, typed, situation, preferred_paths),
-        *read_inclusions(reading, [field for field in fields if field.spec.kind is Kind.YES_NO], situation),
+        *included,
+        *_read_named_things(reading, others, situation, values),
     ]
     candidates.sort(key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
@@ -139,6 +146,65 @@ def read_inclusions(reading: Reading, fields: Sequence[Field], situation: Readin
             yield Candidate(mention.field, mention.start - size, mention.end, includes, VALUE)
         elif size := find_addition(reading.text[mention.end :], situation):
             yield Candidate(mention.field, mention.start, mention.end + size, True, VALUE)
+
+
+def _read_named_things(
+    reading: Reading, fields: Sequence[Field], situation: ReadingSituation, values: Sequence[tuple[int, int]]
+) -> Iterator[Candidate]:
+    """Yes to a thing that a clause wishes for by its name, beside other values and small words: "we need it on Friday,
+    with a double lesson", "am Donnerstag bräuchte ich eine Doppelstunde".
+    """
+    mentions = find_mentions(reading, fields) if fields else []
+    taken = [*values, *((mention.start, mention.end) for mention in mentions)]
+    for mention in mentions:
+        begin, end = reading.clause(mention.start)
+        if mention.cut or reading.is_question(mention.start):
+            continue
+        before = _list_words_beside(reading, begin, mention.start, taken)
+        after = _list_words_beside(reading, mention.end, end, taken)
+        behind_value = max((last for _, last in taken if begin <= last <= mention.start), default=begin)
+        lead = [fold_text(word) for word in _WORD.findall(reading.quote(behind_value, mention.start))]
+        if any(
+            _wishes_only(
+                mention.field,
+                [*before, *after],
+                lead,
+                get_language(local.locale),
+                is_beside_value=any(begin <= first and last <= end for first, last in values),
+            )
+            for local in list_situations(situation)
+        ):
+            yield Candidate(mention.field, mention.start, mention.end, True, VALUE)
+
+
+def _list_words_beside(reading: Reading, start: int, end: int, values: Sequence[tuple[int, int]]) -> list[str]:
+    """The words of a part of the message that belong to none of the values."""
+    parts, position = [], start
+    for first, last in sorted(values):
+        if start <= first and last <= end:
+            parts.append(reading.quote(position, max(position, first)))
+            position = max(position, last)
+    return [fold_text(word) for part in (*parts, reading.quote(position, end)) for word in _WORD.findall(part)]
+
+
+def _wishes_only(
+    field: Field, words: Sequence[str], lead: Sequence[str], language: Language, *, is_beside_value: bool
+) -> bool:
+    """True when the words around the name of a thing are small or the question's, and lead to nothing else.
+
+    "Breakfast" and "the breakfast" alone are no wish, and neither is "do we need breakfast". `lead`: the words directly
+    before the name.
+    """
+    own = {stem for word in field.spec.question for stem in stem_words(fold_text(word), language)}
+    last = next((word for word in reversed(lead) if not language.is_in("things_articles", word)), "")
+    if any(language.is_in(table, last) for table in ("possessives", "leads_of_other_things")):
+        return False
+    if words and language.is_in("question_verbs", words[0]):
+        return False
+    is_wish = is_beside_value or any(language.is_in("wishing_words", word) for word in words)
+    return is_wish and all(
+        language.is_in("wish_words", word) or own.issuperset(stem_words(word, language)) for word in words
+    )
 
 
 def _assign_spans(
@@ -542,6 +608,20 @@ def read_listed_name(
     ):
         return None
     return _read_part(reading, names[0], situation, *listed[0])
+
+
+def read_name_alone(reading: Reading, field: Field, situation: ReadingSituation) -> Candidate | None:
+    """The name of a person that is the whole message, "Kevin Maurer", where another field is asked for."""
+    end = len(reading.text.rstrip(_EDGES))
+    start = len(reading.text) - len(reading.text.lstrip())
+    if "?" in reading.text or not _is_written_as_name(reading, start, end, (), situation):
+        return None
+    words = [fold_text(word) for word in reading.quote(start, end).split()]
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        if any(word in language.calendar_starts or word in language.number_words for word in words):
+            return None
+    return _read_part(reading, field, situation, start, end)
 
 
 def _is_written_as_name(

@@ -10,15 +10,13 @@ from convengine.engine.forms.asking import (
     asks_for_options,
     asks_why,
     blank_questions,
-    find_open_fields,
     is_question,
     skips_field,
 )
-from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
+from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.read_message import (
     AskedFields,
-    describe_situation,
     extract_fields,
     extract_values,
     find_asked_fields,
@@ -59,9 +57,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, denies
-from convengine.engine.values.language import get_language
-from convengine.engine.values.names import has_sentence_word, is_name_field
+from convengine.engine.values import Kind
 
 Json = Any
 #: Session fields that collecting may change.
@@ -69,8 +65,6 @@ COLLECT_FIELDS = FACT_FIELDS | {
     "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",
     "digression",
 }  # fmt: skip
-#: How many words a name may have.
-_MOST_NAMES = 4
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
 
@@ -176,8 +170,7 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     )
     if asks:
         refused = {}
-    names_person = not (fields or refused) and _may_name_person(session, turn, form, asked_field)
-    session = note_fields_read(session, turn, fields, refused.values(), is_answer=not (asks or names_person))
+    session = note_fields_read(session, turn, fields, refused.values(), is_answer=not asks)
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
         session = session.without_context("mcp")
@@ -194,20 +187,6 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     )
     _audit_status(session, turn, row)
     return session
-
-
-def _may_name_person(session: Session, turn: Turn, form: Form, asked_field: Field | None) -> bool:
-    """True for "Alan Crewe" where a number is asked and the name is still open: it is no miss, and not sure enough."""
-    text, situation = (session.user_text or "").strip(" .!"), describe_situation(session, turn, form)
-    language, words = get_language(situation.locale), text.replace(".", " ").split()
-    if asked_field is None or asked_field.spec.kind is Kind.TEXT or not 1 < len(words) <= _MOST_NAMES:
-        return False
-    if not all(word.isalpha() and word[:1].isupper() for word in words):
-        return False
-    if denies(text, situation) or has_sentence_word(text, language):
-        return False
-    open_fields = find_open_fields(form, session.context)
-    return any(field.spec.kind is Kind.TEXT and is_name_field(field.spec, language) for field in open_fields)
 
 
 def _answers_beside_question(session: Session, form: Form, asked_fields: AskedFields) -> bool:

@@ -1,15 +1,19 @@
 """A message beside the open question: one that is answered there, or one that leaves for a person (R110, R112)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.asking import (
     asks_for_options,
     asks_for_person,
+    find_form_locale,
     find_questions,
+    is_phrase,
     is_question,
     tells_about_user,
 )
+from convengine.engine.forms.extract.place_names import asks_for_text
 from convengine.engine.forms.form import Field, get_form, is_meaningful
 from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.read_message import describe_situation, find_value
@@ -18,6 +22,7 @@ from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_ac
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import Classification, classify, order_classifiers
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.words import fold
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, Lifecycle, PolicyDecision, RoutingDecision
@@ -25,6 +30,8 @@ from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE, UNKNOWN
 from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, Reason, read_value
+from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.names import has_sentence_word
 
 #: Fewest telling words of a statement that answers a free-text field.
 _FEWEST_WORDS = 3
@@ -154,8 +161,21 @@ def _says_more(session: Session, turn: Turn, row: rows.Classifier) -> bool:
         return True  # "We need the baby seat"
     language = detect_languages(f"{row.pattern} {session.user_text}")[0]
     known = {word.term for word in read_telling_words(row.pattern, language)}
-    terms = [word.term for word in read_telling_words(session.user_text, language)]
+    words = read_telling_words(session.user_text, language)
+    terms = [word.term for word in words]
+    if field.required and len(known) > 1 and asks_for_text(field, find_form_locale(session, turn)):
+        others = [word.text for word in words if word.term not in known]
+        if len(terms) - len(others) == 1 and _names_only(session.user_text or "", others):
+            return True  # "The airport", where "How much is a taxi to the airport?" is a question
     return len(terms) >= _FEWEST_WORDS and sum(term in known for term in terms) * 2 < len(terms)
+
+
+def _names_only(text: str, others: Sequence[str]) -> bool:
+    """True for a thing by its name, "to Heathrow Airport": no sentence, and no other word without a capital."""
+    written = {fold(word) for word in text.split() if word[:1].isupper()}
+    plain = " ".join(word for word in text.split() if not is_phrase(word.strip(",.!"), "courtesies"))
+    is_sentence = any(has_sentence_word(plain, get_language(code)) for code in list_languages())
+    return written.issuperset(others) and not is_sentence
 
 
 def _chooses_option(session: Session, turn: Turn) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.read_message import AskedFields, extract_fields
 from convengine.engine.turn.session import Exchange
-from tests.builders import make_classifier, make_schema, make_session, make_snapshot, make_turn
+from tests.builders import make_classifier, make_intent, make_schema, make_session, make_snapshot, make_turn
 
 ABSENCE = make_schema(
     "ABSENCE", {"day": {"type": "string", "format": "date"}, "reason": {"type": "string", "enum": ["ill", "away"]}}
@@ -57,3 +57,66 @@ def test_the_answer_beside_a_question_is_read(text: str, values: dict[str, int])
     found = extract_fields(session, turn, get_form(turn.snapshot, STAY), asked)
 
     assert {finding.field: finding.value for finding in found.extracted} == values
+
+
+QUESTIONS = {
+    "double": {"type": "boolean", "title": "Double lesson", "x-ask": "Shall it be a double lesson?"},
+    "seats": {"type": "integer", "title": "Seats", "x-ask": "How many seats?"},
+    "day": {"type": "string", "format": "date", "title": "Day"},
+    "kind": {"enum": ["Blue Room", "Garden"], "title": "Kind"},
+    "name": {"type": "string", "title": "Name", "x-ask": "Your name?"},
+}
+FORM = make_schema("LESSON", QUESTIONS)
+BESIDE = make_classifier("LESSON_Q1", "Is Mister Miller the teacher?", rule_type="PHRASE")
+
+
+@pytest.mark.parametrize("asked", ["double", "seats", "day", "kind"])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Kevin Maurer", "Kevin Maurer"),
+        ("Graham Peel.", "Graham Peel"),
+        ("Petra von der Heide", "Petra von der Heide"),
+        ("Anne-Marie O'Neill", "Anne-Marie O'Neill"),
+        ("Selin Acar", "Selin Acar"),
+        ("Dr. Ines Kahle", "Dr. Ines Kahle"),
+        ("kevin maurer", None),
+        ("Kevin", None),
+        ("Kevin Miller", None),
+        ("Kevin Maurer?", None),
+        ("Good Morning", None),
+        ("Thank You", None),
+        ("No Idea", None),
+        ("Next Week", None),
+        ("Garden Party", None),
+        ("Not Me", None),
+        ("Just Two", None),
+        ("I Wonder", None),
+        ("Guten Morgen", None),
+        ("Vielen Dank", None),
+        ("Lieber Morgen", None),
+    ],
+)
+def test_a_name_beside_another_question_is_kept(asked: str, text: str, name: str | None) -> None:
+    turn = make_turn(make_snapshot(FORM, BESIDE, make_intent("LESSON_Q1", returns=True)))
+    session = make_session(user_text=text, intent="LESSON")
+    found = extract_fields(session, turn, get_form(turn.snapshot, FORM), AskedFields((asked,), is_question=True))
+
+    assert {item.field: item.value for item in found.extracted}.get("name") == name
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"street": {"type": "string", "title": "Street"}},
+        {"child": {"type": "string", "title": "Name of the child"}},
+        {"note": {"type": "string", "title": "Note"}},
+    ],
+)
+def test_a_name_that_may_be_another_text_is_not_taken(more: dict[str, object]) -> None:
+    form = make_schema("LESSON", QUESTIONS | more)
+    turn = make_turn(make_snapshot(form))
+    session = make_session(user_text="Kevin Maurer", intent="LESSON")
+    found = extract_fields(session, turn, get_form(turn.snapshot, form), AskedFields(("double",), is_question=True))
+
+    assert found.extracted == ()

@@ -1,9 +1,11 @@
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from convengine.engine.forms.extract import extract
 from convengine.engine.forms.extract.answer import read_answer, says_no_name, verb_goes_on
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Field, Form
@@ -195,3 +197,34 @@ def test_the_point_of_a_day_ends_no_clause() -> None:
     found = read_answer(Reading("schön, dann am 1. September"), form.fields[0], german)
 
     assert found is None or found.value == "2026-09-01"
+
+
+RIDE = {
+    "type": "object",
+    "properties": {
+        "to": {"type": "string", "title": "Destination", "x-ask": "Where would you like to go?"},
+        "time": {"type": "string", "format": "time", "title": "Time"},
+        "people": {"type": "integer", "title": "Passengers", "minimum": 1, "maximum": 8},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "missing", "values"),
+    [
+        ("to", "3", ["to", "people"], {"people": 3}),
+        ("to", "three", ["to", "people"], {"people": 3}),
+        ("to", "3", ["to", "time", "people"], {}),
+        ("to", "3 Mill Lane", ["to", "people"], {"to": "3 Mill Lane"}),
+        ("to", "4am", ["to", "time", "people"], {"time": "04:00"}),
+        ("time", "one", ["time", "people"], {}),
+        ("people", "one", ["people"], {"people": 1}),
+    ],
+)
+def test_a_bare_number_is_no_place_and_a_doubtful_hour_is_no_count(
+    asked: str, text: str, missing: list[str], values: dict[str, object]
+) -> None:
+    situation = replace(SITUATION, locale="en-GB")
+    extraction = extract(Form(RIDE), text, asked_paths=[asked], missing=missing, situation=situation)
+
+    assert {finding.field: finding.value for finding in extraction.extracted} == values

@@ -736,3 +736,68 @@ def test_words_that_are_like_a_day_name_none(text: str, locale: str) -> None:
     schema = {"when": {"type": "string", "format": "date-time"}, "day": {"type": "string", "format": "date"}}
 
     assert not read(text, locale=locale, schema=schema).extracted
+
+
+def make_things(titles: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    things = {name: {"type": "boolean", "title": title, "x-ask": ask} for name, (title, ask) in titles.items()}
+    return things | {
+        "day": {"type": "string", "format": "date", "title": "Day"},
+        "time": {"type": "string", "format": "time", "title": "Time"},
+    }
+
+
+THINGS = {
+    "en-GB": make_things(
+        {
+            "double": ("Double lesson", "Shall it be a double lesson?"),
+            "helmet": ("Helmet", "Do you need a helmet?"),
+            "alcohol": ("Alcohol", "Will alcohol be served?"),
+            "breakfast": ("Breakfast", "Would you like breakfast?"),
+        }
+    ),
+    "de-DE": make_things(
+        {
+            "double": ("Doppelstunde", "Soll es eine Doppelstunde sein?"),
+            "helmet": ("Helm", "Brauchen Sie einen Helm?"),
+            "breakfast": ("Frühstück", "Möchten Sie Frühstück?"),
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "values"),
+    [
+        ("en-GB", "I'd like to book a double lesson for Monday", {"double": True}),
+        ("en-GB", "double lesson thursday 4pm", {"double": True}),
+        ("en-GB", "a helmet and breakfast please", {"helmet": True, "breakfast": True}),
+        ("en-GB", "we will serve alcohol, from 6pm", {"alcohol": True}),
+        ("en-GB", "on Thursday there will be alcohol", {"alcohol": True}),
+        ("en-GB", "with breakfast on Thursday, no alcohol", {"breakfast": True, "alcohol": False}),
+        ("en-GB", "yes there will be wine", {}),
+        ("en-GB", "what is a double lesson?", {}),
+        ("en-GB", "at breakfast on Thursday", {}),
+        ("en-GB", "my helmet is broken", {}),
+        ("en-GB", "a double lesson would be too long", {}),
+        ("en-GB", "a double lesson or a single one on Thursday", {}),
+        ("en-GB", "I'd like a quote for a double lesson", {}),
+        ("en-GB", "if I need a helmet I will say so", {}),
+        ("en-GB", "I had a double lesson on Thursday", {}),
+        ("en-GB", "I want to cancel the double lesson", {}),
+        ("de-DE", "ich bräuchte am Donnerstag um 16 Uhr eine Doppelstunde", {"double": True}),
+        ("de-DE", "eine Doppelstunde hätte ich gern am Donnerstag", {"double": True}),
+        ("de-DE", "am Donnerstag eine Doppelstunde, ohne Frühstück", {"double": True, "breakfast": False}),
+        ("de-DE", "Helm und Frühstück bitte", {"helmet": True, "breakfast": True}),
+        ("de-DE", "eine Doppelstunde ist mir zu lang", {}),
+        ("de-DE", "ich habe eine Doppelstunde am Donnerstag", {}),
+        ("de-DE", "zum Frühstück am Donnerstag", {}),
+        ("de-DE", "letztes Mal hatte ich eine Doppelstunde", {}),
+        ("de-DE", "wenn ich eine Doppelstunde brauche, melde ich mich", {}),
+        ("de-DE", "eine Auskunft zur Doppelstunde", {}),
+        ("de-DE", "mein Helm ist kaputt", {}),
+    ],
+)
+def test_who_wishes_for_a_thing_by_its_name_says_yes(locale: str, text: str, values: dict[str, bool]) -> None:
+    read_values = get_values(read(text, locale=locale, schema=THINGS[locale]))
+
+    assert {name: value for name, value in read_values.items() if isinstance(value, bool)} == values

@@ -244,3 +244,37 @@ def test_an_option_of_another_open_field_asks_for_nobody(text: str, leaves: bool
     session, _ = run(text, CALLS, ASKED_PERSON, MORE, ANSWER, form, **LOCKED)
 
     assert (session.intent == "PERSON") is leaves
+
+
+FARE = make_classifier("FAQ", "How much is a taxi to the airport?", rule_type="PHRASE", classifier_id=20)
+PRICES = make_classifier("FAQ", "What are your prices?", rule_type="PHRASE", classifier_id=21)
+PETS = make_classifier("FAQ", "Dürfen Hunde im Taxi mitfahren?", rule_type="PHRASE", classifier_id=22)
+
+
+@pytest.mark.parametrize(
+    ("text", "digresses"),
+    [
+        ("the airport", False),
+        ("to the airport please", False),
+        ("Heathrow Airport", False),
+        ("how much is a taxi to the airport", True),
+        ("how much to the airport", True),
+        ("the airport?", True),
+        ("a taxi to the airport", True),
+        ("prices", True),
+        ("your prices please", True),
+        ("ein Hund", False),
+        ("dürfen Hunde im Taxi mit?", True),
+    ],
+)
+def test_a_thing_that_a_question_names_among_others_answers_the_text_that_was_asked_for(
+    text: str, digresses: bool
+) -> None:
+    properties = {"where": {"type": "string", "title": "Destination"}}
+    form = make_schema("ORDER", properties, state_code="COLLECT", schema_id=5)
+    context = {"dialogue": {"asked_field": "where", "last_schema": 5}}
+    scores = make_config("Phrases/MIN_SCORE", "0.1")
+
+    session, _ = run(text, FARE, PRICES, PETS, ANSWER, form, scores, **LOCKED, context=context)
+
+    assert (session.digression is not None) is digresses
