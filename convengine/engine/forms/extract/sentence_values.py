@@ -619,7 +619,11 @@ def read_name_alone(reading: Reading, field: Field, situation: ReadingSituation)
     words = [fold_text(word) for word in reading.quote(start, end).split()]
     for local in list_situations(situation):
         language = get_language(local.locale)
-        if any(word in language.calendar_starts or word in language.number_words for word in words):
+        is_described = any(
+            language.is_in("no_name_beginnings", words[0].removesuffix(ending))
+            for ending in map(fold_text, language.words["adjective_endings"])
+        )
+        if is_described or any(word in language.calendar_starts or word in language.number_words for word in words):
             return None
     return _read_part(reading, field, situation, start, end)
 

@@ -5,7 +5,15 @@ import pytest
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.read_message import AskedFields, extract_fields
 from convengine.engine.turn.session import Exchange
-from tests.builders import make_classifier, make_intent, make_schema, make_session, make_snapshot, make_turn
+from tests.builders import (
+    make_classifier,
+    make_config,
+    make_intent,
+    make_schema,
+    make_session,
+    make_snapshot,
+    make_turn,
+)
 
 ABSENCE = make_schema(
     "ABSENCE", {"day": {"type": "string", "format": "date"}, "reason": {"type": "string", "enum": ["ill", "away"]}}
@@ -120,3 +128,15 @@ def test_a_name_that_may_be_another_text_is_not_taken(more: dict[str, object]) -
     found = extract_fields(session, turn, get_form(turn.snapshot, form), AskedFields(("double",), is_question=True))
 
     assert found.extracted == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["Kleiner Hund", "Rote Rosen", "Schöne Grüße", "Ganzer Tag", "Zwei Hunde", "Herr Wolf"]
+)
+def test_a_noun_with_its_adjective_is_no_german_name(text: str) -> None:
+    form = make_schema("LESSON", QUESTIONS)
+    turn = make_turn(make_snapshot(form, make_config("Session/LOCALE", "de-DE")))
+    session = make_session(user_text=text, intent="LESSON")
+    found = extract_fields(session, turn, get_form(turn.snapshot, form), AskedFields(("double",), is_question=True))
+
+    assert [item.value for item in found.extracted] == (["Herr Wolf"] if text == "Herr Wolf" else [])
