@@ -1,5 +1,6 @@
-"""Rows that are made once a process and copied afterwards: a release costs more than most tests that begin with one."""
+"""Rows that are made once or twice a process, then copied: a release costs more than most tests that begin with one."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
@@ -25,21 +26,26 @@ class _Table:
     rows: set[tuple[str, ...]]
 
 
-def make_once(make: Callable[Given, None]) -> Callable[Given, None]:
-    """Copy the rows that a function made before, where it finds the configuration that it found then.
+def make_rarely(make: Callable[Given, None]) -> Callable[Given, None]:
+    """Copy the rows that a function made before of the same JSON, where it finds the configuration that it found then.
 
     What it changes must depend on nothing else. The text of the head counts every write to the tables of the
     configuration, so equal texts mean equal rows. Who changed them in between, has a draft open, or is making a release
-    has the rows made anew.
+    has the rows made anew. Rows are kept when they are made for the second time: many are made only once.
     """
-    scripts: dict[tuple[str, str], list[str]] = {}
+    seen = set()
+    scripts: dict[tuple[str, str, str], list[str]] = {}
 
     @wraps(make)
     def make_or_copy(*args: Given.args, **kwargs: Given.kwargs) -> None:
         found = head.read()
-        if found is None or args or kwargs or find_working_copy() or change_set.current():
+        key = connection.vendor, found or "", json.dumps([args, kwargs])
+        if found is None or find_working_copy() or change_set.current():
             make(*args, **kwargs)
-        elif script := scripts.get((connection.vendor, found)):
+        elif key not in seen:
+            seen.add(key)
+            make(*args, **kwargs)
+        elif script := scripts.get(key):
             with transaction.atomic(), connection.cursor() as cursor:
                 # PostgreSQL takes all of them in one message.
                 for statement in ["; ".join(script)] if connection.vendor == "postgresql" else script:
@@ -47,7 +53,7 @@ def make_once(make: Callable[Given, None]) -> Callable[Given, None]:
         else:
             before = read_tables()
             make(*args, **kwargs)
-            scripts[connection.vendor, found] = list(_list_statements(before, read_tables()))
+            scripts[key] = list(_list_statements(before, read_tables()))
 
     return make_or_copy
 

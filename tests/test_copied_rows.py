@@ -9,7 +9,7 @@ from audit.integrity.verify_all import verify_all
 from config_admin.models import CeIntent, CeResponse
 from config_admin.releases.change_set import change_set
 from tests.api import Caller
-from tests.copied_rows import make_once, read_tables
+from tests.copied_rows import make_rarely, read_tables
 from tests.threads import travel_desk
 from tests.worlds import create_help_desk
 
@@ -19,9 +19,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 @pytest.mark.parametrize("make", [create_help_desk, travel_desk])
 def test_copied_rows_are_those_that_were_made(make: Callable[[], None]) -> None:
     made: list[None] = []
-    make_or_copy = make_once(lambda: made.append(make.__wrapped__()))  # type: ignore[attr-defined]
+    make_or_copy = make_rarely(lambda: made.append(make.__wrapped__()))  # type: ignore[attr-defined]
     found = []
-    for _ in range(3):
+    for _ in range(4):
         with transaction.atomic():
             make_or_copy()
             found.append(read_tables())
@@ -29,14 +29,14 @@ def test_copied_rows_are_those_that_were_made(make: Callable[[], None]) -> None:
             assert Caller().say("hours")["payload"]["value"] == "Nine to five."
             transaction.set_rollback(True)
 
-    assert len(made) == 1
-    assert found[0] == found[1] == found[2]
+    assert len(made) == 2
+    assert found[1] == found[2] == found[3]
 
 
 def test_rows_are_made_where_the_configuration_is_another_one() -> None:
     made: list[int] = []
 
-    @make_once
+    @make_rarely
     def make() -> None:
         with change_set():
             made.append(CeIntent.objects.create(intent_code=f"I{len(made)}", description="one").pk)

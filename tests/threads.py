@@ -19,7 +19,7 @@ from config_admin.models import (
 from config_admin.releases.change_set import change_set
 from convengine.server.sessions.models import CeConversation
 from tests.api import make_key
-from tests.copied_rows import make_once
+from tests.copied_rows import make_rarely
 
 #: In seconds.
 HOUR, DAY = 3600.0, 86400.0
@@ -72,7 +72,7 @@ class Participant:
         return [f"{one['from']}>{one['to']}" for one in self.stages(answer, "SESSION_LIFECYCLE")]
 
 
-@make_once
+@make_rarely
 def travel_desk() -> None:
     """TRIP is planned and shown for review; VISA asks a question; REFUND waits for a yes; HOURS is answered."""
     with change_set(reason="a travel desk"):

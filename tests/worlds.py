@@ -2,10 +2,10 @@
 
 from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CePolicy, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
-from tests.copied_rows import make_once
+from tests.copied_rows import make_rarely
 
 
-@make_once
+@make_rarely
 def create_help_desk() -> None:
     """A help desk of two intents, a policy, a rule, and an answer for each."""
     with change_set(reason="a desk"):

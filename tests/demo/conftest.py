@@ -18,7 +18,7 @@ from convengine.server.extensions import registry as registered
 from convengine.server.extensions.registry import Registry
 from convengine.server.wiring import OutsideWorld
 from tests.api import Caller, make_key
-from tests.copied_rows import make_once
+from tests.copied_rows import make_rarely
 from tests.demo.newcomer import Demo, newcomer
 from tests.live.processes import free_port
 
@@ -42,7 +42,7 @@ def install_helpdesk(folder: Path, settings: Any) -> Iterator[Registry]:
         wiring.engine.cache_clear()
 
 
-@make_once
+@make_rarely
 def load_rows() -> None:
     """Its rows. They are judged once, in test_configuration."""
     with pytest.MonkeyPatch.context() as patched:

@@ -40,6 +40,7 @@ from tests.config_admin.flows.test_page import sent_by as sent_by_flow
 from tests.config_admin.flows.test_reading import FULL
 from tests.config_admin.topics.builders import make_topic
 from tests.convengine.server.admin_site.test_rights import addresses, rows
+from tests.copied_rows import make_rarely
 
 pytestmark = pytest.mark.django_db
 WHY = {"reason": "Because", "post": "yes", "confirmed": "1"}
@@ -48,18 +49,26 @@ POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_t
 NAMES = {"code": "CREDIT", "title": "Credit"}
 
 
+@make_rarely
+def make_rows() -> None:
+    """A row that was changed, a topic and a flow."""
+    row = a_response(exact_text="We open at nine.", priority=10)
+    make_topic()
+    create_flow(FULL, author="ada", reason="begin")
+    with change_set("ADMIN", None, "A change to take back"):
+        m.CeResponse.objects.filter(pk=row.pk).update(description="later")
+
+
 class World:
     """What the ways need: an administrator, a key, a file, and rows to change."""
 
     def __init__(self, client: Client, folder: Path) -> None:
         self.client = client
         self.folder = folder
-        self.row = a_response(exact_text="We open at nine.", priority=10)
-        make_topic()
-        create_flow(FULL, author="ada", reason="begin")
-        self.first = head.newest()
-        with change_set("ADMIN", None, "A change to take back"):
-            m.CeResponse.objects.filter(pk=self.row.pk).update(description="later")
+        make_rows()
+        self.row = m.CeResponse.objects.get(description="later")
+        #: Before the change to take back.
+        self.first = head.newest() - 1
         self.secret = make_key(scopes=["config"])
 
     def post(self, url: str, **sent: Any) -> Any:

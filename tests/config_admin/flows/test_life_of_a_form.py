@@ -7,7 +7,7 @@ import pytest
 from config_admin.flows.flows import write_rows
 from config_admin.transfer.apply_import import add_rows
 from tests.api import Caller
-from tests.dialogues.rows.worlds import answer_by_model, make_setting
+from tests.dialogues.rows.worlds import answer_by_model, make_flows, make_setting
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ THANKS = "You're welcome. Is there anything else that I can do for you?"
 
 
 def make_caller(flow: dict[str, Any] = DENTIST) -> Caller:
-    add_rows(write_rows(flow), author="ada", reason="begin")
+    make_flows(flow)
     return Caller()
 
 

@@ -7,6 +7,7 @@ import pytest
 from config_admin.flows.flows import write_rows
 from config_admin.transfer.apply_import import add_rows
 from tests.api import Caller
+from tests.dialogues.rows.worlds import make_flows
 
 pytestmark = pytest.mark.django_db
 
@@ -31,8 +32,7 @@ PHONE = "020 7946 0018"
 
 @pytest.fixture
 def caller() -> Caller:
-    for flow in (DENTIST, TABLE):
-        add_rows(write_rows(flow), author="ada", reason="begin")
+    make_flows(DENTIST, TABLE)
     return Caller()
 
 

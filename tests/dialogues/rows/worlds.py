@@ -12,6 +12,7 @@ from config_admin.transfer.apply_import import add_rows
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.server import wiring
 from tests.api import Caller
+from tests.copied_rows import make_rarely
 
 DENTIST: dict[str, Any] = {
     "code": "DENTIST", "title": "Dentist appointment", "kind": "collect", "locale": "en-GB",
@@ -39,13 +40,21 @@ PARDON = "Sorry, I did not understand that."
 
 def make_caller(*flows: dict[str, Any], rows: dict[str, list[dict[str, Any]]] | None = None) -> Caller:
     """Somebody who talks to these flows, and to more rows by table."""
+    make_flows(*(flows or (DENTIST,)))
+    if rows:
+        with change_set(reason="more rows"):
+            for table, values in ((table, values) for table, listed in rows.items() for values in listed):
+                control_plane()[table]._default_manager.create(**values)
+    return Caller()
+
+
+@make_rarely
+def make_flows(*flows: dict[str, Any]) -> None:
+    """The rows of flows."""
     # One release of everything takes a third of the work of three.
     with change_set(reason="begin"):
-        for flow in flows or (DENTIST,):
+        for flow in flows:
             add_rows(write_rows(flow), author="ada", reason="begin")
-        for table, values in ((table, values) for table, listed in (rows or {}).items() for values in listed):
-            control_plane()[table]._default_manager.create(**values)
-    return Caller()
 
 
 def make_setting(name: str, value: Any) -> dict[str, Any]:
