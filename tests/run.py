@@ -50,8 +50,8 @@ class Part:
         return ended.returncode == 0
 
 
-#: The processes that share most tests. Each costs seconds to start; with two, a processor was idle at the end.
-SHARES = 3
+#: The processes that share most tests. Each costs seconds to start; with three, a processor was idle at the end.
+SHARES = 4
 QUICK_SHARES = 2
 CHECKS = Part("checks", ("tests.check",))
 
