@@ -565,10 +565,30 @@ def _is_courtesy(words: Sequence[str]) -> bool:
     return True
 
 
+def is_courtesy(text: str) -> bool:
+    """True when the text is nothing but courtesies: "you know what"."""
+    return _is_courtesy(_strip_punctuation(text).split())
+
+
 def asks_for_another(text: str | None) -> bool:
     """True when the message asks for the same thing once more: "I'd like another one"."""
     plain = f" {_strip_punctuation(text)} "
     return any(f" {phrase} " in plain for phrase in list_phrases("another"))
+
+
+def asks_for_next(text: str | None, subject: str) -> bool:
+    """True for a sentence that asks for one more beside what is open: "and I need another taxi for the way back".
+
+    `subject`: its name in words. "We need another seat" asks for no other taxi.
+    """
+    words = _strip_punctuation(text).split()
+    if len(words) <= _FEWEST_ADDED or list_phrases("next_verbs").isdisjoint(words):
+        return False
+    plain, names = f" {' '.join(words)} ", [word for word in _strip_punctuation(subject).split() if len(word) > 2]
+    if any(f" {phrase} " in plain for phrase in list_phrases("one_more")):
+        return True
+    rests = [plain.partition(f" {phrase} ")[2] for phrase in list_phrases("another") if f" {phrase} " in plain]
+    return any(rest.startswith(name) for rest in rests for name in names)
 
 
 def asks_for_more(text: str | None) -> bool:
@@ -694,6 +714,11 @@ def write_needed(field: Field, language: str, *, has_person: bool) -> str:
 def write_why(field: Field, language: str, question: str) -> str:
     """What somebody hears who asks what a field is for: that it is needed, or may be left out."""
     return _fill(get_texts(language)["why_required" if field.required else "why_optional"], question=question)
+
+
+def write_next(language: str, question: str) -> str:
+    """That what is open comes first, to somebody who asks for one more."""
+    return _fill(get_texts(language)["first_this"], question=question)
 
 
 def write_question_for_all(fields: Sequence[Field], language: str) -> str:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from convengine.engine.forms.asking import (
+    asks_for_next,
     asks_for_person,
     drops_subject,
     find_form_language,
@@ -136,6 +137,11 @@ def close_leave_question(session: Session) -> Session:
 
 def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
     return get_form(turn.snapshot, row) if row else None
+
+
+def wants_next(session: Session, turn: Turn) -> bool:
+    """True when the message asks for one more of what the open form is for."""
+    return asks_for_next(session.user_text, _name_subject(session, turn))
 
 
 def _name_subject(session: Session, turn: Turn) -> str:

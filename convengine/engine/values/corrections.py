@@ -183,10 +183,11 @@ def find_shift(text: str, situation: ReadingSituation) -> Parts | None:
 
 
 def counts_persons(text: str, situation: ReadingSituation) -> bool:
-    """True for "sorry, we're 5 now", "were 5 now": people come before the number."""
+    """True for "sorry, we're 5 now", "were 5 now", "sorry, 5 of us": people come beside the number."""
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
     return any(
         language.before_persons.match_end(tokens.text, offset)
+        or language.after_persons.match_start(tokens.text, offset + len(token.text) + 1)
         or ([offset] == tokens.offsets[1:2] and language.is_in("first_before_persons", tokens.tokens[0].text))
         for language in _list_languages(situation)
         for tokens in [language.read_tokens(composed)]

@@ -127,7 +127,9 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
         if not is_denied and all(word in _list_lead_words(language) for word in around):
             return take_amount(spec, Amount((Decimal(count),), end), tables)
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
-        if spec.kind is Kind.NUMBER and (lone := tables.lone_amounts.get(tokens.text[start:end].strip())):
+        if spec.kind is Kind.NUMBER and _is_ground_floor(spec, tokens.text[start:end], language):
+            return take_amount(spec, Amount((Decimal(0),), end), tables)
+        if lone := tables.lone_amounts.get(tokens.text[start:end].strip()):
             return take_amount(spec, Amount((Decimal(lone),), end), tables)
         begin = start + language.before_time.match_start(tokens.text, start)
         begin += tables.before_totals.match_start(tokens.text, begin)
@@ -193,6 +195,18 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     # "11 with the conservatory"
     includes = _get_inclusions(language).match_start(tokens.text, amount.end) > 0
     return take_amount(spec, amount, tables) if is_sign or is_plain or is_thing or includes else NOTHING
+
+
+def _is_ground_floor(spec: FieldSpec, text: str, language: Language) -> bool:
+    """True for "im Erdgeschoss" where the floor is asked for."""
+    floors = language.numbers["floors"]
+    if {*spec.words, *spec.question}.isdisjoint(map(fold_text, floors["fields"])):
+        return False
+    ground, around = PhraseSet(floors["ground"]), PhraseSet([*language.words["fillers"], *floors["around"]])
+    start = 0
+    while not ground.match_start(text, start) and (size := around.match_start(text, start)):
+        start += size
+    return 0 < ground.match_start(text, start) == len(text) - start
 
 
 def _is_pronoun(tokens: TokenText, start: int, amount: Amount, language: Language) -> bool:

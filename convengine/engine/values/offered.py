@@ -15,6 +15,8 @@ Json = Any
 Reader = Callable[[str], Reading]
 #: Kinds of values. If a text may mean two values of such a kind, both are offered.
 OFFERED_KINDS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
+#: Kinds of values of which a text may say two: both are offered.
+_SAID_TWICE = (*OFFERED_KINDS, Kind.NUMBER, Kind.MONEY)
 #: Longest text with two values, in characters.
 _MAX_ALTERNATIVES = 64
 
@@ -64,15 +66,19 @@ def _choose_meant(reading: Reading, offered: Sequence[str]) -> Reading:
 
 
 def read_alternatives(spec: FieldSpec, text: str, language: Language, read: Reader) -> Reading:
-    """Both values of "Friday or Saturday", so that the bot asks which."""
+    """Both values of "Friday or Saturday" and of "2-3", so that the bot asks which."""
     composed = unicodedata.normalize("NFC", text)
-    if spec.kind not in OFFERED_KINDS or len(composed) > _MAX_ALTERNATIVES or composed.rstrip().endswith("?"):
+    if spec.kind not in _SAID_TWICE or len(composed) > _MAX_ALTERNATIVES or composed.rstrip().endswith("?"):
         return NOTHING
     tokens = language.read_tokens(composed).tokens
     joints = [token for token in tokens if language.is_in("alternatives", token.text)]
+    is_range = not joints and spec.kind in (Kind.NUMBER, Kind.MONEY)
+    if is_range:
+        joints = [token for token in tokens if language.is_in("range_joints", token.text)]
     if len(joints) != 1:
         return NOTHING
     start = tokens[0].end if language.is_in("conjunctions", tokens[0].text) else 0  # "Either … or …"
     readings = [read(part) for part in (composed[start : joints[0].start], composed[joints[0].end :])]
     values = list(dict.fromkeys(reading.value for reading in readings if reading.has_value))
-    return offer(values) if len(values) == 2 else NOTHING
+    is_wide = is_range and len(values) == 2 and values[1] - values[0] != 1  # "2 to 5"
+    return offer(values) if len(values) == 2 and not is_wide else NOTHING

@@ -70,6 +70,8 @@ def match_times(text: str, start: int, language: Language, now: datetime, *, tak
         # "In the morning, say 11"
         begin = part.end + language.before.match_start(text, part.end) if part else start
         lead = _skip_lead(text, begin, language)
+        if part and lead == begin and language.is_in("pronoun_numbers", text[begin:].split(" ", 1)[0]):
+            continue  # "The afternoon one"
         for clock in _match_clocks(
             text, lead, language, now, takes_bare=takes_bare or lead > begin or part is not None
         ):

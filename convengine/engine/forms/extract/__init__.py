@@ -346,6 +346,8 @@ def _add_whole_answer(
         return [*candidates, beside] if beside else candidates
     if answer is None or (answer.problem not in (None, *_PARTS) and _names_other_field(reading, form, field)):
         return candidates
+    if field.spec.kind is Kind.NUMBER and _names_other_count(reading, form, field):
+        return candidates  # "Only chairs, 20" for the tables
     if field.spec.kind is Kind.YES_NO and touched:
         return [*candidates, answer]  # "Yes, for all 4 of us"
     # "Just the 1" is no day where a number is asked for, and "3h" no time where a duration is.
@@ -424,6 +426,12 @@ def _is_past(field: Field, value: Json, situation: ReadingSituation) -> bool:
 def _names_other_field(reading: Reading, form: Form, field: Field) -> bool:
     """True when the message names a field that was not asked for, so it is no attempt to answer."""
     return any(name.field is not field for name in find_mentions(reading, form.leaves))
+
+
+def _names_other_count(reading: Reading, form: Form, field: Field) -> bool:
+    """True when the message names only other fields that count something."""
+    mentions = find_mentions(reading, [other for other in form.leaves if other.spec.kind is Kind.NUMBER])
+    return bool(mentions) and all(name.field is not field for name in mentions)
 
 
 def _validate_candidates(

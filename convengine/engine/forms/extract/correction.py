@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from convengine.engine.forms.asking import has_leaving_clause, sort_fields
+from convengine.engine.forms.asking import has_leaving_clause, is_courtesy, sort_fields
 from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.answer import is_plausible_text
 from convengine.engine.forms.extract.candidate import VALUE
@@ -81,7 +81,7 @@ _CHANGE_JOINT = re.compile(
 )
 _MOST_JOINTS = 4
 #: Fewer words tell no reason: "thank you".
-_FEWEST_REASON_WORDS = 4
+_FEWEST_REASON_WORDS = 2
 #: "The street is Rosenstraße 12b", folded.
 _NAMED_TEXT = re.compile(
     r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*(?:\s(?:is|ist|lautet|heisst)\s|[:=])\s*"
@@ -148,6 +148,8 @@ def _read_change(
     text = blank_unmeant_options([field.spec for field in form.leaves], text, situation, with_denials=True)
     if shift := _read_shift(form, text, held, situation, asked_path):
         return shift
+    if retracted := _read_retraction(form, text, held, situation):
+        return retracted
     if asked_path and is_indifferent(text, situation):
         return None
     earlier = _list_earlier_fields(form, held, asked_path)
@@ -196,7 +198,19 @@ def _read_change(
     if orderly := _read_in_order(form, text, held, situation):
         return orderly
     whole = _read_whole_correction(form, text, held, situation, asked_path)
-    return whole or _read_name_correction(form, text, held, situation, asked_path)
+    return whole or _read_alike_text(form, text, held, situation, asked_path)
+
+
+def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
+    """The second value of "9am, no, 9.30am" for the only field that takes both."""
+    parts = find_retraction(text, situation) or ()
+    changes: list[Extracted] = []
+    for field in form.leaves if parts else ():
+        if field.path in held and field.spec.kind in _ANSWERED_BESIDE:
+            values = [_read_held(field, find_core(part, situation), held[field.path], situation) for part in parts]
+            if None not in values and values[1] != held[field.path] and not form.breaks(field, values[1]):
+                changes.append(Extracted(field.path, values[1], (0, len(text)), VALUE))
+    return Extraction((changes[0],)) if len(changes) == 1 else None
 
 
 def _read_named_text(
@@ -365,8 +379,20 @@ def _is_retyped_text(field: Field, words: str, held: Json, situation: ReadingSit
 
 
 def find_possible_fields(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> list[str]:
-    """The fields that may get the only value of a message, where nothing says which: "make it 5 July"."""
-    return list(_list_possible_values(form, text, held, situation))
+    """The fields that may get the only value of a message, where nothing says which: "make it 5 July", "make it 3"."""
+    if possible := _list_possible_values(form, text, held, situation):
+        return list(possible)
+    number = find_bare_number(text, situation) or _find_number_with_reason(form, text, situation)
+    fields = [field for field in form.leaves if number and field.path in held]
+    values = {field.path: _read_number(field, number or "", held[field.path], situation) for field in fields}
+    return [path for path, value in values.items() if value is not None and value != held[path]]
+
+
+def repeats_value(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> bool:
+    """True when the message says a value that the form holds already: "make it Friday"."""
+    fields = [field for field in form.leaves if field.path in held]
+    spans = find_values(list_specs(form, fields), text, replace(situation, earlier_days={}))
+    return any(reading.value == held[path] for span in spans for path, reading in span.readings.items())
 
 
 def _list_possible_values(
@@ -428,18 +454,26 @@ def _read_two_changes(
     asked_path: str | None,
     is_expected: bool,
 ) -> Extraction | None:
-    """Read two changes in one message: "we're 4 now, and circle rather than stalls". One may be a bare number.
+    """Read two changes in one message: "we're 4 now, and circle rather than stalls", "the hours, 7. and …".
 
     Null unless both are read, for different fields.
     """
     for joint in islice(_CHANGE_JOINT.finditer(text[:_MAX_IN_CLAUSES]), _MOST_JOINTS):
         parts = text[: joint.start()], text[joint.end() :]
         contrasts = [_read_contrast(form, part, held, situation) for part in parts]
-        is_bare = is_expected and any(find_bare_number(part, situation) for part in parts if part.strip())
-        if not (is_bare or any(contrasts)):
+        if not (is_expected or any(contrasts)):
             continue
         changes = [
-            contrast or _read_change(form, part, held, situation, asked_path=asked_path, is_expected=True)
+            contrast
+            or _read_change(form, part, held, situation, asked_path=asked_path, is_expected=True)
+            or read_named_field(
+                form,
+                part,
+                find_fields_to_ask_again(form, part, held, situation, is_expected=True),
+                held,
+                situation,
+                takes_any_text=True,
+            )
             for contrast, part in zip(contrasts, parts, strict=True)
         ]
         extracted = [item for change in changes if change for item in change.extracted]
@@ -518,20 +552,37 @@ def _read_bare_number(
 
 
 def _find_number_with_reason(form: Form, text: str, situation: ReadingSituation) -> str | None:
-    """The number of "actually make it 3, my wife wants one too": the first clause corrects, the others tell why.
+    """The number of "you know what, make it 80, she's turning 80": one clause corrects, those behind it tell why.
 
-    Null if the others correct, ask, deny, or may be a value themselves.
+    Null if the others correct, ask, deny, or may be a value themselves. Another number there counts something else.
     """
-    first = next((clause for clause in _CLAUSE_GAP.split(text[:_MAX_IN_CLAUSES]) if clause.strip()), "")
-    reason, language = text[text.index(first) + len(first) :], get_language(situation.locale)
-    words = [token.text for token in language.read_tokens(reason).tokens]
-    counts = any(word.isdigit() or language.number_words.get(word, 1) != 1 for word in words)
-    if "?" in text or counts or len(words) < _FEWEST_REASON_WORDS or not is_correction(first, situation):
+    clauses = [clause for clause in _CLAUSE_GAP.split(text[:_MAX_IN_CLAUSES]) if clause.strip()]
+    while len(clauses) > 1 and is_courtesy(clauses[0]):
+        clauses = clauses[1:]
+    first = clauses[0] if clauses else ""
+    number = find_bare_number(first, situation) if is_correction(first, situation) else None
+    if number is None or "?" in text or has_leaving_clause(text):
         return None
-    if is_correction(reason, situation) or denies(reason, situation) or has_leaving_clause(text):
+    reason = text[text.index(first) + len(first) :]
+    words = [token.text for token in get_language(situation.locale).read_tokens(reason).tokens]
+    if is_courtesy(reason) or (len(words) < _FEWEST_REASON_WORDS and number not in words):
         return None
-    is_value = find_values(list_specs(form, form.leaves), reason, situation) or find_bare_number(reason, situation)
-    return None if is_value else find_bare_number(first, situation)
+    if _counts_other(words, number, situation) or is_correction(reason, situation) or denies(reason, situation):
+        return None
+    plain = " ".join(word for word in words if word != number)
+    is_value = find_values(list_specs(form, form.leaves), plain, situation) or find_bare_number(plain, situation)
+    return None if is_value else number
+
+
+def _counts_other(words: Sequence[str], number: str, situation: ReadingSituation) -> bool:
+    """True when a word is another number and no noun follows it: "make it 3, or 4"."""
+    language = get_language(situation.locale)
+    for index, word in enumerate(words):
+        if word != number and (word.isdigit() or language.number_words.get(word, 1) != 1):
+            noun = words[index + 1] if index + 1 < len(words) else ""
+            if not noun.isalpha() or has_only_fillers([noun], situation):
+                return True
+    return False
 
 
 def _read_number(field: Field, number: str, held: Json, situation: ReadingSituation) -> Json:
@@ -565,24 +616,27 @@ def _read_shift(
     return Extraction(rejected=(Rejected(path, text, reading.reason.value, reading.data),)) if reading.reason else None
 
 
-def _read_name_correction(
+def _read_alike_text(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
-    """The name in "I meant John Smith", if it is like the only name that the form holds."""
-    from rapidfuzz import fuzz
-
+    """The text of "I meant John Smith" or "I mean 12 Elm Road", if it is like that of only one field."""
     rest = strip_correction(text, situation).strip(" .!")
-    language = get_language(situation.locale)
-    names = [field for field in form.leaves if is_name_field(field.spec, language) and field.spec.kind is Kind.TEXT]
-    if rest == text or len(names) != 1 or names[0].path not in held or asked_path == names[0].path:
+    asked_field = form.field(asked_path) if asked_path else None
+    if rest == text or (asked_field is not None and asked_field.spec.kind is Kind.TEXT):
         return None
-    field, words = names[0], rest.split()
-    is_name = 0 < len(words) <= _MAX_NAME_WORDS and is_plausible_text(rest, field) and rest.replace(" ", "").isalpha()
-    is_alike = fuzz.ratio(fold(rest), fold(str(held[field.path]))) >= _MIN_LIKENESS
-    if not is_name or not is_alike or rest == held[field.path] or form.breaks(field, rest):
+    fields = [field for field in form.leaves if field.path in held and _is_alike(field, rest, held[field.path])]
+    if len(fields) != 1 or not is_plausible_text(rest, fields[0]) or form.breaks(fields[0], rest):
         return None
     start = text.index(rest)
-    return Extraction((Extracted(field.path, rest, (start, start + len(rest)), VALUE),))
+    return Extraction((Extracted(fields[0].path, rest, (start, start + len(rest)), VALUE),))
+
+
+def _is_alike(field: Field, words: str, held: Json) -> bool:
+    """True for words that may be the text of a field without its error."""
+    from rapidfuzz import fuzz
+
+    is_text = field.spec.kind is Kind.TEXT and not field.spec.long and 0 < len(words.split()) <= _MAX_NAME_WORDS + 1
+    return is_text and words != held and fuzz.ratio(fold(words), fold(str(held))) >= _MIN_LIKENESS
 
 
 def find_fields_to_ask_again(
@@ -603,27 +657,47 @@ def find_fields_to_ask_again(
 
 
 def read_named_field(
-    form: Form, text: str, paths: Sequence[str], held: Mapping[str, Json], situation: ReadingSituation
+    form: Form,
+    text: str,
+    paths: Sequence[str],
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    *,
+    takes_any_text: bool = False,
 ) -> Extraction | None:
-    """The value behind the clause that names the only field: "the budget is wrong, 350"."""
+    """The value behind the words that name the only field: "the budget is wrong, 350".
+
+    `takes_any_text`: the last answer asked what to change, so that "the driver. Tom Marr" need not be like the value
+    that is held.
+    """
     field = form.field(paths[0]) if len(paths) == 1 else None
     if field is None or field.spec.kind is Kind.YES_NO:
         return None
     starts = [sign.end() for sign in _CLAUSE_SIGN.finditer(text)]
-    if field.spec.kind is not Kind.TEXT:
+    if field.spec.kind is not Kind.TEXT or takes_any_text:
         reading = Reading(text)  # "No, the code HH-TX 777"
         starts += [reading.span(name.start, name.end)[1] for name in find_mentions(reading, [field])]
     for start in starts:
         words = strip_correction(text[start:], situation)
         if field.spec.kind is Kind.TEXT:
             words = cut_spelling(words, get_language(situation.locale)).strip(" .!")
-            if _is_like_held(field, words, held.get(field.path), situation) and not form.breaks(field, words):
+            is_new = takes_any_text and _may_be_new_text(field, words, held.get(field.path), situation)
+            is_new = is_new or _is_like_held(field, words, held.get(field.path), situation)
+            if is_new and not form.breaks(field, words):
                 return Extraction((Extracted(field.path, words, (start, len(text)), VALUE),))
             continue
         value = read_value(field.spec, words, situation)
         if value.has_value and value.value != held.get(field.path) and not form.breaks(field, value.value):
             return Extraction((Extracted(field.path, value.value, (start, len(text)), VALUE),))
     return None
+
+
+def _may_be_new_text(field: Field, words: str, held: Json, situation: ReadingSituation) -> bool:
+    """True for a short text that neither tells nor asks anything."""
+    language = get_language(situation.locale)
+    is_short = any(map(str.isalnum, words)) and len(words.split()) <= _MAX_NAME_WORDS + 1 and words != held
+    tells = is_correction(words, situation) or has_sentence_word(words, language) or denies(words, situation)
+    return is_short and not (tells or "?" in words or is_courtesy(words)) and is_plausible_text(words, field)
 
 
 def _find_by_title_word(reading: Reading, fields: Sequence[Field], situation: ReadingSituation) -> list[str]:

@@ -16,12 +16,22 @@ from convengine.engine.forms.extract.free_text import (
 )
 from convengine.engine.forms.extract.language import CHANGED_TO, CHANGES, EXPLICIT, GENERIC, NAMING, SOFT, UNITS
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.typed_values import is_numeric, is_typed, read_number_at, read_typed, singularize
+from convengine.engine.forms.extract.typed_values import (
+    is_numeric,
+    is_typed,
+    read_number_at,
+    read_typed,
+    singularize,
+)
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.spellings import list_spellings
-from convengine.engine.text.words import Words
+from convengine.engine.text.words import FILLERS, Words
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import is_name_field, takes_name_of_other
+
+#: The word before a name, and the longest number there.
+_WORD_BEFORE = re.compile(r"[\w.,]+(?=\s+\Z)")
+_LONGEST_NUMBER = 20
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None
     field, soft = name.field, SOFT.match(reading.text, name.end)
     between = sign or soft
     typed_value = read_typed(reading, field, between.end()) if between else None
-    if typed_value and between:
+    if typed_value and between and not (soft and is_numeric(field) and _counts_behind(reading, name.start, soft.end())):
         value, end, problem = typed_value
         core = (name.start, find_number_end(reading, between.end(), end)) if is_numeric(field) else None
         return Candidate(field, between.end(), end, value, LABEL, problem, name.start, core)
@@ -113,6 +123,17 @@ def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None
     given = _read_words(reading, name, sign.end(), find_end_after_sign(reading, sign.end(), extents))
     problem = VALUE_VIOLATES_SCHEMA if list_spellings(field) else VALUE_INVALID
     return Candidate(field, given.start, given.end, given.value, LABEL, problem, name.start) if given else None
+
+
+def _counts_behind(reading: Reading, start: int, number: int) -> bool:
+    """True for a name between two numbers, "5 tables 20 chairs", where each number is of the noun behind it."""
+    word = _WORD_BEFORE.search(reading.text, max(0, start - _LONGEST_NUMBER), start)
+    own = read_number_at(reading, word.start()) if word else None
+    behind = read_number_at(reading, number)
+    if own is None or own.unit is None or not own.end <= start <= own.unit_end or behind is None:
+        return False
+    # Before "room 5 floor 3", a name stands.
+    return FILLERS.issuperset(reading.before(own.start).split()[-1:]) and behind.unit is not None
 
 
 def _find_changed_to(reading: Reading, name: FieldMention) -> re.Match[str] | None:

@@ -1,15 +1,28 @@
 """Corrections as people say them, in a form that is being filled and at its confirmation (R109)."""
 
-from convengine.engine.forms.asking import find_form_language, is_question, says_nothing, write_change_question
+from convengine.engine.forms.asking import (
+    asks_for_another,
+    asks_for_person,
+    find_form_language,
+    has_leaving_clause,
+    is_question,
+    list_filled_fields,
+    says_nothing,
+    sort_fields,
+    wants_to_leave,
+    write_change_question,
+)
 from convengine.engine.forms.extract import Extraction
 from convengine.engine.forms.extract.correction import (
     find_fields_to_ask_again,
     find_possible_fields,
     read_correction,
     read_named_field,
+    repeats_value,
 )
 from convengine.engine.forms.form import Form, get_form, is_meaningful
-from convengine.engine.forms.life import is_final_state, read_on_no
+from convengine.engine.forms.leaving import wants_next
+from convengine.engine.forms.life import OnNo, is_final_state, read_on_no
 from convengine.engine.forms.read_message import (
     describe_situation,
     find_extractor,
@@ -37,6 +50,7 @@ from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.values import ReadingSituation, is_correction, is_slip
 
 #: Source of these answers.
 SOURCE = "FORM"
@@ -57,7 +71,7 @@ def correct_form(session: Session, turn: Turn) -> Session:
     form = get_form(turn.snapshot, row)
     held = {field.path: find_value(session.context, field.path) for field in form.leaves}
     held = {path: value for path, value in held.items() if is_meaningful(value)}
-    if form.problem or not held:
+    if form.problem or not held or (state.asked_field and wants_next(session, turn)):
         return session
     confirms = state.asked_field is None and read_on_no(row) is not None
     is_expected = confirms and bool(state.listed_options)
@@ -75,7 +89,7 @@ def correct_form(session: Session, turn: Turn) -> Session:
     if extraction is not None:
         return _apply_extraction(session, turn, row, form, extraction)
     if paths := find_fields_to_ask_again(form, text, held, situation, is_expected=is_expected):
-        if named := read_named_field(form, text, paths, held, situation):
+        if named := read_named_field(form, text, paths, held, situation, takes_any_text=is_expected):
             return _apply_extraction(session, turn, row, form, named)
         return _ask_again(session, turn, row, form, paths)
     if is_expected and (
@@ -83,7 +97,22 @@ def correct_form(session: Session, turn: Turn) -> Session:
     ):
         return _route(session, turn, row, form, {})  # The answer of the state repeats the confirmation.
     possible = find_possible_fields(form, text, held, situation) if may_change else []
+    if (
+        len(possible) < 2
+        and may_change
+        and _wants_change(text, row, situation)
+        and not repeats_value(form, text, held, situation)
+    ):
+        possible = [field.path for field in list_filled_fields(form, session.context)]
     return _ask_which(session, turn, row, form, possible) if len(possible) > 1 else session
+
+
+def _wants_change(text: str, row: OutputSchema, situation: ReadingSituation) -> bool:
+    """True for words of a correction whose value nobody can read: "yes but", "change it to the airport"."""
+    if read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not is_correction(text, situation):
+        return False
+    is_other_wish = asks_for_another(text) or asks_for_person(text, must_speak=True)
+    return not (is_other_wish or is_slip(text, situation) or wants_to_leave(text) or has_leaving_clause(text))
 
 
 def _is_confirmation(session: Session, turn: Turn, own: OutputSchema | None, form: Form) -> bool:
@@ -96,9 +125,11 @@ def _is_confirmation(session: Session, turn: Turn, own: OutputSchema | None, for
 def _ask_which(session: Session, turn: Turn, row: OutputSchema, form: Form, paths: list[str]) -> Session:
     """Ask which of these fields the new value is for."""
     session = _route(session, turn, row, form, {})
-    fields = [field for field in form.leaves if field.path in paths]
+    fields = sort_fields(form, (field for field in form.leaves if field.path in paths))
     question = write_change_question(fields, find_form_language(session, turn, form))
-    return update_dialogue(session, listed_options=tuple(paths)).evolve(reply_override=ReplyOverride(question, SOURCE))
+    return update_dialogue(session, listed_options=tuple(field.path for field in fields)).evolve(
+        reply_override=ReplyOverride(question, SOURCE)
+    )
 
 
 def _apply_extraction(session: Session, turn: Turn, row: OutputSchema, form: Form, extraction: Extraction) -> Session:

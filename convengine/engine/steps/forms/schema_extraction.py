@@ -14,6 +14,7 @@ from convengine.engine.forms.asking import (
     skips_field,
 )
 from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.leaving import wants_next
 from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.read_message import (
     AskedFields,
@@ -166,7 +167,9 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
         refused = {}
     asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
     asks = asked_field is not None and (
-        asks_for_options(session.user_text, asked_field) or asks_why(session.user_text, asked_field)
+        asks_for_options(session.user_text, asked_field)
+        or asks_why(session.user_text, asked_field)
+        or (not fields and wants_next(session, turn))
     )
     if asks:
         refused = {}
@@ -220,6 +223,8 @@ def _read_message(
     refused: dict[str, RefusedValue] = {}
     if blank(session.user_text):
         return _MessageReading(session, fields, refused)
+    if asked_fields.is_question and wants_next(session, turn) and _awaits_value(form, asked_fields):
+        return _MessageReading(session, fields, refused)
     if skipped := _find_skipped_field(session, form, asked_fields):
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
@@ -248,6 +253,11 @@ def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
     if not form.schema.get("required") or not form.status(session.context).complete:
         return False
     return has_reading_prompt_elsewhere(session, turn)
+
+
+def _awaits_value(form: Form, asked_fields: AskedFields) -> bool:
+    """True when a required field is asked for: a note may well say "another chair"."""
+    return any((field := form.field(path)) and field.required for path in asked_fields.paths)
 
 
 def _find_skipped_field(session: Session, form: Form, asked_fields: AskedFields) -> str | None:

@@ -12,6 +12,7 @@ from convengine.engine.forms.leaving import (
     decide_on_leave,
     find_left_schema,
     notices_other_subjects,
+    wants_next,
 )
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.read_message import extract_fields, find_asked_fields
@@ -51,6 +52,9 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     unanswered = form.status(session.context).unanswered
     if asked_field and asked_field.path in unanswered and skips_field(session.user_text, asked_field):
         return None  # "I'll have to look for it first"
+    if asked_field and asked_field.required and wants_next(session, turn):
+        row = classify(session, turn, session.user_text).winner
+        return row if row is not None and code(row.intent_code) == code(session.intent) else None
     extraction = extract_fields(session, turn, form, find_asked_fields(session, turn, schema, form))
     findings = [finding for finding in extraction.extracted if not _says_soon(session, turn, schema, finding)]
     fields = [field for finding in findings if (field := form.field(finding.field))]

@@ -19,6 +19,7 @@ from convengine.engine.forms.asking import (
     skips_field,
     sort_fields,
     write_needed,
+    write_next,
     write_question,
     write_question_for_all,
     write_refusal,
@@ -26,6 +27,7 @@ from convengine.engine.forms.asking import (
     write_why,
 )
 from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.leaving import wants_next
 from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form, read_on_no
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.settings import ASK as ASK_MODE
@@ -95,7 +97,11 @@ def give_up(session: Session, turn: Turn) -> Session:
         misses=state.misses,
         schemaId=schema.schema_id if schema else None,
     )
-    return leave_form(session, turn, schema, "FORM_GIVEN_UP") if schema else session
+    if schema is None:
+        return session
+    # What nobody understands right behind the hand-over is for that person, too.
+    session = update_dialogue(session, not_understood_count=turn.config(session, MAX_MISSES))
+    return leave_form(session, turn, schema, "FORM_GIVEN_UP")
 
 
 def ask_next_field(session: Session, turn: Turn) -> Session:
@@ -256,6 +262,8 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         )
     elif state.asked_field == field.path and asks_why(session.user_text, field):
         question = _render(field, ASK_AGAIN, session, turn, names) or write_why(field, language, ask)
+    elif _was_asking(session) and wants_next(session, turn):
+        question = write_next(language, ask)
     elif offered := _offer_again(session, field, locale):
         question = texts["invalid"].format(reason=offered, question=ask)
     elif is_missed and not asks_for_options(session.user_text, field):
@@ -280,6 +288,12 @@ def _write_again(session: Session, turn: Turn, field: Field, language: str, ask:
     has_answer = any(turn.snapshot.has_scope(Response, intent, HAND_OVER) for intent in (session.intent, ANY))
     has_person = has_answer or find_hand_over_intent(turn.snapshot) is not None
     return f"{write_needed(field, language, has_person=has_person)} {ask}"
+
+
+def _was_asking(session: Session) -> bool:
+    """True when a field was asked for before this message, which gave no value."""
+    read = session.fields_read
+    return bool(session.input_params.get("form_leave") or (read and read.asked_field and not read.read))
 
 
 def _offer_again(session: Session, field: Field, locale: str) -> str:

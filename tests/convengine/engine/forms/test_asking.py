@@ -6,6 +6,7 @@ import pytest
 
 from convengine.engine.forms.asking import (
     asks_for_more,
+    asks_for_next,
     asks_for_person,
     asks_why,
     blank_questions,
@@ -436,3 +437,21 @@ def test_lacking_something_skips_its_field_and_is_no_wish_to_stop(text: str) -> 
 
     assert skips_field(text, field)
     assert not drops_subject(text, "Join a class")
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "asks"),
+    [
+        ("and I'd like another massage for my wife", "Book a massage", True),
+        ("can we book a second one for Tuesday", "Book a massage", True),
+        ("I'll need one back as well", "Book a van", True),
+        ("ich bräuchte dann noch einen Tisch für Samstag", "Tisch reservieren", True),
+        ("wir brauchen auch eine für die Rückfahrt", "Bus bestellen", True),
+        ("we need another seat so 3", "Book a massage", False),
+        ("I need another day, Tuesday", "Book a massage", False),
+        ("Another Massage House", "Book a massage", False),
+        ("wir bräuchten noch einen Stuhl, also 5", "Tisch reservieren", False),
+    ],
+)
+def test_a_sentence_asks_for_one_more_of_what_is_open(text: str, subject: str, asks: bool) -> None:
+    assert asks_for_next(text, subject) is asks

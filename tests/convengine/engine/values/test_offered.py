@@ -63,3 +63,57 @@ def test_two_days_are_asked_back(text: str, locale: str) -> None:
     assert read_value(DATE, text, situation).candidates == ("2026-09-11", "2026-09-12")
     assert not read_value(DATE, text, replace(situation, is_asked=False)).candidates
     assert not read_value(DATE, f"{text}?", situation).candidates
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "numbers"),
+    [
+        ("four or five", "en-GB", (4, 5)),
+        ("either 4 or 6 people", "en-GB", (4, 6)),
+        ("4 to 5", "en-GB", (4, 5)),
+        ("4-5", "en-GB", (4, 5)),
+        ("4 bis 5", "de-DE", (4, 5)),
+        ("entweder vier oder sechs", "de-DE", (4, 6)),
+        ("4 to 9", "en-GB", ()),
+        ("between 4 and 9", "en-GB", ()),
+        ("4 or so", "en-GB", 4),
+    ],
+)
+def test_of_two_numbers_the_bot_asks_which(text: str, locale: str, numbers: Any) -> None:
+    spec = field_spec("people", {"type": "integer", "x-ask": "How many people are coming?", "title": "Personen"})
+    reading = read_value(spec, text, ReadingSituation(NOW, "Europe/London", locale))
+
+    assert (reading.value or reading.candidates) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "number"),
+    [
+        ("the ground floor", "en-GB", 0), ("we live on the ground floor", "en-GB", 0), ("im EG", "de-DE", 0),
+        ("Erdgeschoss, bitte", "de-DE", 0), ("kein Erdgeschoss", "de-DE", None), ("basement", "en-GB", None),
+    ],
+)  # fmt: skip
+def test_the_ground_floor_is_number_nought(text: str, locale: str, number: int | None) -> None:
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+    floor, rooms = {"title": "Etage", "x-ask": "Which floor?"}, {"title": "Rooms"}
+
+    assert read_value(field_spec("level", {"type": "integer", **floor}), text, situation).value == number
+    assert read_value(field_spec("rooms", {"type": "integer", **rooms}), text, situation).value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "amount"),
+    [
+        ("fuffzig", "de-DE", 50), ("einen Hunderter", "de-DE", 100), ("ich dachte so an 70", "de-DE", 70),
+        ("a tenner", "en-GB", 10), ("I was thinking 70", "en-GB", 70),
+    ],
+)  # fmt: skip
+def test_money_has_words_of_its_own(text: str, locale: str, amount: int) -> None:
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+
+    assert read_value(field_spec("sum", {"type": "number", "x-currency": "EUR"}), text, situation).value == amount
+
+
+def test_the_afternoon_one_is_no_hour() -> None:
+    assert read("the afternoon one", spec=TIME, offered=()) is None
+    assert read("one in the afternoon", spec=TIME, offered=()) == "13:00"

@@ -81,7 +81,7 @@ def test_yes_and_no(message: str, value: bool | None) -> None:
         ("24", 24), ("about 24, I guess", 24), ("24 months", 24), ("I'd say 24 of them", 24), ("twelve", 12),
         ("2 years", 24), ("half a year", 6),
         ("6 weeks", "WRONG_UNIT"), ("I have 2 kids", "WRONG_UNIT"), ("2 kids", "WRONG_UNIT"), ("3.5", "NOT_WHOLE"),
-        ("12 or 24", None), ("not 12", None), ("soon", None), ("room A12", None),
+        ("12 or 24", "AMBIGUOUS"), ("not 12", None), ("soon", None), ("room A12", None),
     ],
 )  # fmt: skip
 def test_a_number(message: str, value: Any) -> None:

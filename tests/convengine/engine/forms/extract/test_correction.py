@@ -8,6 +8,7 @@ import pytest
 from convengine.engine.forms.extract import Extraction
 from convengine.engine.forms.extract.correction import (
     find_fields_to_ask_again,
+    find_possible_fields,
     read_correction,
     read_named_field,
 )
@@ -599,3 +600,73 @@ def test_a_corrected_name_is_stored_without_how_it_is_spelled(text: str, locale:
     found = read_named_field(form, text, ["name"], {"name": "Ann Bell"}, make_situation(locale))
 
     assert get_values(found) == {"name": name}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("oh you know what, make it 9, it's her 9th birthday and 9 of us", {}),
+        ("oh you know what, make it 7, there's 7 of us now", {"guests": 7}),
+        ("actually make it 5, my 2 cousins come along", {"guests": 5}),
+        ("make it 5 or 6", {}),
+        ("make it 5, or 6", {}),
+        ("4pm, no, 4.30pm", {"time": "16:30"}),
+        ("ann@example.com, sorry, anna@example.com", {"email": "anna@example.com"}),
+        ("I mean John Smyth", {"name": "John Smyth"}),
+        ("I mean the other one", {}),
+        ("sorry 4 of us", {"guests": 4}),
+    ],
+)
+def test_a_correction_tells_its_reason_or_takes_itself_back(text: str, values: dict[str, Any]) -> None:
+    held = {key: value for key, value in HELD.items() if key != "time" or "pm" in text}
+
+    assert get_values(correct(text, held=held)) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("ach wissen Sie was, machen Sie 7 draus, wir sind jetzt 7", {"guests": 7}),
+        ("weißt du was, mach 5 draus, meine Schwester kommt mit", {"guests": 5}),
+        ("mach aus 2 4", {"guests": 4}),
+        ("erhöhen wir auf 6", {"guests": 6}),
+        ("machen Sie 3 oder 4 draus", {}),
+    ],
+)
+def test_german_corrections_tell_their_reason(text: str, values: dict[str, Any]) -> None:
+    held = {key: value for key, value in HELD.items() if key != "time"}
+
+    assert get_values(correct(text, "de-DE", held=held)) == values
+
+
+def test_a_bare_number_may_be_for_a_count_or_for_a_time() -> None:
+    situation = make_situation("en-GB")
+
+    assert find_possible_fields(FORM, "make it 4", HELD, situation) == ["time", "guests"]
+    assert find_possible_fields(FORM, "you know what, make it 4, my mum comes too", HELD, situation) == [
+        "time",
+        "guests",
+    ]
+    assert find_possible_fields(FORM, "thanks for that", HELD, situation) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("the guests, 7. and the name is Ann Lee", {"guests": 7, "name": "Ann Lee"}),
+        ("the time, 4pm, and 5 guests", {"time": "16:00", "guests": 5}),
+    ],
+)
+def test_a_field_may_be_named_before_each_of_two_changes(text: str, values: dict[str, Any]) -> None:
+    assert get_values(correct(text, is_expected=True)) == values
+
+
+def test_the_text_behind_the_named_field_is_new_where_a_change_was_asked_for() -> None:
+    situation = make_situation("en-GB")
+
+    def read(text: str, **options: Any) -> dict[str, Any]:
+        return get_values(read_named_field(FORM, text, ["name"], HELD, situation, **options))
+
+    assert read("the name. Ann Lee", takes_any_text=True) == {"name": "Ann Lee"}
+    assert read("name is wrong, sorry", takes_any_text=True) == {}
+    assert read("the name please", takes_any_text=True) == {}

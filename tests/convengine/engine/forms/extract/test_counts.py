@@ -291,3 +291,23 @@ def test_only_the_noun_that_a_question_asks_for_is_numbered(
     extraction = extract(form, text, situation=ReadingSituation(NOW, "Europe/Berlin", locale))
 
     assert [item.value for item in extraction.extracted] == ([] if value is None else [value])
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "values"),
+    [
+        ("6 cups 12 plates", "cups", {"cups": 6, "plates": 12}),
+        ("12 plates 6 cups please", "cups", {"cups": 6, "plates": 12}),
+        ("plates 12", "cups", {"plates": 12}),
+        ("only plates, 12", "cups", {}),
+        ("just 6", "cups", {"cups": 6}),
+    ],
+)
+def test_each_of_two_numbers_counts_the_noun_behind_it(text: str, asked: str, values: dict[str, Any]) -> None:
+    fields = {
+        name: {"type": "integer", "title": name.title(), "x-ask": f"How many {name}?"} for name in ("cups", "plates")
+    }
+    situation = ReadingSituation(NOW, "Europe/London", "en-GB")
+    extraction = extract(Form({"type": "object", "properties": fields}), text, asked_paths=[asked], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == values

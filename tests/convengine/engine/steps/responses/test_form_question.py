@@ -122,7 +122,8 @@ def test_the_form_is_given_up_after_too_many_misses() -> None:
     assert session.payload == TextPayload("a colleague")
     assert (session.intent, session.state, session.intent_locked) == ("LOAN", "UNKNOWN", False)
     assert payload(turn, "FORM_GIVEN_UP") == {"field": "name", "misses": 3, "schemaId": 7}
-    assert "dialogue" not in session.context
+    # The next message that nobody understands hears of the hand-over again.
+    assert session.context["dialogue"] == {"not_understood_count": 3}
 
 
 def test_without_an_answer_for_it_there_is_a_text() -> None:
