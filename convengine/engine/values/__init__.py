@@ -5,6 +5,7 @@ A language is a folder in `languages/`.
 """
 
 from convengine.engine.values.corrections import (
+    asks_to_change,
     blank_leading_no,
     concludes,
     counts_persons,
@@ -50,6 +51,7 @@ __all__ = [
     "Reason",
     "ValueSpan",
     "agrees_behind_no",
+    "asks_to_change",
     "blank_denials",
     "blank_leading_no",
     "blank_unmeant_options",

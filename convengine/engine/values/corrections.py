@@ -29,6 +29,17 @@ def is_correction(text: str, situation: ReadingSituation) -> bool:
     return any(_corrects(composed, language) for language in _list_languages(situation))
 
 
+def asks_to_change(text: str, situation: ReadingSituation) -> bool:
+    """True when the message begins by asking for a change: "yes but …", "change it to …"."""
+    for language in _list_languages(situation):
+        plain, start = language.read_tokens(unicodedata.normalize("NFC", text)[:MAX_LENGTH]).text, 0
+        while size := _get_phrases(language, "courtesy_before").match_start(plain, start):
+            start += size
+        if _get_phrases(language, "change_requests").match_start(plain, start):
+            return True
+    return False
+
+
 def is_slip(text: str, situation: ReadingSituation) -> bool:
     """True when the message begins by taking back the last answer: "sorry typo, 29", "oops, I meant 29"."""
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]

@@ -50,7 +50,7 @@ from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import ReadingSituation, is_correction, is_slip
+from convengine.engine.values import ReadingSituation, asks_to_change, is_slip
 
 #: Source of these answers.
 SOURCE = "FORM"
@@ -109,7 +109,7 @@ def correct_form(session: Session, turn: Turn) -> Session:
 
 def _wants_change(text: str, row: OutputSchema, situation: ReadingSituation) -> bool:
     """True for words of a correction whose value nobody can read: "yes but", "change it to the airport"."""
-    if read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not is_correction(text, situation):
+    if read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not asks_to_change(text, situation):
         return False
     is_other_wish = asks_for_another(text) or asks_for_person(text, must_speak=True)
     return not (is_other_wish or is_slip(text, situation) or wants_to_leave(text) or has_leaving_clause(text))

@@ -180,6 +180,7 @@ def test_a_conversation_without_a_form_reads_nothing() -> None:
         ("make it 4", False),  # For the time, which is the only number.
         ("make it Monday", False),  # It is Monday.
         ("hold on", False),
+        ("we are rather hungry", False),
         ("actually, forget it", False),
     ],
 )
