@@ -148,7 +148,7 @@ def _read_change(
     text = blank_unmeant_options([field.spec for field in form.leaves], text, situation, with_denials=True)
     if shift := _read_shift(form, text, held, situation, asked_path):
         return shift
-    if retracted := _read_retraction(form, text, held, situation):
+    if not asked_path and (retracted := _read_retraction(form, text, held, situation)):
         return retracted
     if asked_path and is_indifferent(text, situation):
         return None
