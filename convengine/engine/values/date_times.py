@@ -314,7 +314,7 @@ def _choose_halves(minutes: Sequence[int], written: int | None, context: MomentC
     """The times of day that are meant: the one `written`, else the nearest to the one that the field holds, else those
     within the usual hours, as a moment knows no opening hours. All of them where nothing decides.
     """
-    if written in minutes:
+    if written is not None and written in minutes:
         return [written]
     if context.held_time is not None:
         return [min(minutes, key=lambda minute: abs(minute - (context.held_time or 0)))]

@@ -106,12 +106,12 @@ def read_sentence_values(
     things = [field for field in fields if field.spec.kind is Kind.YES_NO]
     included = list(read_inclusions(reading, things, situation))
     asks_text = any(field.spec.kind is Kind.TEXT and field.path in preferred_paths[0] for field in fields)
-    values = [*(_to_text_span(reading, span) for span in spans), *((item.start, item.end) for item in included)]
+    taken = [*(_to_text_span(reading, span) for span in spans), *((item.start, item.end) for item in included)]
     others = [] if asks_text else [field for field in things if all(item.field is not field for item in included)]
     candidates = [
         *_assign_spans(reading, spans, typed, situation, preferred_paths),
         *included,
-        *_read_named_things(reading, others, situation, values),
+        *_read_named_things(reading, others, situation, taken),
     ]
     candidates.sort(key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)

@@ -210,6 +210,7 @@ def test_a_question_in_front_does_not_hide_a_wish_to_leave(text: str, leaves: bo
     ("text", "skips"),
     [
         ("Nein, das braucht es nicht", True),
+        ("super, dann keine Aufschrift", True),
         ("Nein, auf der Torte soll nichts stehen", True),
         ("nö, da muss nichts drauf stehen", True),
         ("no, we don't need anything on the cake", True),
