@@ -180,6 +180,25 @@ def skips_field(text: str | None, field: Field) -> bool:
     return field.spec.kind in _OWNED and "?" not in (text or "") and _refuses_field(text, field)
 
 
+def counts_none(text: str | None, field: Field) -> bool:
+    """True for "no eggs thanks" and "gar keine", where a field counts something.
+
+    "None" alone leaves an optional field empty.
+    """
+    words = _strip_punctuation(text).split()
+    if field.spec.kind is not Kind.NUMBER or "?" in (text or "") or not 0 < len(words) <= _LONGEST_WISH:
+        return False
+    own = frozenset(fold_spelling(word) for word in field.spec.words)
+    if not own.isdisjoint(words) and (_denies_only(words, own) or _needs_nothing(words, own)):
+        return True
+    starts = (size for size in range(len(words)) if _is_courtesy(words[:size]))
+    return field.required and any(
+        " ".join(words[start:end]) in _list_plain_phrases(("count_none",)) and _is_courtesy(words[end:])
+        for start in starts
+        for end in range(start + 1, len(words) + 1)
+    )
+
+
 def _refuses_with_reason(text: str | None, field: Field) -> bool:
     """True for "no need for a number, we'll just turn up"."""
     clauses = [clause for clause in _CLAUSE_SIGN.split(text or "") if any(map(str.isalnum, clause))]

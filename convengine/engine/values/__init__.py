@@ -23,6 +23,7 @@ from convengine.engine.values.corrections import (
     is_only_slip,
     is_shift,
     is_slip,
+    keeps_value,
     strip_correction,
     takes_back,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "is_passing_moment",
     "is_shift",
     "is_slip",
+    "keeps_value",
     "names_day",
     "read_opening",
     "read_value",

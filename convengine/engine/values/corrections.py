@@ -178,6 +178,15 @@ def is_shift(text: str, situation: ReadingSituation) -> bool:
     )
 
 
+def keeps_value(text: str, situation: ReadingSituation) -> bool:
+    """True for a clause that says that something stays as it is: "same time", "die Uhrzeit bleibt"."""
+    return any(
+        language.is_in("keeping_words", token.text)
+        for language in _list_languages(situation)
+        for token in language.read_tokens(text).tokens
+    )
+
+
 def find_shift(text: str, situation: ReadingSituation) -> Parts | None:
     """The duration of "an hour later" and nothing else, negative for "earlier"; null for other texts."""
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]

@@ -15,10 +15,10 @@ from convengine.engine.values.bounds import (
 )
 from convengine.engine.values.dates import DateContext, DateMatch, Days, match_dates
 from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.language import Language, get_countries, get_country
+from convengine.engine.values.language import Language, get_countries, get_country, get_language, list_languages
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.times import PartMatch, TimeMatch, Times, match_parts, match_times, narrow_times
-from convengine.engine.values.tokens import TokenText
+from convengine.engine.values.tokens import TokenText, fold_text
 
 #: Longest answer that is read as a date or a time, without what stands around it.
 MAX_LENGTH = 64
@@ -89,6 +89,9 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         held=read_day(situation.held_days.get(spec.name)) or _read_refused_day(spec, situation),
         period=_read_period(situation.known_part) if spec.kind is Kind.DATE else None,
         former=read_day(str(situation.former_values.get(spec.name, ""))),
+        names_birth=any(
+            get_language(code).is_in("birth_words", fold_text(word)) for code in list_languages() for word in spec.words
+        ),
     )
     held_time = read_time_bound(situation.held_times.get(spec.name))
     return MomentContext(now, zone, days, situation.is_asked, range(*language.calendar["usual_hours"]), held_time)
@@ -311,14 +314,18 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known_pa
 
 
 def _choose_halves(minutes: Sequence[int], written: int | None, context: MomentContext) -> list[int]:
-    """The times of day that are meant: the one `written`, else the nearest to the one that the field holds, else those
-    within the usual hours, as a moment knows no opening hours. All of them where nothing decides.
+    """The times of day that are meant: the one `written`, else those within the usual hours, as a moment knows no
+    opening hours; the nearest to the one that the field holds. All of them where nothing decides.
     """
     if written is not None and written in minutes:
         return [written]
-    if context.held_time is not None:
-        return [min(minutes, key=lambda minute: abs(minute - (context.held_time or 0)))]
-    return [minute for minute in minutes if minute // 60 in context.usual_hours] or list(minutes)
+    held = context.held_time
+    hours = context.usual_hours if held is None else _WAKING_HOURS
+    usual = [minute for minute in minutes if minute // 60 in hours]
+    if held is None:
+        return usual or list(minutes)
+    is_usual = held // 60 in hours and usual
+    return [min(usual if is_usual else minutes, key=lambda minute: abs(minute - held))]
 
 
 def _allows_time(minute: int, first: int | None, last: int | None) -> bool:

@@ -62,6 +62,8 @@ class DateContext:
     period: tuple[date, date] | None = None
     #: The day in the form that was done before: "the same day".
     former: date | None = None
+    #: The words of the field ask for a day of birth.
+    names_birth: bool = False
 
     @property
     def past(self) -> bool:
@@ -71,7 +73,8 @@ class DateContext:
     def is_birthday(self) -> bool:
         """True where a day of birth is asked for."""
         first = self.bounds.first
-        return self.past and first is not None and self.today - first > _LONG_PAST
+        is_long_past = self.names_birth if first is None else self.today - first > _LONG_PAST
+        return self.past and is_long_past
 
     def choose(self, days: list[date]) -> tuple[date, ...]:
         """The next of the days within the bounds, behind the day of the field before; the last one where the bounds say
@@ -137,7 +140,9 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
         is_bare = "bare" in phrase.constants
         if is_bare and not context.takes_bare:
             continue
-        if context.is_birthday and phrase.means in _NO_BIRTHDAY:
+        if context.is_birthday and (
+            phrase.means in _NO_BIRTHDAY or (phrase.means == "relative_day" and not context.takes_bare)
+        ):
             continue
         slots = phrase.read(match)
         try:
@@ -394,6 +399,8 @@ def _find_day_number(slots: Slots) -> int | None:
 
 def _read_day_only(slots: Slots, context: DateContext) -> Days:
     number = _find_day_number(slots) or 0
+    if context.is_birthday:
+        return refuse(Reason.AMBIGUOUS)
     base = context.find_base()
     first = base.replace(day=1)
     months = [add_units(first, offset, "month") for offset in range(-12, 13)]

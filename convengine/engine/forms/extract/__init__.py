@@ -3,6 +3,7 @@
 docs/extraction.md lists what it can and cannot read.
 """
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,6 +43,8 @@ from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
 from convengine.engine.text.dates import DATE_AMBIGUOUS
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, has_number, read_value
+from convengine.engine.values.corrections import find_retraction
+from convengine.engine.values.day_parts import replace_day_part
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
 from convengine.engine.values.language import get_language
 from convengine.engine.values.lone_numbers import is_hedged_number
@@ -51,6 +54,8 @@ from convengine.engine.values.read import list_situations
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
 _DAYS = (Kind.DATE, Kind.DATE_TIME)
+#: The end of a clause.
+_CLAUSE_END = re.compile(r"[,;!?–]|\.(?=\s+\D)")
 _CALENDAR = (*_DAYS, Kind.TIME, Kind.DURATION)
 
 
@@ -146,6 +151,7 @@ def extract(
         claims += [street] if street else []
     claims = [_read_label_words(form, claim, situation) for claim in claims]
     claims = _replace_numbers(reading, claims, situation)
+    claims = _replace_parts_of_days(reading, claims, asked_paths, situation)
     claims = order_days(reading, form, claims, situation, resolution.doubtful)
     claims = [_take_day_beside(reading, claim, claims, situation) for claim in claims]
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
@@ -168,8 +174,7 @@ def _is_answered(form: Form, claim: Candidate, chosen: Sequence[Candidate], aske
     """True when the asked field takes the words of this doubtful candidate of another field."""
     return claim.field.path not in asked_paths and any(
         answer.field.path in asked_paths
-        and not answer.problem
-        and not form.breaks(answer.field, answer.value)
+        and (answer.problem in _OWN_REFUSALS or not (answer.problem or form.breaks(answer.field, answer.value)))
         and answer.start <= claim.start
         and claim.end <= answer.end
         for answer in chosen
@@ -193,6 +198,41 @@ def _replace_numbers(reading: Reading, claims: list[Candidate], situation: Readi
                 claims.remove(last)
                 claims.append(replace(last, value=new, problem=problem, data=value.data))
     return claims
+
+
+def _replace_parts_of_days(
+    reading: Reading, claims: list[Candidate], asked_paths: Collection[str], situation: ReadingSituation
+) -> list[Candidate]:
+    """The candidates with the corrected days. What the corrected day of the asked field covers is no other day."""
+    replaced = [_replace_part_of_day(reading, claim, situation) for claim in claims]
+    changed = [new for new, old in zip(replaced, claims, strict=True) if new is not old]
+    own = next((claim for claim in changed if claim.field.path in asked_paths), None)
+    return [
+        claim
+        for claim in replaced
+        if own is None
+        or claim is own
+        or claim.field.spec.kind is not Kind.DATE
+        or claim.end <= own.start
+        or own.end <= claim.start
+    ]
+
+
+def _replace_part_of_day(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
+    """The candidate with the year, month or day of the month that corrects its day: "08/21/2018, sorry 2017"."""
+    retraction = find_retraction(reading.original, situation) if claim.field.spec.kind is Kind.DATE else None
+    day = claim.data.get("value") if claim.problem == Reason.OUT_OF_BOUNDS else claim.value
+    is_before = retraction is not None and (
+        reading.span(claim.start, claim.end)[1] <= len(retraction[0])
+        or read_value(claim.field.spec, retraction[0], situation).value == day
+    )
+    if retraction is None or not is_before or not isinstance(day, str):
+        return claim
+    clause = _CLAUSE_END.split(retraction[1], maxsplit=1)[0]
+    new = replace_day_part(claim.field.spec, day, clause, replace(situation, is_asked=True))
+    if new.has_value:
+        return replace(claim, value=new.value, problem=None, data={}, end=len(reading.text))
+    return replace(claim, value=clause, problem=new.reason.value, data=new.data) if new.reason else claim
 
 
 def _read_label_words(form: Form, claim: Candidate, situation: ReadingSituation) -> Candidate:

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from convengine.engine.forms.asking import is_phrase, knows_no_value, refers_back, says_nothing
+from convengine.engine.forms.asking import counts_none, is_phrase, knows_no_value, refers_back, says_nothing
 from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.candidate import ANSWER, Candidate
 from convengine.engine.forms.extract.directions import leads_from, leads_to
@@ -61,7 +61,7 @@ from convengine.engine.values.names import (
     is_wording_field,
     names_other_kind,
 )
-from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal
+from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal, is_allowed
 from convengine.engine.values.plain import measure_assent
 from convengine.engine.values.reading import NOTHING, Reason
 from convengine.engine.values.tokens import fold_text
@@ -100,6 +100,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if field.spec.kind is Kind.TEXT or (field.spec.kind is Kind.PATTERN and not has_whole_pattern(field)):
         answer = _read_free_text(reading, field, situation, start, end)
         return _find_only_match(reading, field) if answer is None and field.spec.kind is Kind.PATTERN else answer
+    if counts_none(reading.original, field) and is_allowed(field.spec, 0):
+        return Candidate(field, 0, len(reading.text), 0, ANSWER)
     if is_amount(field) and is_negated_or_hypothetical(reading, field, start, end):
         return None
     if takes_money(field) and PERSON.fullmatch(reading.text, 0, start):
@@ -172,6 +174,10 @@ def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> 
         return None
     contrasts = find_contrasts(reading.original, situation) if field.spec.kind is Kind.NUMBER else ()
     parts = next(iter(contrasts), None) or find_retraction(reading.original, situation) or ()  # "4, not 5"
+    if parts and field.spec.kind is Kind.NUMBER:
+        meant, *others = _CLAUSE.split(parts[1])
+        is_told = others and not any(has_number(other, situation) or denies(other, situation) for other in others)
+        parts = (parts[0].rstrip(" .…"), meant if is_told else parts[1])  # "10... no 4, she lives alone"
     values = [_read_value_or_ordinal(field, part, situation) for part in parts]
     return values[1].value if len(values) == 2 and all(value.has_value for value in values) else None
 

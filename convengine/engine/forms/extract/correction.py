@@ -42,10 +42,12 @@ from convengine.engine.values import (
     is_passing_moment,
     is_shift,
     is_slip,
+    keeps_value,
     read_value,
     strip_correction,
 )
 from convengine.engine.values.calendar_math import shift_moment
+from convengine.engine.values.day_parts import replace_day_part
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
@@ -84,8 +86,10 @@ _MOST_JOINTS = 4
 _FEWEST_REASON_WORDS = 2
 #: "The street is Rosenstraße 12b", folded.
 _NAMED_TEXT = re.compile(
-    r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*(?:\s(?:is|ist|lautet|heisst)\s|[:=])\s*"
-    r"(?:(?:actually|now|eigentlich|jetzt|doch|richtig)\s+)*(?P<value>\S.*)"
+    r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*"
+    r"(?:\s(?:is|should\s+be|must\s+be|has\s+to\s+be|needs\s+to\s+be|ist|lautet|heisst|soll|sollte|muss|müsste)\s|[:=])\s*"
+    r"(?:(?:actually|now|eigentlich|jetzt|doch|richtig)\s+)*(?:(?:hers|his|theirs|ours|ihrer|seiner|unserer)\s*,\s*)?"
+    r"(?!(?:hers|his|theirs|ours|ihrer|seiner|unserer)\W*$)(?P<value>\S.*?)(?:\s(?:sein|lauten|hei(?:ss|ß)en))?"
 )
 _SIGN = re.compile(r"[,.;:!?–]")
 _HALF_DAY, _HOUR = 12 * 60, 60
@@ -173,7 +177,8 @@ def _read_change(
     if number:
         times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
         counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
-        return _read_bare_number(form, number, (0, len(text)), counted, situation, asked_path, earlier)
+        change = _read_bare_number(form, number, (0, len(text)), counted, situation, asked_path, earlier)
+        return change or _read_day_part(form, text, held, situation)
     asked_group = [[asked_path]] if asked_path else []
     nearest = [[field.path] for field in earlier] if asked_path else []
     preferred = [*nearest, *asked_group] if slips else [*asked_group, *nearest, list(held)]
@@ -198,7 +203,11 @@ def _read_change(
     if orderly := _read_in_order(form, text, held, situation):
         return orderly
     whole = _read_whole_correction(form, text, held, situation, asked_path)
-    return whole or _read_alike_text(form, text, held, situation, asked_path)
+    return (
+        whole
+        or _read_alike_text(form, text, held, situation, asked_path)
+        or _read_day_part(form, text, held, situation)
+    )
 
 
 def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
@@ -211,6 +220,15 @@ def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation:
             if None not in values and values[1] != held[field.path] and not form.breaks(field, values[1]):
                 changes.append(Extracted(field.path, values[1], (0, len(text)), VALUE))
     return Extraction((changes[0],)) if len(changes) == 1 else None
+
+
+def _read_day_part(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
+    """The only day that the form holds and that takes the year or month that is all of a correction: "nein, 2017"."""
+    rest, local = strip_correction(text, situation).strip(" .!"), replace(situation, is_asked=True)
+    days = [field for field in form.leaves if field.spec.kind is Kind.DATE and isinstance(held.get(field.path), str)]
+    changed = {field.path: replace_day_part(field.spec, held[field.path], rest, local).value for field in days}
+    new = [(path, day) for path, day in changed.items() if day and day != held[path]]
+    return Extraction((Extracted(*new[0], (0, len(text)), VALUE),)) if len(new) == 1 else None
 
 
 def _read_named_text(
@@ -503,6 +521,12 @@ def _replace_value(field: Field, held: Json, old: str, new: str, situation: Read
             words[folded.index(fold(old))] = new
             return " ".join(words)
         return None
+    if field.spec.kind is Kind.DATE_TIME and isinstance(held, str):
+        situation = replace(situation, known_part=held[:16])  # "At 10 instead of 9", "Tuesday instead of Monday"
+    if field.spec.kind is Kind.DATE and isinstance(held, str):
+        local = replace(situation, is_asked=True)
+        if replace_day_part(field.spec, held, old, local).value == held:
+            return replace_day_part(field.spec, held, new, local).value  # "March, not May"
     if not _is_held(field, old, held, situation):
         return None
     value = _read_counted(field, new, old, situation)
@@ -651,7 +675,9 @@ def find_fields_to_ask_again(
     paths = [
         name.field.path
         for name in mentions
-        if not reading.is_question(name.start) and not reading.is_denied(name.start, name.start)
+        if not reading.is_question(name.start)
+        and not reading.is_denied(name.start, name.start)
+        and not keeps_value(reading.quote(*reading.clause(name.start)), situation)
     ]
     return paths if mentions else _find_by_title_word(reading, fields, situation)
 

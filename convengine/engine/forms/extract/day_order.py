@@ -49,23 +49,28 @@ def find_earlier_days(form: Form, held: Mapping[str, str]) -> dict[str, str]:
 def read_other_year(
     reading: Reading, fields: Sequence[Field], asked_field: Field | None, situation: ReadingSituation
 ) -> Candidate | None:
-    """The only day that the form holds, in the year that is all that the message says: "next year that is, 2028"."""
-    held = [field for field in fields if field.path in situation.held_days and field.spec.kind is Kind.DATE]
-    if len(held) != 1 or asked_field is None or asked_field.spec.kind not in _NO_YEARS or identifies(asked_field):
+    """The only day of the form that may have the year that is all that the message says: "next year that is, 2028"."""
+    if asked_field is None or asked_field.spec.kind not in _NO_YEARS or identifies(asked_field):
         return None
+    held = [field for field in fields if field.path in situation.held_days and field.spec.kind is Kind.DATE]
+    days = [day for field in held if (day := _read_year_of_day(reading, field, situation))]
+    return days[0] if len(days) == 1 else None
+
+
+def _read_year_of_day(reading: Reading, field: Field, situation: ReadingSituation) -> Candidate | None:
     clauses = [clause for clause in _CLAUSE.split(reading.original) if any(map(str.isalnum, clause))]
     if not 0 < len(clauses) <= _MOST_CLAUSES or "?" in reading.original:
         return None
-    spec, local = held[0].spec, replace(situation, is_asked=True)
+    spec, local = field.spec, replace(situation, is_asked=True)
     values = [read_value(spec, clause, local) for clause in clauses if not has_only_fillers([clause], situation)]
     days = {value.value for value in values}
-    day_of_year = situation.held_days[held[0].path][4:]
+    day_of_year = situation.held_days[field.path][4:]
     is_year = all(value.has_value and str(value.value).endswith(day_of_year) for value in values) and _names_year(
         reading
     )
     if len(days) != 1 or not is_year:
         return None
-    return Candidate(held[0], 0, len(reading.text), days.pop(), VALUE)
+    return Candidate(field, 0, len(reading.text), days.pop(), VALUE)
 
 
 def _names_year(reading: Reading) -> bool:

@@ -113,10 +113,37 @@ def read_sentence_values(
         *included,
         *_read_named_things(reading, others, situation, taken),
     ]
+    candidates = _drop_taken_back(reading, candidates, situation, preferred_paths)
     candidates.sort(key=lambda candidate: candidate.field.path)
     by_field = groupby(candidates, key=lambda candidate: candidate.field.path)
     values = [_choose_value(reading, list(listed), situation) for _, listed in by_field]
     return sorted(values, key=lambda value: value.start)
+
+
+def _drop_taken_back(
+    reading: Reading,
+    candidates: list[Candidate],
+    situation: ReadingSituation,
+    preferred_paths: Sequence[Collection[str]],
+) -> list[Candidate]:
+    """The candidates without a day that is taken back for one of a preferred field: "yesterday. No, Monday" names one
+    day, and that before it is for no other field.
+    """
+    wanted = {path for group in preferred_paths[:1] for path in group}
+    days = [candidate for candidate in candidates if candidate.field.spec.kind in _IN_PAIRS]
+    taken = [
+        (candidate, next((day for day in days if day.field.path in wanted and day.start >= candidate.end), None))
+        for candidate in days
+        if candidate.field.path not in wanted
+    ]
+    dropped = [
+        candidate
+        for candidate, day in taken
+        if day is not None
+        and candidate.field.spec.kind is day.field.spec.kind
+        and is_correction(reading.quote(candidate.end, day.start), situation)
+    ]
+    return [candidate for candidate in candidates if candidate not in dropped]
 
 
 def _passes(reading: Reading, span: ValueSpan, situation: ReadingSituation) -> bool:
@@ -596,7 +623,7 @@ def read_listed_name(
         for part in parts
         if _is_written_as_name(reading, *part, contacts, situation) and labels.isdisjoint(reading.words(*part))
     ]
-    others = [reading.quote(*part) for part in parts if part not in listed]
+    others = [reading.quote(*part) for part in parts if part not in listed and not _joins_values(reading, *part)]
     if len(listed) != 1:
         return None
     is_only_part = has_only_fillers(others, situation)
@@ -652,9 +679,14 @@ def _is_written_as_name(
 def _is_beside(reading: Reading, part: tuple[int, int], value: Candidate) -> bool:
     """True when only signs and small words stand between a part and a value."""
     first, last = (part[1], value.begins) if part[1] <= value.begins else (value.end, part[0])
-    return first <= last and all(
+    return first <= last and _joins_values(reading, first, last)
+
+
+def _joins_values(reading: Reading, start: int, end: int) -> bool:
+    """True for the "until" between two days: small words that join values."""
+    return all(
         any(get_language(code).is_in("dangling", word) for code in list_languages())
-        for word in reading.words(first, last)
+        for word in reading.words(start, end)
     )
 
 

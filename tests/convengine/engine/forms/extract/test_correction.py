@@ -670,3 +670,61 @@ def test_the_text_behind_the_named_field_is_new_where_a_change_was_asked_for() -
     assert read("the name. Ann Lee", takes_any_text=True) == {"name": "Ann Lee"}
     assert read("name is wrong, sorry", takes_any_text=True) == {}
     assert read("the name please", takes_any_text=True) == {}
+
+
+MOMENT = Form({"type": "object", "properties": {"when": {"type": "string", "format": "date-time", "title": "When"}}})
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "expected"),
+    [
+        ("ja, aber lieber um 10 statt um 9", "de-DE", "2026-11-25T10:00:00+00:00"),
+        ("um 10 statt 9 uhr bitte", "de-DE", "2026-11-25T10:00:00+00:00"),
+        ("statt 9 lieber 10", "de-DE", "2026-11-25T10:00:00+00:00"),
+        ("selber tag, nur um 4", "de-DE", "2026-11-25T16:00:00+00:00"),
+        ("ja, aber eine Stunde später", "de-DE", "2026-11-25T10:00:00+00:00"),
+        ("doch freitag, uhrzeit bleibt", "de-DE", "2026-11-27T09:00:00+00:00"),
+        ("Freitag statt Mittwoch", "de-DE", "2026-11-27T09:00:00+00:00"),
+        ("yes but at 10 instead of 9", "en-GB", "2026-11-25T10:00:00+00:00"),
+        ("can we do 10 rather than 9", "en-GB", "2026-11-25T10:00:00+00:00"),
+        ("one hour later", "en-GB", "2026-11-25T10:00:00+00:00"),
+        ("same day but at 4", "en-GB", "2026-11-25T16:00:00+00:00"),
+        ("friday after all, same time", "en-GB", "2026-11-27T09:00:00+00:00"),
+        ("Friday instead of Wednesday", "en-GB", "2026-11-27T09:00:00+00:00"),
+    ],
+)
+def test_a_changed_half_of_a_moment_keeps_the_other_at_the_confirmation(text: str, locale: str, expected: str) -> None:
+    held = {"when": "2026-11-25T09:00:00+00:00"}
+    correction = read_correction(MOMENT, text, held, make_situation(locale), is_expected=True)
+
+    assert get_values(correction) == {"when": expected}
+
+
+@pytest.mark.parametrize(
+    "text", ["Anreise ist schon am 2.12.", "die Anreise ist erst am 2.12.", "wir kommen schon am 2.12."]
+)
+def test_a_day_may_come_earlier_or_later_than_the_one_before(text: str) -> None:
+    form = Form({"type": "object", "properties": {"anreise": {"title": "Anreise", "format": "date"}}})
+    correction = read_correction(form, text, {"anreise": "2026-12-01"}, make_situation("de-DE"), is_expected=True)
+
+    assert get_values(correction) == {"anreise": "2026-12-02"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("oh sorry the name should be hers, Dorothy Lacey", "en-GB", "Dorothy Lacey"),
+        ("the name must be Dorothy Lacey", "en-GB", "Dorothy Lacey"),
+        ("der Name soll Dora Lange sein", "de-DE", "Dora Lange"),
+        ("der name sollte Dora Lange lauten", "de-DE", "Dora Lange"),
+        ("the name should be fine", "en-GB", None),
+    ],
+)
+def test_a_name_may_be_said_behind_should_be(text: str, locale: str, name: str | None) -> None:
+    form = Form(
+        {"type": "object", "properties": {"name": {"type": "string", "title": "Name"}, "place": {"type": "string"}}}
+    )
+    held = {"name": "Beth Lacey"}
+    correction = read_correction(form, text, held, make_situation(locale), asked_path="place")
+
+    assert correction is None if name is None else get_values(correction) == {"name": name}

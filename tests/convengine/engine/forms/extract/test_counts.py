@@ -311,3 +311,43 @@ def test_each_of_two_numbers_counts_the_noun_behind_it(text: str, asked: str, va
     extraction = extract(Form({"type": "object", "properties": fields}), text, asked_paths=[asked], situation=situation)
 
     assert {item.field: item.value for item in extraction.extracted} == values
+
+
+def _count(text: str, locale: str, *, title: str, minimum: int = 0) -> Any:
+    schema = {"n": {"type": "integer", "title": title, "minimum": minimum, "maximum": 30}, "name": {"type": "string"}}
+    form = Form({"type": "object", "properties": schema, "required": ["n"]})
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+    extraction = extract(form, text, asked_paths=["n"], missing=["n", "name"], situation=situation)
+    return {item.field: item.value for item in extraction.extracted}.get("n")
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "count"),
+    [
+        ("no eggs thanks", "en-GB", 0),
+        ("none", "en-GB", 0),
+        ("nah none for me", "en-GB", 0),
+        ("zero", "en-GB", 0),
+        ("we don't need any eggs", "en-GB", 0),
+        ("no idea", "en-GB", None),
+        ("no", "en-GB", None),
+        ("no more than 4", "en-GB", None),
+        ("10... no 4, she lives alone", "en-GB", 4),
+        ("3 no 4", "en-GB", 4),
+        ("12, no 6 will do", "en-GB", 6),
+        ("4 or 5", "en-GB", None),
+        ("keine eier", "de-DE", 0),
+        ("gar keine", "de-DE", 0),
+        ("wir brauchen keine eier", "de-DE", 0),
+        ("keine ahnung", "de-DE", None),
+        ("6, ne doch 8", "de-DE", 8),
+        ("3 nein 4", "de-DE", 4),
+        ("10... nein 4, sie wohnt allein", "de-DE", 4),
+    ],
+)
+def test_none_of_what_is_counted_is_zero_and_the_last_number_counts(text: str, locale: str, count: int | None) -> None:
+    assert _count(text, locale, title="Eggs" if locale == "en-GB" else "Eier") == count
+
+
+def test_none_is_no_number_where_one_is_the_least() -> None:
+    assert _count("none", "en-GB", title="Eggs", minimum=1) is None

@@ -801,3 +801,19 @@ def test_who_wishes_for_a_thing_by_its_name_says_yes(locale: str, text: str, val
     read_values = get_values(read(text, locale=locale, schema=THINGS[locale]))
 
     assert {name: value for name, value in read_values.items() if isinstance(value, bool)} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("from 9 december until 16 december, Frank Otley", "en-GB", "Frank Otley"),
+        ("9 december till 16 december, Frank Otley", "en-GB", "Frank Otley"),
+        ("vom 9. Dezember bis zum 16. Dezember, Frank Otte", "de-DE", "Frank Otte"),
+        ("from 9 december until 16 december, thanks", "en-GB", None),
+    ],
+)
+def test_a_name_behind_two_days_is_read(text: str, locale: str, name: str | None) -> None:
+    days = {"type": "string", "format": "date"}
+    schema = {"start": days, "end": days, "name": {"type": "string", "title": "Name"}}
+
+    assert get_values(read(text, asked="start", locale=locale, schema=schema)).get("name") == name

@@ -1,0 +1,66 @@
+"""Another year, month or day of the month for a day that is known: "sorry, 2017", "märz, nicht mai", "of April"."""
+
+import re
+import unicodedata
+from datetime import date
+from functools import lru_cache
+
+from convengine.engine.values.calendar_math import make_date
+from convengine.engine.values.field_spec import FieldSpec
+from convengine.engine.values.language import Language, get_language
+from convengine.engine.values.read import list_situations, read_value
+from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation
+
+#: Longest text that is such a part and nothing else.
+MAX_LENGTH = 40
+_SLOTS = ("year", "month", "marked_day")
+#: The month that was said is of this year, else of a year beside it.
+_YEARS = (0, 1, -1)
+
+
+def replace_day_part(spec: FieldSpec, day: str, words: str, situation: ReadingSituation) -> Reading:
+    """The day with the parts that the words name, or why the field refuses it; nothing for other words.
+
+    `day`: `YYYY-MM-DD`.
+    """
+    parts = _read_parts(words, situation)
+    try:
+        known = date.fromisoformat(day[:10])
+    except ValueError:
+        return NOTHING
+    reading = NOTHING
+    shifts = (0,) if "year" in parts or "month" not in parts else _YEARS
+    for shift in shifts if parts else ():
+        new = make_date(
+            parts.get("year", known.year + shift), parts.get("month", known.month), parts.get("marked_day", known.day)
+        )
+        if new and not reading.has_value:
+            moved = read_value(spec, new.isoformat(), situation)
+            reading = moved if moved.has_value or reading is NOTHING else reading
+    return reading
+
+
+def _read_parts(words: str, situation: ReadingSituation) -> dict[str, int]:
+    """The year, month and day of the month that a text names, if it says nothing else."""
+    composed = unicodedata.normalize("NFC", words).strip()
+    for local in list_situations(situation) if len(composed) <= MAX_LENGTH else ():
+        language = get_language(local.locale)
+        text, parts, start = language.read_tokens(composed).text, dict[str, int](), 0
+        while start < len(text):
+            matches = ((name, _compile(name, language).match(text, start)) for name in _SLOTS if name not in parts)
+            name, match = next(((name, match) for name, match in matches if match), ("", None))
+            if match:
+                parts[name], start = int(language.slots[name].read(match.group())), match.end()
+                continue
+            word = text[start:].split(" ", 1)[0]
+            if not (language.is_in("beside_day_parts", word) or language.is_in("fillers", word)):
+                break
+            start += len(word) + 1
+        if parts and start >= len(text):
+            return parts
+    return {}
+
+
+@lru_cache(maxsize=64)
+def _compile(name: str, language: Language) -> re.Pattern[str]:
+    return re.compile(language.slots[name].pattern)

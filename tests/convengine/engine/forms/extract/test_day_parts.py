@@ -1,0 +1,116 @@
+"""Half corrections of days, and days that are taken back."""
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from convengine.engine.forms.extract import extract
+from convengine.engine.forms.extract.correction import find_fields_to_ask_again, read_correction
+from convengine.engine.forms.form import Form
+from convengine.engine.values import ReadingSituation
+
+NOW = datetime(2026, 11, 5, 10, 0, tzinfo=ZoneInfo("America/Chicago"))
+VISIT = Form(
+    {
+        "type": "object",
+        "properties": {
+            "day": {"format": "date", "title": "Day", "x-labels": ["Tag"], "x-min": "today+1d", "x-max": "today+90d"},
+            "time": {"format": "time", "title": "Time", "x-labels": ["Uhrzeit"], "x-min": "08:00", "x-max": "16:30"},
+            "name": {"type": "string", "title": "Name"},
+            "birth": {"format": "date", "title": "Date of birth", "x-labels": ["Geburtsdatum"], "x-max": "today"},
+            "phone": {"format": "phone", "title": "Phone", "x-country": "US"},
+        },
+    }
+)
+HELD = {"day": "2026-11-11", "time": "16:00", "name": "Dana Ruiz", "birth": "1979-03-09"}
+
+
+def make_situation(locale: str) -> ReadingSituation:
+    held = {"day": HELD["day"], "birth": HELD["birth"]}
+    return ReadingSituation(NOW, "America/Chicago", locale, held_days=held)
+
+
+def answer(text: str, asked: str, locale: str = "en-US") -> dict[str, Any]:
+    situation = ReadingSituation(NOW, "America/Chicago", locale)
+    extraction = extract(VISIT, text, asked_paths=[asked], missing=list(HELD), situation=situation)
+    refused = {item.field: item.reason for item in extraction.rejected}
+    return {item.field: item.value for item in extraction.extracted} | refused
+
+
+def correct(text: str, locale: str) -> dict[str, Any] | None:
+    extraction = read_correction(VISIT, text, HELD, make_situation(locale), is_expected=True)
+    return extraction and {item.field: item.value for item in extraction.extracted}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "birth"),
+    [
+        ("08/21/2018. sorry 2017", "en-US", "2017-08-21"),
+        ("08/21/2018 no wait 2017", "en-US", "2017-08-21"),
+        ("21 August 2018, I mean 2017", "en-US", "2017-08-21"),
+        ("August 21 2018, sorry September", "en-US", "2018-09-21"),
+        ("March 4 1980, oops, the 5th", "en-US", "1980-03-05"),
+        ("3/3/2062, sorry, 1962", "en-US", "1962-03-03"),
+        ("21.8.2018, nein, 2017", "de-DE", "2017-08-21"),
+        ("4. März 1980, ach nein, April", "de-DE", "1980-04-04"),
+        ("21.8.2018. ups, 2017", "de-DE", "2017-08-21"),
+    ],
+)
+def test_the_last_part_of_a_day_counts(text: str, locale: str, birth: str) -> None:
+    assert answer(text, "birth", locale) == {"birth": birth}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "changed"),
+    [
+        ("April, not March", "en-US", {"birth": "1979-04-09"}),
+        ("1978 not 1979", "en-US", {"birth": "1978-03-09"}),
+        ("no, 1978", "en-US", {"birth": "1978-03-09"}),
+        ("the 12th, not the 11th", "en-US", {"day": "2026-11-12"}),
+        ("April nicht März", "de-DE", {"birth": "1979-04-09"}),
+        ("nein, 1978", "de-DE", {"birth": "1978-03-09"}),
+        ("Dezember statt November", "de-DE", {"day": "2026-12-11"}),
+    ],
+)
+def test_a_part_of_a_day_is_changed(text: str, locale: str, changed: dict[str, str]) -> None:
+    assert correct(text, locale) == changed
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("yesterday lol. no, monday", "en-US"),
+        ("yesterday... no wait, monday", "en-US"),
+        ("gestern, haha, nein, Montag", "de-DE"),
+        ("gestern, ach quatsch, Montag", "de-DE"),
+    ],
+)
+def test_a_day_that_is_taken_back_goes_nowhere(text: str, locale: str) -> None:
+    assert answer(text, "day", locale) == {"day": "2026-11-09"}
+
+
+def test_a_day_that_the_asked_field_refuses_is_tried_at_no_other_field() -> None:
+    assert answer("3/3/2062", "birth") == {"birth": "OUT_OF_BOUNDS"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("tuesday after all, same time", "en-US"),
+        ("same time but on tuesday", "en-US"),
+        ("make it tuesday, keep the time", "en-US"),
+        ("doch dienstag, uhrzeit bleibt", "de-DE"),
+        ("dienstag bitte, gleiche Uhrzeit", "de-DE"),
+    ],
+)
+def test_what_stays_is_kept(text: str, locale: str) -> None:
+    assert correct(text, locale) == {"day": "2026-11-10"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"), [("the time stays the same", "en-US"), ("die Uhrzeit bleibt", "de-DE"), ("same time", "en-US")]
+)
+def test_what_stays_is_not_asked_again(text: str, locale: str) -> None:
+    assert find_fields_to_ask_again(VISIT, text, HELD, make_situation(locale), is_expected=True) == []
