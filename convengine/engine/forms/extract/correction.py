@@ -224,6 +224,8 @@ def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation:
 
 def _read_day_part(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
     """The only day that the form holds and that takes the year or month that is all of a correction: "nein, 2017"."""
+    if denies(text, situation):
+        return None  # "Not the 11th"
     rest, local = strip_correction(text, situation).strip(" .!"), replace(situation, is_asked=True)
     days = [field for field in form.leaves if field.spec.kind is Kind.DATE and isinstance(held.get(field.path), str)]
     changed = {field.path: replace_day_part(field.spec, held[field.path], rest, local).value for field in days}
