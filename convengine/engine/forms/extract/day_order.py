@@ -181,17 +181,14 @@ def _tells_of_other_event(reading: Reading, form: Form, candidate: Candidate, si
     begin = max(reading.clause(candidate.start)[0], candidate.start - _EVENT_REACH)
     stop = min(reading.clause(candidate.end)[1], candidate.end + _EVENT_REACH)
     texts = reading.quote(begin, candidate.start), reading.quote(candidate.end, stop)
-    own = {fold_text(word) for field in form.leaves for word in _list_own_words(field)}
-    languages = [get_language(code) for code in list_languages()]
-    clauses = [(language, _list_clause_words(*texts, language)) for language in languages]
+    clauses = [(language, _list_clause_words(*texts, language)) for language in map(get_language, list_languages())]
     if any(_wishes(words, language) for language, words in clauses):
         return False
-    if find_day_beside(candidate.field.spec, reading.original, situation):
+    dating = [language for language, words in clauses if _dates_event(words, language)]
+    if not dating or find_day_beside(candidate.field.spec, reading.original, situation):
         return False
-    return any(
-        _dates_event(words, language) and not any(_names_dated_event(word, language) for word in own)
-        for language, words in clauses
-    )
+    own = {fold_text(word) for field in form.leaves for word in _list_own_words(field)}
+    return any(not any(_names_dated_event(word, language) for word in own) for language in dating)
 
 
 def _list_clause_words(before: str, after: str, language: Language) -> list[str]:
