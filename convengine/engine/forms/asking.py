@@ -481,6 +481,11 @@ def orders_to_stop(text: str | None, subject: str) -> bool:
     return _has_dropping_clause(text, subject, _orders_to_stop_in)
 
 
+def puts_off_subject(text: str | None) -> bool:
+    """True when a clause only says that something can wait: "the trees can wait", "das kann erst mal warten"."""
+    return _has_dropping_clause(text, "", _puts_off_subject_in)
+
+
 def _has_dropping_clause(text: str | None, subject: str, drops: Callable[[str, frozenset[str], str], bool]) -> bool:
     message = fold_spelling((text or "")[:_LONGEST_MESSAGE])
     if "?" in message:
@@ -501,6 +506,19 @@ def _orders_to_stop_in(clause: str, names: frozenset[str], language: str) -> boo
             rest = text[len(order) :].split()
             return not things.isdisjoint(rest) and (things | small).issuperset(rest)
     return False
+
+
+def _puts_off_subject_in(clause: str, names: frozenset[str], language: str) -> bool:
+    words = clause.split()
+    while words and _is_courtesy(words[-1:]):
+        words.pop()
+    while words and _is_courtesy(words[:1]) and words[0] not in _list_folded(language, "put_off_leads"):
+        words.pop(0)
+    text = " ".join(words)
+    ends = (phrase for phrase in _list_folded(language, "put_off_ends") if text.endswith(f" {phrase}"))
+    end = max(ends, key=len, default="")
+    subject = text.removesuffix(end).split() if end else []
+    return 0 < len(subject) <= _LONGEST_SUBJECT and subject[0] in _list_folded(language, "put_off_leads")
 
 
 def _drops_subject_in(clause: str, names: frozenset[str], language: str) -> bool:
@@ -560,6 +578,8 @@ _CLAUSE_SIGN = re.compile(r"[,.;:!–—]+|\s-\s")
 _DASHES = frozenset({"-", "--", "–", "—", "/", "./."})
 #: Longest wish to leave, in words.
 _LONGEST_WISH = 12
+#: Most words for what can wait: "the trees".
+_LONGEST_SUBJECT = 3
 _E_MAIL = re.compile(r"\be mail")
 _PUNCTUATION = re.compile(r"[^\w']+")
 

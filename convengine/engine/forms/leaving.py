@@ -11,6 +11,7 @@ from convengine.engine.forms.asking import (
     get_texts,
     has_leaving_clause,
     orders_to_stop,
+    puts_off_subject,
     says_only,
     skips_field,
     wants_to_leave,
@@ -161,7 +162,8 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     subject = _name_subject(session, turn)
     orders = not stops and orders_to_stop(text, subject)
     drops = not (stops or orders) and drops_subject(text, subject)
-    if not (stops or orders or drops or has_leaving_clause(text)):
+    puts_off = not stops and puts_off_subject(text)
+    if not (stops or orders or drops or puts_off or has_leaving_clause(text)):
         return False
     situation = ReadingSituation(
         turn.ports.clock.now(), turn.config(session, TIME_ZONE), find_form_locale(session, turn, form)
@@ -172,7 +174,7 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
         takes_sentences = field is not None and field.spec.long
         mentions = find_mentions(Reading(text), form.leaves) if drops else []
         names_field = any(mention.end - mention.start > _SHORT_NAME for mention in mentions)
-        is_no = drops and field is not None and read_value(field.spec, text, situation).has_value
+        is_no = (drops or puts_off) and field is not None and read_value(field.spec, text, situation).has_value
         spans = find_values([field.spec for field in form.leaves], text, situation)
         says_value = (
             names_field or is_no or any(not is_passing_moment(text[span.start : span.end], situation) for span in spans)

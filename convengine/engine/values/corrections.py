@@ -241,6 +241,21 @@ def find_bare_number(text: str, situation: ReadingSituation) -> str | None:
     return None
 
 
+def is_bare_cardinal(text: str, number: str, situation: ReadingSituation) -> bool:
+    """True for the number of "actually 4", which is no day of a month: not "on 4", "the 4th" or "am 4."."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed)
+        for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
+            if token.text == number:
+                is_led = any(
+                    phrases.match_end(tokens.text, offset) for phrases in (language.before_date, language.articles)
+                )
+                is_ordinal = re.match(language.slots["marked_day"].pattern, tokens.text[offset:])
+                return not (is_led or is_ordinal)
+    return False
+
+
 def concludes(text: str, situation: ReadingSituation) -> bool:
     """True when a word says that what follows is the result: "the wedding is on the 18th, so by the 10th"."""
     return any(

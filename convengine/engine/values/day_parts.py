@@ -1,8 +1,8 @@
-"""Another year, month or day of the month for a day that is known: "sorry, 2017", "märz, nicht mai", "of April"."""
+"""Another year, month, weekday or day of the month for a day that is known: "sorry, 2017", "märz, nicht mai"."""
 
 import re
 import unicodedata
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 
 from convengine.engine.values.calendar_math import make_date
@@ -13,6 +13,10 @@ from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation
 
 #: Longest text that is such a part and nothing else.
 MAX_LENGTH = 40
+_WEEK = 7
+#: Word tables whose words may stand beside a weekday.
+_SMALL_WORDS = ("beside_day_parts", "fillers", "before")
+_CLAUSE_SIGN = re.compile(r"[,;:!]\s+|\.\s+|\s[–-]\s")
 _SLOTS = ("year", "month", "marked_day")
 #: The month that was said is of this year, else of a year beside it.
 _YEARS = (0, 1, -1)
@@ -38,6 +42,40 @@ def replace_day_part(spec: FieldSpec, day: str, words: str, situation: ReadingSi
             moved = read_value(spec, new.isoformat(), situation)
             reading = moved if moved.has_value or reading is NOTHING else reading
     return reading
+
+
+def replace_weekday(spec: FieldSpec, day: str, old: str, new: str, situation: ReadingSituation) -> Reading:
+    """The day with the new weekday instead of the old one, which it must have; nothing for other words.
+
+    It is the nearest such day if that is of the same week, else the later of the two.
+    """
+    try:
+        known = date.fromisoformat(day[:10])
+    except ValueError:
+        return NOTHING
+    weekday = _read_weekday(new, situation)
+    if weekday is None or _read_weekday(old, situation) != known.weekday() or weekday == known.weekday():
+        return NOTHING
+    later = (weekday - known.weekday()) % _WEEK
+    earlier = later - _WEEK
+    is_near = -earlier < later and known.weekday() + earlier >= 0
+    moved = known + timedelta(earlier if is_near else later)
+    return read_value(spec, moved.isoformat(), situation)
+
+
+def _read_weekday(words: str, situation: ReadingSituation) -> int | None:
+    """The weekday (0 for Monday) that the last clause of a text names, if it has no other day and no number."""
+    clause = _CLAUSE_SIGN.split(unicodedata.normalize("NFC", words).strip(" .!"))[-1]
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        named = [token.text for token in language.read_tokens(clause).tokens]
+        days = language.slots["weekday"].values or {}
+        found = [word for word in named if word in days]
+        others = [word for word in named if word not in days]
+        small = (any(language.is_in(table, word) for table in _SMALL_WORDS) for word in others)
+        if len(found) == 1 and all(small):
+            return int(days[found[0]])
+    return None
 
 
 def _read_parts(words: str, situation: ReadingSituation) -> dict[str, int]:

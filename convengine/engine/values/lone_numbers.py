@@ -18,7 +18,7 @@ _GLUE = "-/.,:@#_+€$£%&=–"
 #: Words of a message that make its number none: it is denied, depends on something, or belongs to something else.
 _FORBIDDEN = ("denials", "conditions", "waits", "rejections_of_numbers", "earlier_numbers", "possessives")
 #: They take nothing away from a number beside them: "not sure, 6 maybe", "no worries, 10 then".
-_HARMLESS = ("doubts", "harmless", "polite_conditions", "after", "lone_number_hedges")
+_HARMLESS = ("doubts", "harmless", "polite_conditions", "after", "farewells", "lone_number_hedges")
 
 
 def find_lone_number(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:

@@ -428,7 +428,7 @@ def _covers_behind_no(text: str, language: Language, *names: str) -> bool:
     count = _count_leading_no(tokens, language)
     if not count or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
         return False
-    phrases, after = _get_phrases(language, *names), _get_phrases(language, "after")
+    phrases, after = _get_phrases(language, *names), _get_phrases(language, "after", "farewells")
     # "No changes needed" is such a phrase from its first word on.
     starts = tokens.offsets[: count + 1]
     return any(_covers(tokens.text, start, len(tokens.text), phrases, after) for start in starts)
@@ -437,7 +437,7 @@ def _covers_behind_no(text: str, language: Language, *names: str) -> bool:
 def read_opening(text: str, locale: str) -> bool | None:
     """The yes or no that begins a short text, if the rest only adds to it: "yes lovely", "no that's all"; else null."""
     language = get_language(locale)
-    tokens = _drop_phrases(language.read_tokens(text), _get_phrases(language, "harmless"))
+    tokens = _drop_phrases(language.read_tokens(text), _get_phrases(language, "harmless", "farewells"))
     if text.strip()[:1] in _get_phrases(language, "no").phrases and _contradicts(False, tokens, language):
         return None  # A thumb down, and "yes"
     words = [token.text for token in tokens.tokens]
@@ -479,7 +479,7 @@ def _read_start(text: str, tokens: TokenText, language: Language) -> bool | None
         return None
     if any(word[0].isdigit() or language.is_in("changes", word) for word in words):
         return None
-    start, after = 0, _get_phrases(language, "after")
+    start, after = 0, _get_phrases(language, "after", "farewells")
     firsts = {value: _get_phrases(language, "first_yes" if value else "first_no") for value in (True, False)}
     while not any(phrases.match_start(tokens.text, start) for phrases in firsts.values()):
         if not (courtesy := after.match_start(tokens.text, start)):
@@ -503,7 +503,7 @@ def _begins_a_clause(text: str, tokens: TokenText, offset: int, language: Langua
     before = tokens.tokens[tokens.offsets.index(offset) - 1]
     if _SIGN.search(text[before.end : following.start]) or language.is_in("clause_starts", following.text):
         return True
-    return any(_get_phrases(language, name).match_start(tokens.text, offset) for name in ("yes", "after"))
+    return any(_get_phrases(language, name).match_start(tokens.text, offset) for name in ("yes", "after", "farewells"))
 
 
 def find_inclusion(text_before: str, situation: ReadingSituation) -> tuple[bool, int] | None:
@@ -559,7 +559,7 @@ def _read(text: str, tokens: TokenText, language: Language, *, is_field: bool = 
     if tokens.text.strip() in values[False].phrases:
         return False  # "We are fine" is no "we are" and "fine".
     start, end = 0, len(tokens.text)
-    after = _get_phrases(language, "after", "hedges") if is_field else _get_phrases(language, "after")
+    after = _get_phrases(language, "after", "farewells", *(["hedges"] if is_field else []))
     for value, phrases in values.items():
         if _covers(tokens.text, start, end, phrases, after):
             return value

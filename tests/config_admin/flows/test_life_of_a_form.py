@@ -406,6 +406,49 @@ def test_a_change_of_subject_asks_once_and_a_yes_goes_on_with_the_other_form() -
     assert "name" not in answer["context"]
 
 
+LOGS = {
+    "code": "LOGS", "title": "Order firewood", "kind": "collect", "locale": "en-GB", "phrases": ["I want some logs"],
+    "fields": [
+        {"name": "wood", "title": "Wood", "type": "choice", "question": "Hardwood or softwood?",
+         "options": [{"value": "hard", "label": "Hardwood"}, {"value": "soft", "label": "Softwood"}]},
+        {"name": "loads", "title": "Loads", "type": "number", "question": "How many loads?"},
+        {"name": "day", "title": "Delivery day", "type": "date", "question": "When?"},
+    ],
+    "answer": "On their way.",
+}  # fmt: skip
+
+
+def test_a_value_of_the_offered_form_goes_on_with_it() -> None:
+    make_flows(LOGS)
+    caller = make_caller(DENTIST)
+
+    answer = hold(
+        caller,
+        ("book an appointment", "COLLECT", "What is your name?"),
+        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("actually I want some logs", "COLLECT", "Do you want to stop this and go on with “Order firewood”?"),
+        ("softwood, 1 load", "COLLECT", "When?"),
+    )
+
+    assert answer["intent"] == "LOGS"
+    assert (answer["context"]["wood"], answer["context"]["loads"]) == ("soft", 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["actually no leave that, the dentist can wait", "ach lassen wir das, das kann warten"]
+)
+def test_who_puts_the_matter_off_is_asked_whether_to_stop(text: str) -> None:
+    caller = make_caller(DENTIST)
+
+    hold(
+        caller,
+        ("book an appointment", "COLLECT", "What is your name?"),
+        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        (text, "COLLECT", ASK_LEAVE),
+        ("yes", "UNKNOWN", CANCELLED),
+    )
+
+
 def test_a_form_without_values_is_left_for_another_at_once() -> None:
     caller = make_caller_of_two()
 

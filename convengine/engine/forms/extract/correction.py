@@ -10,7 +10,13 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from convengine.engine.forms.asking import has_leaving_clause, is_courtesy, sort_fields
+from convengine.engine.forms.asking import (
+    has_leaving_clause,
+    is_courtesy,
+    puts_off_subject,
+    sort_fields,
+    wants_to_leave,
+)
 from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.answer import is_plausible_text
 from convengine.engine.forms.extract.candidate import VALUE
@@ -36,6 +42,7 @@ from convengine.engine.values import (
     find_total,
     find_values,
     has_only_fillers,
+    is_bare_cardinal,
     is_correction,
     is_indifferent,
     is_only_slip,
@@ -47,7 +54,7 @@ from convengine.engine.values import (
     strip_correction,
 )
 from convengine.engine.values.calendar_math import shift_moment
-from convengine.engine.values.day_parts import replace_day_part
+from convengine.engine.values.day_parts import replace_day_part, replace_weekday
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
@@ -177,7 +184,10 @@ def _read_change(
     if number:
         times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
         counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
-        change = _read_bare_number(form, number, (0, len(text)), counted, situation, asked_path, earlier)
+        is_cardinal = not is_retry and is_bare_cardinal(text, number, situation)
+        change = _read_bare_number(
+            form, number, (0, len(text)), counted, situation, asked_path, earlier, is_cardinal=is_cardinal
+        )
         return change or _read_day_part(form, text, held, situation)
     asked_group = [[asked_path]] if asked_path else []
     nearest = [[field.path] for field in earlier] if asked_path else []
@@ -529,6 +539,8 @@ def _replace_value(field: Field, held: Json, old: str, new: str, situation: Read
         local = replace(situation, is_asked=True)
         if replace_day_part(field.spec, held, old, local).value == held:
             return replace_day_part(field.spec, held, new, local).value  # "March, not May"
+        if day := replace_weekday(field.spec, held, old, new, local).value:
+            return day  # "The Sunday, not the Saturday"
     if not _is_held(field, old, held, situation):
         return None
     value = _read_counted(field, new, old, situation)
@@ -552,18 +564,23 @@ def _read_bare_number(
     situation: ReadingSituation,
     asked_path: str | None,
     earlier: Sequence[Field],
+    *,
+    is_cardinal: bool = False,
 ) -> Extraction | None:
     """The number of "make it 11" for the only field that takes it: of a time and a count, for the time if it is nearer.
 
-    Else for the field that was answered last, `earlier`. Nothing if the asked field takes it.
+    Else for the field that was answered last, `earlier`. Nothing if the asked field takes it. `is_cardinal`: it is no
+    day of the month, and so for the only count if that was answered just before the day that is asked for.
     """
     asked_field = form.field(asked_path) if asked_path else None
-    if asked_field is not None and asked_field.spec.kind is not Kind.TEXT:
+    counts = [field for field in form.leaves if field.spec.kind is Kind.NUMBER]
+    recounts = is_cardinal and asked_field is not None and asked_field.spec.kind is Kind.DATE and earlier[:1] == counts
+    if asked_field is not None and asked_field.spec.kind is not Kind.TEXT and not recounts:
         answer = read_value(asked_field.spec, number, situation)
         if answer.has_value or answer.candidates:
             return None
     changes: list[tuple[float, Extracted]] = []
-    for field in form.leaves:
+    for field in counts if recounts else form.leaves:
         value = _read_number(field, number, held[field.path], situation) if field.path in held else None
         if value is None or value == held[field.path] or form.breaks(field, value):
             continue
@@ -671,6 +688,8 @@ def find_fields_to_ask_again(
     """The fields that a message wants to change without a new value: "change the date", "the phone number is wrong"."""
     if len(text) > _MAX_NAMING or not (is_expected or is_correction(text, situation)):
         return []
+    if _only_leaves(text, situation):
+        return []
     reading = Reading(text)
     fields = [field for field in form.leaves if field.path in held]
     mentions = find_mentions(reading, fields)
@@ -682,6 +701,14 @@ def find_fields_to_ask_again(
         and not keeps_value(reading.quote(*reading.clause(name.start)), situation)
     ]
     return paths if mentions else _find_by_title_word(reading, fields, situation)
+
+
+def _only_leaves(text: str, situation: ReadingSituation) -> bool:
+    """True for "actually no, leave that, the trees can wait": no clause but the one that stops corrects anything."""
+    if puts_off_subject(text):
+        return True
+    others = (clause for clause in _CLAUSE_SIGN.split(text) if not wants_to_leave(clause))
+    return has_leaving_clause(text) and not any(is_correction(clause, situation) for clause in others)
 
 
 def read_named_field(

@@ -4,9 +4,9 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
-from convengine.engine.forms.asking import asks_for_another, asks_for_more
-from convengine.engine.forms.extract import extract
-from convengine.engine.forms.form import get_form
+from convengine.engine.forms.asking import asks_for_another, asks_for_more, is_question
+from convengine.engine.forms.extract import Extraction, extract
+from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -18,7 +18,7 @@ from convengine.engine.forms.leaving import (
     stay,
 )
 from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read_on_no
-from convengine.engine.forms.read_message import describe_situation
+from convengine.engine.forms.read_message import describe_situation, extract_fields, find_asked_fields
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
 from convengine.engine.phrases.matching import asks_to_do
 from convengine.engine.pipeline.step import Continue, Step
@@ -146,7 +146,7 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         return _audit_no_change(session, turn, "session_ends")
     if (decision := decide_leaving(session, turn)) is not None:
         return _settle_leaving(session, turn, decision)
-    if accepts_offered_subject(session, turn):
+    if accepts_offered_subject(session, turn) or _fills_offered_form(session, turn):
         return _settle_leaving(session, turn, LeaveDecision.LEAVE)
     session = close_leave_question(session)
     if signal := _find_forcing_signal(session, turn):
@@ -175,8 +175,7 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
         return _audit_no_change(stay(session), turn, "FORM_STAYS")
     if decision is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn), turn, "FORM_LEAVE_ASKED")
-    row = next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == following), None)
-    if row is not None:
+    if row := _find_offered_row(turn, following):
         return _move_by_classifier(leave(session, turn, following), turn, row)
     if following in map_spellings(turn.snapshot):
         after = accept_intent(leave(session, turn, following), turn, following, IDLE, 1.0, (), by="OPTION").session
@@ -286,20 +285,39 @@ def _find_ordered_row(session: Session, turn: Turn, classification: Classificati
         intent = code(row.intent_code)
         beside = turn.snapshot.list_questions_beside(intent)
         if row.is_phrase and beside and {*classification.intents} <= beside | {intent}:
-            return row if _has_values(session, turn, row) else None
+            return row if _count_values(session, turn, row) > 1 else None
     return None
 
 
-def _has_values(session: Session, turn: Turn, row: rows.Classifier) -> bool:
-    """True when the message has values of two fields or more of the form that a row begins; texts do not count."""
+def _count_values(session: Session, turn: Turn, row: rows.Classifier) -> int:
+    """How many fields of the form that a row begins have a value in the message; texts do not count."""
     schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
     form = get_form(turn.snapshot, schema) if schema is not None else None
     if form is None or form.problem:
-        return False
+        return 0
     situation, paths = describe_situation(session, turn, form), [field.path for field in form.leaves]
     extraction = extract(form, session.user_text, situation=situation, missing=paths)
+    return _count_typed_fields(form, extraction)
+
+
+def _count_typed_fields(form: Form, extraction: Extraction) -> int:
     fields = [field for finding in extraction.extracted if (field := form.field(finding.field))]
-    return sum(field.spec.kind is not Kind.TEXT for field in fields) > 1
+    return sum(field.spec.kind is not Kind.TEXT for field in fields)
+
+
+def _fills_offered_form(session: Session, turn: Turn) -> bool:
+    """True when the answer to "Do you want to stop this and go on with X?" fills more of X than of the open form."""
+    following, schema = DialogueState.of(session).leaving, find_left_schema(session, turn)
+    row = _find_offered_row(turn, following) if following and schema is not None else None
+    if row is None or schema is None or is_question(session):
+        return False
+    form, count = get_form(turn.snapshot, schema), _count_values(session, turn, row)
+    asked_fields = find_asked_fields(session, turn, schema, form)
+    return count > _count_typed_fields(form, extract_fields(session, turn, form, asked_fields)) if count else False
+
+
+def _find_offered_row(turn: Turn, intent: str) -> rows.Classifier | None:
+    return next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == intent), None)
 
 
 def _find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:

@@ -18,9 +18,11 @@ from convengine.engine.forms.asking import (
     is_phrase,
     knows_no_value,
     orders_to_stop,
+    puts_off_subject,
     refers_back,
     says_nothing,
     skips_field,
+    wants_to_leave,
     write_question,
     write_question_for_all,
     write_refusal,
@@ -456,3 +458,39 @@ def test_lacking_something_skips_its_field_and_is_no_wish_to_stop(text: str) -> 
 )
 def test_a_sentence_asks_for_one_more_of_what_is_open(text: str, subject: str, asks: bool) -> None:
     assert asks_for_next(text, subject) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "puts_off"),
+    [
+        ("actually no leave that, the trees can wait", True),
+        ("the hedge will have to wait", True),
+        ("oh that can wait then", True),
+        ("das kann warten", True),
+        ("ach, die Bäume können erst mal warten", True),
+        ("I can wait", False),
+        ("we can wait", False),
+        ("my husband can wait in the car", False),
+        ("can it wait?", False),
+        ("ich kann warten", False),
+        ("der Hund kann draußen warten", False),
+    ],
+)
+def test_what_can_wait_is_put_off(text: str, puts_off: bool) -> None:
+    assert puts_off_subject(text) is puts_off
+
+
+@pytest.mark.parametrize(
+    ("text", "leaves"),
+    [
+        ("actually no, leave that", True),
+        ("ok scrap that then", True),
+        ("lass das lieber", True),
+        ("nein, lassen wir das erstmal", True),
+        ("leave that as it is", False),
+        ("leave that parcel with the neighbour", False),
+        ("lassen Sie das Paket beim Nachbarn", False),
+    ],
+)
+def test_leave_that_is_a_wish_to_stop(text: str, leaves: bool) -> None:
+    assert wants_to_leave(text) is leaves

@@ -484,3 +484,28 @@ def test_a_no_may_begin_with_why_the_thing_is_not_needed(text: str, locale: str,
     spec = field_spec("express", {"type": "boolean", "title": "Express", "x-ask": question})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("ja danke bis gleich", "de-DE", True),
+        ("jo, bis dann", "de-DE", True),
+        ("passt, bis später!", "de-DE", True),
+        ("ja, bis morgen", "de-DE", True),
+        ("stimmt alles, man sieht sich", "de-DE", True),
+        ("nein danke, tschüss", "de-DE", False),
+        ("ja bis Montag", "de-DE", None),
+        ("ja, aber nur bis morgen", "de-DE", None),
+        ("bis gleich", "de-DE", None),
+        ("yes thanks, see you later", "en-GB", True),
+        ("yep cheers see you", "en-GB", True),
+        ("ok see you tomorrow", "en-GB", True),
+        ("perfect, bye for now", "en-GB", True),
+        ("no thanks, bye", "en-GB", False),
+        ("see you", "en-GB", None),
+        ("yes but see you later than that", "en-GB", None),
+    ],
+)
+def test_a_farewell_is_a_courtesy_beside_a_yes_or_no(text: str, locale: str, value: bool | None) -> None:
+    assert says_yes_or_no(text, locale) is value

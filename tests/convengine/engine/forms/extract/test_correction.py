@@ -728,3 +728,74 @@ def test_a_name_may_be_said_behind_should_be(text: str, locale: str, name: str |
     correction = read_correction(form, text, held, make_situation(locale), asked_path="place")
 
     assert correction is None if name is None else get_values(correction) == {"name": name}
+
+
+QUOTE = Form(
+    {
+        "type": "object",
+        "properties": {
+            "trees": {
+                "type": "integer",
+                "title": "How many",
+                "x-ask": "How many trees is it? Wie viele?",
+                "maximum": 30,
+            },
+            "day": {"type": "string", "format": "date", "title": "Day", "x-ask": "Which day?", "x-min": "today"},
+            "name": {"type": "string", "title": "Name"},
+        },
+        "required": ["trees", "day", "name"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "trees"),
+    [
+        ("actually 4, forgot the one behind the shed", "en-GB", 4),
+        ("4 actually", "en-GB", 4),
+        ("sorry, four", "en-GB", 4),
+        ("hang on, 5", "en-GB", 5),
+        ("es sind doch 4, einer steht hinterm Schuppen", "de-DE", 4),
+        ("eigentlich 4", "de-DE", 4),
+        ("ach nein, vier", "de-DE", 4),
+        ("4", "en-GB", None),
+        ("actually the 4th", "en-GB", None),
+        ("actually on 4 December", "en-GB", None),
+        ("doch der 4.", "de-DE", None),
+        ("eigentlich am 4.", "de-DE", None),
+    ],
+)
+def test_a_number_behind_a_correction_is_no_day_if_it_may_be_the_last_count(
+    text: str, locale: str, trees: int | None
+) -> None:
+    correction = read_correction(QUOTE, text, {"trees": 3}, make_situation(locale), asked_path="day")
+
+    assert get_values(correction) == ({"trees": trees} if trees else {})
+
+
+def test_a_number_behind_sorry_is_a_day_if_the_day_was_asked_for_twice() -> None:
+    situation = make_situation("en-GB")
+
+    assert read_correction(QUOTE, "sorry, 4", {"trees": 3}, situation, asked_path="day", is_retry=True) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "held", "day"),
+    [
+        ("hang on wrong day, its the sunday not the saturday", "en-GB", "2026-12-19", "2026-12-20"),
+        ("not saturday, friday", "en-GB", "2026-12-19", "2026-12-18"),
+        ("the monday not the friday", "en-GB", "2026-12-18", "2026-12-21"),
+        ("thursday instead of tuesday", "en-GB", "2026-12-15", "2026-12-17"),
+        ("Moment, falscher Tag, es ist der Freitag, nicht der Samstag", "de-DE", "2026-12-19", "2026-12-18"),
+        ("nicht am Dienstag sondern am Mittwoch", "de-DE", "2026-12-15", "2026-12-16"),
+    ],
+)
+def test_another_weekday_is_beside_the_day_that_is_held(text: str, locale: str, held: str, day: str) -> None:
+    correction = read_correction(QUOTE, text, {"trees": 3, "day": held}, make_situation(locale))
+
+    assert get_values(correction) == {"day": day}
+
+
+@pytest.mark.parametrize("text", ["actually no leave that, the trees can wait", "no, forget it, no trees after all"])
+def test_who_stops_names_no_field_to_change(text: str) -> None:
+    assert find_fields_to_ask_again(QUOTE, text, {"trees": 2}, make_situation("en-GB")) == []
