@@ -85,7 +85,7 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         bounds,
         order,
         takes_bare,
-        earlier=earlier if earlier and earlier >= now.date() else None,
+        earlier=earlier if earlier and now.date() <= earlier <= (bounds.last or earlier) else None,
         held=read_day(situation.held_days.get(spec.name)) or _read_refused_day(spec, situation),
         period=_read_period(situation.known_part) if spec.kind is Kind.DATE else None,
         former=read_day(str(situation.former_values.get(spec.name, ""))),

@@ -730,6 +730,8 @@ def _find_amounts(
         if amount is None:
             continue
         position = amount.end
+        if amount.noun_end and _has_sign_between(tokens, start, amount.noun_end):
+            amount = replace(amount, has_field_word=False, noun_end=None)  # "8 Holzfenster, Budget 900 €"
         is_piece = amount.unit == PIECE and spec.kind is Kind.NUMBER and counts_anything(spec, tables)
         if is_piece:
             amount = replace(amount, unit="")  # "3 Stück davon"
@@ -827,6 +829,12 @@ def _is_joined(tokens: TokenText, first: int, last: int, language: Language) -> 
         return False
     listed = tokens.tokens[tokens.offsets.index(first) : tokens.offsets.index(last) + 1]
     return all(after.start - before.end <= 1 for before, after in pairwise(listed))
+
+
+def _has_sign_between(tokens: TokenText, start: int, end: int) -> bool:
+    """True when a sign stands between two words of this part of the tokens' text."""
+    listed = tokens.tokens[tokens.offsets.index(start) : [*tokens.offsets, len(tokens.text)].index(end)]
+    return any(after.start - before.end > 1 for before, after in pairwise(listed))
 
 
 def _find_total(

@@ -111,6 +111,8 @@ def _is_between_small_words(text: str, tokens: TokenText, first: int, last: int,
     )
     if limit and not language.is_in("lone_number_hedges", tokens.text[offset - limit : offset].strip()):
         return False
+    if language.is_in("wholes", before) and language.is_in("behind_wholes", after):
+        return True
     small = _list_small_words(language)
     return (is_begun or before in small) and (is_ended or after in small)
 

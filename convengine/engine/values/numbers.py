@@ -90,6 +90,7 @@ class NumberTables:
         self.before_totals = PhraseSet(numbers["before_totals"])
         self.not_sums = PhraseSet(numbers["fields"]["not_before_sums"])
         self.minus = PhraseSet([*numbers["minus"], "-"])
+        self.alone = PhraseSet(numbers["companions"]["alone"])
         self.no_counts = PhraseSet(numbers["no_counts"])
         self.currencies = _list_currencies(numbers["currencies"])
         self.currency_words = PhraseSet(self.currencies)
@@ -177,7 +178,10 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
         is_only = _is_long(spec.minimum) and all(_is_beside_number(word, spec, language) for word in others)
         if not is_denied and not words[index].startswith("0") and (is_stated or is_only):
             return take_amount(spec, amount, tables)  # "The slip says 48213"
-    is_led = is_sum or all(word in _list_lead_words(language) for word in words[:index])
+    asked = {stem for word in spec.question for stem in stem_words(word, language)}
+    is_led = is_sum or all(
+        word in _list_lead_words(language) or not asked.isdisjoint(stem_words(word, language)) for word in words[:index]
+    )
     denies = any(language.is_in("denials", word) for word in (*words[:index], *words[last:]))
     if index and _CODE.match(words[index]):
         return NOTHING  # "Call me on 07700900123"
@@ -195,6 +199,13 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     # "11 with the conservatory"
     includes = _get_inclusions(language).match_start(tokens.text, amount.end) > 0
     return take_amount(spec, amount, tables) if is_sign or is_plain or is_thing or includes else NOTHING
+
+
+@lru_cache(maxsize=1024)
+def _counts_companions(spec: FieldSpec, language: Language) -> bool:
+    """True for a field that counts who comes beside the user, and may count none."""
+    words = map(fold_text, language.numbers["companions"]["fields"])
+    return spec.kind is Kind.NUMBER and spec.minimum == 0 and not {*spec.words, *spec.question}.isdisjoint(words)
 
 
 def _is_ground_floor(spec: FieldSpec, text: str, language: Language) -> bool:
@@ -409,6 +420,9 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
     currencies: tuple[str, ...] = ()
     if tables.no_counts.match_start(text, position):
         return None
+    alone = tables.alone.match_start(text, position)
+    if alone and _counts_companions(spec, tables.language):
+        return Amount((Decimal(0),), position + alone)  # "Just me"
     if size := tables.currency_words.match_start(text, position):
         currencies = tables.currencies[text[position : position + size - 1]]
         position += size

@@ -7,7 +7,7 @@ import pytest
 
 from convengine.engine.forms.extract import extract
 from convengine.engine.forms.form import Form
-from convengine.engine.values import ReadingSituation
+from convengine.engine.values import ReadingSituation, field_spec, find_values
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 DAY = {"type": "string", "format": "date"}
@@ -95,3 +95,23 @@ def test_a_number_of_something_else_is_not_counted(form: Form, text: str, locale
 )
 def test_people_are_counted_where_seats_are_asked_for(form: Form, text: str, locale: str, count: int) -> None:
     assert read(form, text, locale, "count") == {"count": count}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("neue Fenster, 8 Holzfenster, Budget etwa 900 €", "de-DE"),
+        ("8 schöne Fenster, Budget 900 €", "de-DE"),
+        ("8 windows, budget about 900 euros", "en-GB"),
+    ],
+)
+def test_a_number_is_not_of_a_noun_behind_a_sign(text: str, locale: str) -> None:
+    question = "Wie viele Fenster sollen es sein?" if locale == "de-DE" else "How many windows?"
+    count = field_spec("count", {"type": "integer", "title": "Count", "x-ask": question})
+    budget = field_spec("budget", {"type": "number", "title": "Budget", "x-kind": "money", "x-currency": "EUR"})
+    spans = find_values([count, budget], text, ReadingSituation(datetime(2026, 11, 24, tzinfo=UTC), locale=locale))
+
+    assert [{name: item.value for name, item in span.readings.items()} for span in spans] == [
+        {"count": 8},
+        {"budget": 900},
+    ]

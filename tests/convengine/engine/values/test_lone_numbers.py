@@ -132,3 +132,43 @@ def test_an_age_that_is_to_come_is_none(text: str, locale: str, age: int | str) 
     extraction = extract(form, text, asked_paths=["age"], situation=ReadingSituation(NOW, "Europe/London", locale))
 
     assert [item.value for item in extraction.extracted] + [item.reason for item in extraction.rejected] == [age]
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "number"),
+    [
+        ("all 5 on the ground floor", "en-GB", 5),
+        ("all 3 upstairs", "en-GB", 3),
+        ("theres 6 of them lol", "en-GB", 6),
+        ("fine ill only bring 4", "en-GB", 4),
+        ("alle 5 im Erdgeschoss", "de-DE", 5),
+        ("sämtliche 6 im ersten Stock", "de-DE", 6),
+        ("dann bring ich nur 4 mit", "de-DE", 4),
+        ("alle bis auf 2", "de-DE", None),
+        ("2 im Bad und ein paar in der Küche", "de-DE", None),
+    ],
+)
+def test_a_number_may_be_all_there_is(text: str, locale: str, number: int | None) -> None:
+    assert read(text, locale) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "least", "number"),
+    [
+        ("just me thanks", "en-GB", 0, 0),
+        ("on my own", "en-GB", 0, 0),
+        ("just me", "en-GB", 1, 1),
+        ("bringing 3 girls", "en-GB", 0, 3),
+        ("bringing my mum and 2 friends", "en-GB", 0, 3),
+        ("nur ich", "de-DE", 0, 0),
+        ("ich komme alleine", "de-DE", 0, 0),
+        ("bringe 2 mit", "de-DE", 0, 2),
+    ],
+)
+def test_who_comes_alone_brings_nobody(text: str, locale: str, least: int, number: int) -> None:
+    question = "Wie viele Personen bringen Sie mit?" if locale == "de-DE" else "How many people are you bringing along?"
+    declared = {"type": "integer", "title": "Guests", "x-ask": question, "minimum": least, "maximum": 4}
+    form = Form({"type": "object", "properties": {"guests": declared}})
+    extraction = extract(form, text, asked_paths=["guests"], situation=ReadingSituation(NOW, "Europe/London", locale))
+
+    assert {item.field: item.value for item in extraction.extracted} == {"guests": number}

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from convengine.engine.forms.extract import extract
+from convengine.engine.forms.extract.day_order import find_earlier_days
 from convengine.engine.forms.form import Form
 from convengine.engine.values import ReadingSituation
 
@@ -307,3 +308,28 @@ def test_a_day_that_is_over_is_told(locale: str, text: str, day: str | None, par
     values = {finding.field: finding.value for finding in extraction.extracted}
 
     assert (values.get("day"), values.get("part")) == (day, part)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "day"),
+    [
+        ("next tuesday", "en-GB", "2026-12-01"),
+        ("in a week", "en-GB", "2026-12-01"),
+        ("am Freitag", "de-DE", "2026-11-27"),
+    ],
+)
+def test_a_day_that_cannot_be_behind_the_one_before_counts_from_today(text: str, locale: str, day: str) -> None:
+    declared = {"type": "string", "format": "date", "x-min": "today+1d"}
+    days = {
+        "wedding": {**declared, "title": "Wedding day", "x-max": "today+900d"},
+        "visit": {**declared, "title": "Appointment", "x-max": "today+60d"},
+    }
+    form = Form({"type": "object", "properties": days, "required": ["wedding", "visit"]})
+    now = datetime(2026, 11, 24, 10, tzinfo=UTC)
+    held = {"wedding": "2027-12-12"}
+    situation = ReadingSituation(
+        now, "Europe/London", locale, held_days=held, earlier_days=find_earlier_days(form, held)
+    )
+    extraction = extract(form, text, asked_paths=["visit"], missing=["visit"], situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == {"visit": day}
