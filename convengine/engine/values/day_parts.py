@@ -70,11 +70,11 @@ def _read_weekday(words: str, situation: ReadingSituation) -> int | None:
         language = get_language(local.locale)
         named = [token.text for token in language.read_tokens(clause).tokens]
         days = language.slots["weekday"].values or {}
-        found = [word for word in named if word in days]
+        weekdays = [word for word in named if word in days]
         others = [word for word in named if word not in days]
         small = (any(language.is_in(table, word) for table in _SMALL_WORDS) for word in others)
-        if len(found) == 1 and all(small):
-            return int(days[found[0]])
+        if len(weekdays) == 1 and all(small):
+            return int(days[weekdays[0]])
     return None
 
 

@@ -178,9 +178,10 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
         is_only = _is_long(spec.minimum) and all(_is_beside_number(word, spec, language) for word in others)
         if not is_denied and not words[index].startswith("0") and (is_stated or is_only):
             return take_amount(spec, amount, tables)  # "The slip says 48213"
-    asked = {stem for word in spec.question for stem in stem_words(word, language)}
+    question_stems = {stem for word in spec.question for stem in stem_words(word, language)}
     is_led = is_sum or all(
-        word in _list_lead_words(language) or not asked.isdisjoint(stem_words(word, language)) for word in words[:index]
+        word in _list_lead_words(language) or not question_stems.isdisjoint(stem_words(word, language))
+        for word in words[:index]
     )
     denies = any(language.is_in("denials", word) for word in (*words[:index], *words[last:]))
     if index and _CODE.match(words[index]):
