@@ -35,6 +35,8 @@ _MIN_NAMED = 3
 _MIN_LONG, _MIN_RATIO_IN_SENTENCE = 7, 88.0
 #: Shortest word that may name an option with two letters exchanged: "tyers".
 _MIN_SWAPPED = 4
+#: Shortest spelling in which a vowel may be missing.
+_MIN_WITH_VOWEL = 6
 
 
 @dataclass(frozen=True)
@@ -475,9 +477,9 @@ def _find_nearly_named(word: str, spec: FieldSpec, language: Language) -> int | 
     if len(word) < _MIN_SWAPPED or any(char.isdigit() for char in word):
         return None
     spellings = list_spellings(spec.options, language)
-    swapped = {item.index for item in spellings if _swaps_letters(word, item.joined)}
-    if swapped or len(word) < _MIN_LONG:
-        return swapped.pop() if len(swapped) == 1 else None
+    slips = {item.index for item in spellings if _swaps_letters(word, item.joined) or _lacks_vowel(word, item.joined)}
+    if slips or len(word) < _MIN_LONG:
+        return slips.pop() if len(slips) == 1 else None
     from rapidfuzz import fuzz
 
     nearly = {
@@ -540,6 +542,14 @@ def _list_fuzzy_spellings(spellings: tuple[Spelling, ...]) -> tuple[tuple[str, i
 
 def _get_digits(text: str) -> str:
     return "".join(char for char in text if char.isdigit())
+
+
+def _lacks_vowel(word: str, spelled: str) -> bool:
+    """True when only a vowel inside the spelling is missing: "gazbo" and "gazebo"."""
+    if len(spelled) < _MIN_WITH_VOWEL or len(word) != len(spelled) - 1:
+        return False
+    inner = range(1, len(spelled) - 1)
+    return any(spelled[index] in "aeiou" and word == spelled[:index] + spelled[index + 1 :] for index in inner)
 
 
 def _swaps_letters(first: str, second: str) -> bool:

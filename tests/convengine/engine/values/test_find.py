@@ -220,6 +220,8 @@ PIANOS = [
     {"value": "grand", "label": "Concert grand", "synonyms": ["grand"]},
 ]
 PIANO = field_spec("piano", {"x-options": PIANOS})
+TENTS = [{"value": "gazebo", "label": "Pop-up gazebo", "synonyms": ["gazebo"]}, {"value": "garden", "label": "Garden"}]
+TENT = field_spec("tent", {"x-options": TENTS})
 
 
 @pytest.mark.parametrize(
@@ -236,6 +238,9 @@ PIANO = field_spec("piano", {"x-options": PIANOS})
         (PIANO, "can you move my baby grnad on the 2nd", "baby_grand"),
         (PIANO, "it is a grnad with a stool", "grand"),
         (BIKE, "my bike squeaks", None),
+        (TENT, "need to rent a gazbo for the 11th", "gazebo"),
+        (TENT, "the gardn one please", "garden"),
+        (TENT, "we gaze at the guards", None),
     ],
 )
 def test_a_field_says_what_a_number_a_day_or_a_typing_error_means(spec: Any, text: str, value: Any) -> None:
