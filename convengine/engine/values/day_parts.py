@@ -38,6 +38,8 @@ def replace_day_part(spec: FieldSpec, day: str, words: str, situation: ReadingSi
         new = make_date(
             parts.get("year", known.year + shift), parts.get("month", known.month), parts.get("marked_day", known.day)
         )
+        if new and "year" not in parts and new < situation.now.date() <= known:
+            continue  # "In May" of a day to come is none that is over.
         if new and not reading.has_value:
             moved = read_value(spec, new.isoformat(), situation)
             reading = moved if moved.has_value or reading is NOTHING else reading

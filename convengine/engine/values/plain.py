@@ -88,6 +88,9 @@ def measure_assent(text: str, language: Language) -> int:
     """
     tokens, phrases, start = language.read_tokens(text), _get_phrase_list(language, "assents"), 0
     while (size := phrases.match_start(tokens.text, start)) and start + size < len(tokens.text):
+        first = tokens.position(start, start + size)[0]
+        if start and text[first].isupper() and not text[:first].rstrip().endswith((".", "!", "…")):
+            break  # "Right, Thank you Mum"
         start += size
     if not start:
         return 0

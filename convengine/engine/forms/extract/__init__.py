@@ -43,7 +43,7 @@ from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.compare import blank
 from convengine.engine.text.dates import DATE_AMBIGUOUS
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, has_number, read_value
-from convengine.engine.values.corrections import find_retraction
+from convengine.engine.values.corrections import find_contrasts, find_retraction
 from convengine.engine.values.day_parts import replace_day_part
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
 from convengine.engine.values.language import get_language
@@ -228,6 +228,8 @@ def _replace_part_of_day(reading: Reading, claim: Candidate, situation: ReadingS
     )
     if retraction is None or not is_before or not isinstance(day, str):
         return claim
+    if any(old == retraction[1].strip(" .!?") for old, _ in find_contrasts(reading.original, situation)):
+        return claim  # "3 May 1980, not 1981"
     clause = _CLAUSE_END.split(retraction[1], maxsplit=1)[0]
     new = replace_day_part(claim.field.spec, day, clause, replace(situation, is_asked=True))
     if new.has_value:

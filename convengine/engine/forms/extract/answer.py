@@ -100,7 +100,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if field.spec.kind is Kind.TEXT or (field.spec.kind is Kind.PATTERN and not has_whole_pattern(field)):
         answer = _read_free_text(reading, field, situation, start, end)
         return _find_only_match(reading, field) if answer is None and field.spec.kind is Kind.PATTERN else answer
-    if counts_none(reading.original, field) and is_allowed(field.spec, 0):
+    # "No budget" is no amount of zero.
+    if not takes_money(field) and counts_none(reading.original, field) and is_allowed(field.spec, 0):
         return Candidate(field, 0, len(reading.text), 0, ANSWER)
     if is_amount(field) and is_negated_or_hypothetical(reading, field, start, end):
         return None

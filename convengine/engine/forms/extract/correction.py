@@ -100,6 +100,8 @@ _NAMED_TEXT = re.compile(
 )
 _SIGN = re.compile(r"[,.;:!?–]")
 _HALF_DAY, _HOUR = 12 * 60, 60
+#: Counts are hardly as large as years.
+_FIRST_YEAR = 1000
 #: Longest message that is a value and nothing else, and longest that only names a field, in characters.
 _MAX_BARE = 80
 _MAX_NAMING = 60
@@ -188,7 +190,10 @@ def _read_change(
         change = _read_bare_number(
             form, number, (0, len(text)), counted, situation, asked_path, earlier, is_cardinal=is_cardinal
         )
-        return change or _read_day_part(form, text, held, situation)
+        # "No, 1981" is a year, unless a field counts as much.
+        counts = [value for value in held.values() if isinstance(value, int | float) and value >= _FIRST_YEAR]
+        day = None if counts or asked_path else _read_day_part(form, text, held, situation)
+        return day or change or _read_day_part(form, text, held, situation)
     asked_group = [[asked_path]] if asked_path else []
     nearest = [[field.path] for field in earlier] if asked_path else []
     preferred = [*nearest, *asked_group] if slips else [*asked_group, *nearest, list(held)]
@@ -225,10 +230,13 @@ def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation:
     parts = find_retraction(text, situation) or ()
     changes: list[Extracted] = []
     for field in form.leaves if parts else ():
-        if field.path in held and field.spec.kind in _ANSWERED_BESIDE:
+        if field.path in held and field.spec.kind in (*_ANSWERED_BESIDE, Kind.DATE_TIME):
             values = [_read_held(field, find_core(part, situation), held[field.path], situation) for part in parts]
             if None not in values and values[1] != held[field.path] and not form.breaks(field, values[1]):
                 changes.append(Extracted(field.path, values[1], (0, len(text)), VALUE))
+    if len(changes) > 1 and find_bare_number(find_core(parts[1], situation), situation) is None:
+        # "9.30am" is no count.
+        changes = [change for change in changes if isinstance(change.value, str)]
     return Extraction((changes[0],)) if len(changes) == 1 else None
 
 

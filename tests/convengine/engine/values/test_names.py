@@ -165,6 +165,8 @@ def test_a_surname_may_be_a_weekday_or_a_month(text: str, locale: str, is_name: 
         ("ok, if you insist: 4 Elm Row", "en", "4 Elm Row"),
         ("Great Elm Row 4", "en", "Great Elm Row 4"),
         ("fair enough", "en", "fair enough"),
+        ("right, Thank you Mum", "en", "Thank you Mum"),
+        ("OK. Fine. Nora Pitt", "en", "Nora Pitt"),
         ("na schön, Emil Rau", "de", "Emil Rau"),
         ("von mir aus emil rau", "de", "emil rau"),
         ("ungern, aber Emil Rau", "de", "Emil Rau"),

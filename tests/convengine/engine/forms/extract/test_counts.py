@@ -351,3 +351,7 @@ def test_none_of_what_is_counted_is_zero_and_the_last_number_counts(text: str, l
 
 def test_none_is_no_number_where_one_is_the_least() -> None:
     assert _count("none", "en-GB", title="Eggs", minimum=1) is None
+
+
+def test_no_budget_is_no_amount_of_zero() -> None:
+    assert _count("no budget", "en-GB", title="Budget") is None

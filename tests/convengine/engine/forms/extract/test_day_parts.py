@@ -56,6 +56,7 @@ def correct(text: str, locale: str) -> dict[str, Any] | None:
         ("21.8.2018, nein, 2017", "de-DE", "2017-08-21"),
         ("4. März 1980, ach nein, April", "de-DE", "1980-04-04"),
         ("21.8.2018. ups, 2017", "de-DE", "2017-08-21"),
+        ("3 May 1980, not 1981", "en-US", "1980-05-03"),
     ],
 )
 def test_the_last_part_of_a_day_counts(text: str, locale: str, birth: str) -> None:
@@ -114,3 +115,46 @@ def test_what_stays_is_kept(text: str, locale: str) -> None:
 )
 def test_what_stays_is_not_asked_again(text: str, locale: str) -> None:
     assert find_fields_to_ask_again(VISIT, text, HELD, make_situation(locale), is_expected=True) == []
+
+
+def correct_other(text: str, properties: dict[str, Any], held: dict[str, Any]) -> dict[str, Any]:
+    form = Form({"type": "object", "properties": properties})
+    days = {path: held[path][:10] for path in ("day", "birth") if path in held}
+    situation = ReadingSituation(NOW, "Europe/London", "en-GB", held_days=days)
+    extraction = read_correction(form, text, held, situation, is_expected=True)
+    return {item.field: item.value for item in extraction.extracted} if extraction else {}
+
+
+COUNTED = {
+    "birth": {"format": "date", "title": "Date of birth", "x-max": "today"},
+    "people": {"type": "integer", "title": "People"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "people", "changed"),
+    [
+        ("no, 1981", 4, {"birth": "1981-05-03"}),
+        ("actually 1981", 4, {"birth": "1981-05-03"}),
+        ("no, 5", 4, {"people": 5}),
+        ("no, 1981", 1900, {"people": 1981}),
+    ],
+)
+def test_a_year_is_no_count_of_a_few(text: str, people: int, changed: dict[str, Any]) -> None:
+    assert correct_other(text, COUNTED, {"birth": "1980-05-03", "people": people}) == changed
+
+
+def test_another_month_of_a_day_to_come_is_not_over() -> None:
+    day = {"day": {"format": "date", "title": "Day"}}
+
+    assert correct_other("in May", day, {"day": "2026-11-27"}) == {"day": "2027-05-27"}
+
+
+def test_a_time_that_is_corrected_is_no_count() -> None:
+    order = {
+        "when": {"type": "string", "format": "date-time", "title": "Collection"},
+        "budget": {"type": "number", "title": "Budget"},
+    }
+    changed = correct_other("9am, no, 9.30am", order, {"when": "2026-11-27T10:00:00+00:00", "budget": 50})
+
+    assert changed == {"when": "2026-11-27T09:30:00+00:00"}
