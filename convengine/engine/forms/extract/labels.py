@@ -32,6 +32,8 @@ from convengine.engine.values.names import is_name_field, takes_name_of_other
 #: The word before a name, and the longest number there.
 _WORD_BEFORE = re.compile(r"[\w.,]+(?=\s+\Z)")
 _LONGEST_NUMBER = 20
+#: Words before a time or a day, folded.
+_WHEN = frozenset(("at", "on", "for", "um", "am", "ab", "fur"))
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None
     field, soft = name.field, SOFT.match(reading.text, name.end)
     between = sign or soft
     typed_value = read_typed(reading, field, between.end()) if between else None
-    if typed_value and between and not (soft and is_numeric(field) and _counts_behind(reading, name.start, soft.end())):
+    if typed_value and between and not (soft and is_numeric(field) and _counts_behind(reading, name.start, soft)):
         value, end, problem = typed_value
         core = (name.start, find_number_end(reading, between.end(), end)) if is_numeric(field) else None
         return Candidate(field, between.end(), end, value, LABEL, problem, name.start, core)
@@ -125,13 +127,15 @@ def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None
     return Candidate(field, given.start, given.end, given.value, LABEL, problem, name.start) if given else None
 
 
-def _counts_behind(reading: Reading, start: int, number: int) -> bool:
-    """True for a name between two numbers, "5 tables 20 chairs", where each number is of the noun behind it."""
+def _counts_behind(reading: Reading, start: int, soft: re.Match[str]) -> bool:
+    """True for a name between two numbers, where the first one is its number: "5 tables 20 chairs", "5 people at 6"."""
     word = _WORD_BEFORE.search(reading.text, max(0, start - _LONGEST_NUMBER), start)
     own = read_number_at(reading, word.start()) if word else None
-    behind = read_number_at(reading, number)
+    behind = read_number_at(reading, soft.end())
     if own is None or own.unit is None or not own.end <= start <= own.unit_end or behind is None:
         return False
+    if not _WHEN.isdisjoint(soft.group().split()):
+        return True
     # Before "room 5 floor 3", a name stands.
     return FILLERS.issuperset(reading.before(own.start).split()[-1:]) and behind.unit is not None
 

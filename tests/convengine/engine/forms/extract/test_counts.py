@@ -355,3 +355,25 @@ def test_none_is_no_number_where_one_is_the_least() -> None:
 
 def test_no_budget_is_no_amount_of_zero() -> None:
     assert _count("no budget", "en-GB", title="Budget") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "people", "time"),
+    [
+        ("we are 5 people at 6pm", "en-GB", 5, "18:00"),
+        ("5 people at 11", "en-GB", 5, "11:00"),
+        ("change 5 people to 6", "en-GB", 6, None),
+        ("5 Personen um 11", "de-DE", 5, "11:00"),
+    ],
+)
+def test_the_number_behind_at_is_a_time(text: str, locale: str, people: int, time: str | None) -> None:
+    hours = {"x-min": "08:00", "x-max": "20:00"}
+    fields = {
+        "people": {"type": "integer", "title": "People", "x-labels": ["Personen"]},
+        "time": {"type": "string", "format": "time", "title": "Time", **hours},
+    }
+    form = Form({"type": "object", "properties": fields})
+    extraction = extract(form, text, asked_paths=["people"], situation=ReadingSituation(NOW, "Europe/London", locale))
+    values = {item.field: item.value for item in extraction.extracted}
+
+    assert (values["people"], values.get("time")) == (people, time)
