@@ -227,9 +227,11 @@ def _read_change(
 
 def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
     """The second value of "9am, no, 9.30am" for the only field that takes both."""
-    parts = find_retraction(text, situation) or ()
+    parts = find_retraction(text, situation)
+    if not parts:
+        return None
     changes: list[Extracted] = []
-    for field in form.leaves if parts else ():
+    for field in form.leaves:
         if field.path in held and field.spec.kind in (*_ANSWERED_BESIDE, Kind.DATE_TIME):
             values = [_read_held(field, find_core(part, situation), held[field.path], situation) for part in parts]
             if None not in values and values[1] != held[field.path] and not form.breaks(field, values[1]):
