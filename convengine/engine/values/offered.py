@@ -15,7 +15,7 @@ Json = Any
 Reader = Callable[[str], Reading]
 #: Kinds of values. If a text may mean two values of such a kind, both are offered.
 OFFERED_KINDS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
-#: Kinds of values of which a text may say two: both are offered.
+#: A text may name two values of these kinds. The bot then offers both.
 _SAID_TWICE = (*OFFERED_KINDS, Kind.NUMBER, Kind.MONEY)
 #: Longest text with two values, in characters.
 _MAX_ALTERNATIVES = 64
