@@ -104,7 +104,7 @@ class Spelling:
     ) -> None:
         self._names = sorted(names)
         self._known = frozenset((*names, *other_words))
-        self._corrected: dict[str, str] = {}
+        self._find_name = lru_cache(maxsize=_MOST_CORRECTED)(self._find_alike)
         self._table = {tuple(key.split(" ")): tuple(value.split(" ")) for key, value in table.items()}
         self._longest = max(map(len, self._table), default=0)
         self._starts = frozenset(key[0] for key in self._table)
@@ -130,12 +130,12 @@ class Spelling:
         word = token.text
         if len(word) < _SHORTEST_TYPO or word in self._known or (word,) in self._table or not word.isalpha():
             return token
-        if word not in self._corrected:
-            if len(self._corrected) > _MOST_CORRECTED:
-                self._corrected.clear()
-            alike = [name for name in self._names if _is_typo(word, name)]
-            self._corrected[word] = alike[0] if len(alike) == 1 else word
-        return replace(token, text=self._corrected[word])
+        name = self._find_name(word)
+        return token if name is None else replace(token, text=name)
+
+    def _find_alike(self, word: str) -> str | None:
+        alike = [name for name in self._names if _is_typo(word, name)]
+        return alike[0] if len(alike) == 1 else None
 
     def _find(self, tokens: list[Token], index: int) -> tuple[int, tuple[str, ...]]:
         if tokens[index].text in self._starts:
