@@ -44,7 +44,7 @@ from convengine.engine.text.compare import blank
 from convengine.engine.text.dates import DATE_AMBIGUOUS
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, has_number, read_value
 from convengine.engine.values.corrections import find_contrasts, find_retraction
-from convengine.engine.values.day_parts import replace_day_part
+from convengine.engine.values.date_parts import replace_date_part
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
 from convengine.engine.values.language import get_language
 from convengine.engine.values.lone_numbers import is_hedged_number
@@ -151,7 +151,7 @@ def extract(
         claims += [street] if street else []
     claims = [_read_label_words(form, claim, situation) for claim in claims]
     claims = _replace_numbers(reading, claims, situation)
-    claims = _replace_parts_of_days(reading, claims, asked_paths, situation)
+    claims = _replace_date_parts(reading, claims, asked_paths, situation)
     claims = order_days(reading, form, claims, situation, resolution.doubtful)
     claims = [_take_day_beside(reading, claim, claims, situation) for claim in claims]
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
@@ -200,11 +200,11 @@ def _replace_numbers(reading: Reading, claims: list[Candidate], situation: Readi
     return claims
 
 
-def _replace_parts_of_days(
+def _replace_date_parts(
     reading: Reading, claims: list[Candidate], asked_paths: Collection[str], situation: ReadingSituation
 ) -> list[Candidate]:
     """The candidates with the corrected days. What the corrected day of the asked field covers is no other day."""
-    replaced = [_replace_part_of_day(reading, claim, situation) for claim in claims]
+    replaced = [_replace_date_part(reading, claim, situation) for claim in claims]
     changed = [new for new, old in zip(replaced, claims, strict=True) if new is not old]
     own = next((claim for claim in changed if claim.field.path in asked_paths), None)
     return [
@@ -218,7 +218,7 @@ def _replace_parts_of_days(
     ]
 
 
-def _replace_part_of_day(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
+def _replace_date_part(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
     """The candidate with the year, month or day of the month that corrects its day: "08/21/2018, sorry 2017"."""
     retraction = find_retraction(reading.original, situation) if claim.field.spec.kind is Kind.DATE else None
     day = claim.data.get("value") if claim.problem == Reason.OUT_OF_BOUNDS else claim.value
@@ -231,7 +231,7 @@ def _replace_part_of_day(reading: Reading, claim: Candidate, situation: ReadingS
     if any(old == retraction[1].strip(" .!?") for old, _ in find_contrasts(reading.original, situation)):
         return claim  # "3 May 1980, not 1981"
     clause = _CLAUSE_END.split(retraction[1], maxsplit=1)[0]
-    new = replace_day_part(claim.field.spec, day, clause, replace(situation, is_asked=True))
+    new = replace_date_part(claim.field.spec, day, clause, replace(situation, is_asked=True))
     if new.has_value:
         return replace(claim, value=new.value, problem=None, data={}, end=len(reading.text))
     return replace(claim, value=clause, problem=new.reason.value, data=new.data) if new.reason else claim

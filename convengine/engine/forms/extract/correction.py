@@ -54,7 +54,7 @@ from convengine.engine.values import (
     strip_correction,
 )
 from convengine.engine.values.calendar_math import shift_moment
-from convengine.engine.values.day_parts import replace_day_part, replace_weekday
+from convengine.engine.values.date_parts import replace_date_part, replace_weekday
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
@@ -192,8 +192,8 @@ def _read_change(
         )
         # "No, 1981" is a year, unless a field counts as much.
         counts = [value for value in held.values() if isinstance(value, int | float) and value >= _FIRST_YEAR]
-        day = None if counts or asked_path else _read_day_part(form, text, held, situation)
-        return day or change or _read_day_part(form, text, held, situation)
+        day = None if counts or asked_path else _read_date_part(form, text, held, situation)
+        return day or change or _read_date_part(form, text, held, situation)
     asked_group = [[asked_path]] if asked_path else []
     nearest = [[field.path] for field in earlier] if asked_path else []
     preferred = [*nearest, *asked_group] if slips else [*asked_group, *nearest, list(held)]
@@ -221,7 +221,7 @@ def _read_change(
     return (
         whole
         or _read_alike_text(form, text, held, situation, asked_path)
-        or _read_day_part(form, text, held, situation)
+        or _read_date_part(form, text, held, situation)
     )
 
 
@@ -242,13 +242,13 @@ def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation:
     return Extraction((changes[0],)) if len(changes) == 1 else None
 
 
-def _read_day_part(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
+def _read_date_part(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
     """The only day that the form holds and that takes the year or month that is all of a correction: "nein, 2017"."""
     if denies(text, situation):
         return None  # "Not the 11th"
     rest, local = strip_correction(text, situation).strip(" .!"), replace(situation, is_asked=True)
     days = [field for field in form.leaves if field.spec.kind is Kind.DATE and isinstance(held.get(field.path), str)]
-    changed = {field.path: replace_day_part(field.spec, held[field.path], rest, local).value for field in days}
+    changed = {field.path: replace_date_part(field.spec, held[field.path], rest, local).value for field in days}
     new = [(path, day) for path, day in changed.items() if day and day != held[path]]
     return Extraction((Extracted(*new[0], (0, len(text)), VALUE),)) if len(new) == 1 else None
 
@@ -547,8 +547,8 @@ def _replace_value(field: Field, held: Json, old: str, new: str, situation: Read
         situation = replace(situation, known_part=held[:16])  # "At 10 instead of 9", "Tuesday instead of Monday"
     if field.spec.kind is Kind.DATE and isinstance(held, str):
         local = replace(situation, is_asked=True)
-        if replace_day_part(field.spec, held, old, local).value == held:
-            return replace_day_part(field.spec, held, new, local).value  # "March, not May"
+        if replace_date_part(field.spec, held, old, local).value == held:
+            return replace_date_part(field.spec, held, new, local).value  # "March, not May"
         if day := replace_weekday(field.spec, held, old, new, local).value:
             return day  # "The Sunday, not the Saturday"
     if not _is_held(field, old, held, situation):

@@ -15,14 +15,14 @@ from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation
 MAX_LENGTH = 40
 _WEEK = 7
 #: Word tables whose words may stand beside a weekday.
-_SMALL_WORDS = ("beside_day_parts", "fillers", "before")
+_SMALL_WORDS = ("beside_date_parts", "fillers", "before")
 _CLAUSE_SIGN = re.compile(r"[,;:!]\s+|\.\s+|\s[–-]\s")
 _SLOTS = ("year", "month", "marked_day")
 #: The month that was said is of this year, else of a year beside it.
 _YEARS = (0, 1, -1)
 
 
-def replace_day_part(spec: FieldSpec, day: str, words: str, situation: ReadingSituation) -> Reading:
+def replace_date_part(spec: FieldSpec, day: str, words: str, situation: ReadingSituation) -> Reading:
     """The day with the parts that the words name, or why the field refuses it; nothing for other words.
 
     `day`: `YYYY-MM-DD`.
@@ -93,7 +93,7 @@ def _read_parts(words: str, situation: ReadingSituation) -> dict[str, int]:
                 parts[name], start = int(language.slots[name].read(match.group())), match.end()
                 continue
             word = text[start:].split(" ", 1)[0]
-            if not (language.is_in("beside_day_parts", word) or language.is_in("fillers", word)):
+            if not (language.is_in("beside_date_parts", word) or language.is_in("fillers", word)):
                 break
             start += len(word) + 1
         if parts and start >= len(text):
