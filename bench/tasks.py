@@ -23,8 +23,8 @@ from bench.statements import count_statements
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
 from config_admin.models import CeDraft, CeResponse, CeRule
+from config_admin.releases.audience import AudienceSpec
 from config_admin.releases.change_set import change_set
-from config_admin.releases.gradual import AudienceSpec
 from convengine.engine.pipeline.engine import Engine, EngineOutcome
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.turn.turn import Turn

@@ -21,7 +21,7 @@ from tests.migrated import get_run_folder
 #: The engine, the worlds that are played, and a smoke test: a few tests through everything.
 QUICK = (
     *("tests/convengine/engine", "tests/scenarios", "tests/demo/test_readme.py"),
-    *("tests/convengine/server/api/test_turn.py", "tests/config_admin/releases/test_publish.py"),
+    *("tests/convengine/server/api/test_turn.py", "tests/config_admin/releases/test_make_release.py"),
     *("tests/config_admin/admin/test_every_change.py", "tests/audit/timeline/test_turn.py"),
 )
 

@@ -122,9 +122,9 @@ def count_with_page(search: SearchQuery, page: TurnPage) -> Total:
     """The total beside the first page, counted in the time that the page left of its budget."""
     if page.older is None:
         return Total(len(page.matches), exact=True)
-    left = Budget().seconds - page.seconds
+    remaining = Budget().seconds - page.seconds
     # Counting reads the turns of the page again first: it is not begun where it cannot come further than the page.
-    total = count_matches(search, left if left > page.seconds else 0)
+    total = count_matches(search, remaining if remaining > page.seconds else 0)
     return replace(total, count=max(total.count, len(page.matches)))
 
 

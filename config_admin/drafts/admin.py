@@ -43,9 +43,9 @@ from config_admin.form_save.confirmation import (
     warnings_of,
 )
 from config_admin.gradual.form import AudienceForm
+from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import control_plane
-from config_admin.releases.gradual import find_gradual_release
 from config_admin.releases.models import CeRelease
 from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.tree import Content, Difference

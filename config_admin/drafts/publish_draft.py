@@ -9,8 +9,8 @@ from config_admin.drafts.conditions import Publication, PublicationRefused, judg
 from config_admin.drafts.edits import DraftConflict, MergedEdits, hash_edits, merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind, ScheduleStatus
 from config_admin.drafts.review import add_entry, list_approvers, lock_draft
+from config_admin.releases.audience import AudienceSpec, start_gradual_release
 from config_admin.releases.change_set import change_set
-from config_admin.releases.gradual import AudienceSpec, start_gradual_release
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import restore_rows
 

@@ -23,8 +23,8 @@ from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
 from config_admin.drafts.review import add_entry, lock_draft, read_name
 from config_admin.form_save.confirmation import list_missing_rights
+from config_admin.releases.audience import AudienceInvalid, AudienceSpec, find_gradual_release
 from config_admin.releases.diff import differences
-from config_admin.releases.gradual import AudienceInvalid, AudienceSpec, find_gradual_release
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether

@@ -11,7 +11,7 @@ from unfold.admin import ModelAdmin
 from config_admin.editing.links import release_url
 from config_admin.gradual.form import AudienceForm
 from config_admin.gradual.guard import Sides, count_sides
-from config_admin.releases.gradual import NotGradual, change_audience, give_to_all
+from config_admin.releases.audience import NotGradual, change_audience, give_to_all
 from config_admin.releases.models import CeGradualRelease, GradualStatus
 from config_admin.restore.restore_rows import RowsBelongTogether
 from config_admin.restore.stop_gradual import stop_gradual_release

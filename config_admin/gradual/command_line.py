@@ -5,7 +5,7 @@ from typing import Any
 
 from config_admin.gradual.admin import describe_sides
 from config_admin.gradual.guard import count_sides
-from config_admin.releases.gradual import AudienceSpec, Guard
+from config_admin.releases.audience import AudienceSpec, Guard
 from config_admin.releases.models import CeGradualRelease, GuardMetric
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from config_admin.releases.gradual import AudienceInvalid, AudienceSpec, Guard
+from config_admin.releases.audience import AudienceInvalid, AudienceSpec, Guard
 from config_admin.releases.models import CeGradualRelease, GuardMetric
 
 

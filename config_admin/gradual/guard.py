@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from config_admin.releases.gradual import NotGradual, find_gradual_release
+from config_admin.releases.audience import NotGradual, find_gradual_release
 from config_admin.releases.models import CeGradualRelease, GuardMetric
 from config_admin.restore.stop_gradual import stop_gradual_release
 from convengine.engine.turn.job import Counts, Every, Job

@@ -19,8 +19,8 @@ from simple_history.models import HistoricalRecords
 
 from config_admin.releases.changes import Author, ChangeSet
 from config_admin.releases.head import lock_head, read_write_counter
+from config_admin.releases.make_release import publish, settle
 from config_admin.releases.models import CeConfigHead, Origin
-from config_admin.releases.publish import publish, settle
 from config_admin.releases.working_copy import find_working_copy
 
 _current: ContextVar[ChangeSet | None] = ContextVar("change_set", default=None)

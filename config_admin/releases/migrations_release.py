@@ -9,8 +9,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
 from config_admin.releases import content
+from config_admin.releases.make_release import settle
 from config_admin.releases.models import AMENDING, Origin
-from config_admin.releases.publish import settle
 from convengine.server.database.sealed_tables import seal_tables
 
 #: Only the transaction that made the newest release may complete it.

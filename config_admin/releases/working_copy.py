@@ -12,7 +12,7 @@ from typing import Any
 
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.changes import ChangeSet
-from config_admin.releases.publish import compare
+from config_admin.releases.make_release import compare
 from config_admin.releases.tree import Content, Difference, differences
 
 _open: ContextVar["WorkingCopy | None"] = ContextVar("working_copy", default=None)

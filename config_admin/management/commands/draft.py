@@ -24,8 +24,8 @@ from config_admin.management.authors import (
     read_author,
     require_rights_to_rows,
 )
+from config_admin.releases.audience import AudienceInvalid
 from config_admin.releases.changes import Author
-from config_admin.releases.gradual import AudienceInvalid
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps

@@ -15,7 +15,7 @@ from config_admin.gradual.command_line import (
     write_gradual_release,
 )
 from config_admin.management.authors import add_author_argument, read_author
-from config_admin.releases.gradual import (
+from config_admin.releases.audience import (
     AudienceInvalid,
     AudienceSpec,
     NotGradual,

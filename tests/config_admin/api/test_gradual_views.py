@@ -7,8 +7,8 @@ import pytest
 from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
+from config_admin.releases.audience import AudienceSpec
 from config_admin.releases.change_set import change_set
-from config_admin.releases.gradual import AudienceSpec
 from tests.api import Caller, make_key
 from tests.worlds import create_help_desk
 

@@ -22,8 +22,8 @@ from config_admin.drafts.schedule import (
     schedule_draft,
 )
 from config_admin.releases import head
+from config_admin.releases.audience import AudienceInvalid, AudienceSpec, Guard, find_gradual_release
 from config_admin.releases.change_set import change_set
-from config_admin.releases.gradual import AudienceInvalid, AudienceSpec, Guard, find_gradual_release
 from convengine.engine.errors import GradualReleaseRunning
 from convengine.server.api.models import CeApiKey
 from convengine.server.jobs.running import all_jobs

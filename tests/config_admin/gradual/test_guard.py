@@ -9,14 +9,14 @@ from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
 from config_admin.gradual.guard import count_sides, find_guard_reason, run_guard
-from config_admin.releases.change_set import change_set
-from config_admin.releases.gradual import (
+from config_admin.releases.audience import (
     AudienceSpec,
     Guard,
     find_gradual_release,
     give_to_all,
     start_gradual_release,
 )
+from config_admin.releases.change_set import change_set
 from config_admin.restore.stop_gradual import stop_gradual_release
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.turns.take_turn import take_turn

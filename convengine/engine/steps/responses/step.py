@@ -35,7 +35,7 @@ from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.prompts.variables import OPTIONAL_NAMES, build_variables, list_history
 from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
-from convengine.engine.state_graph.moves import apply_override
+from convengine.engine.state_graph.allowed_moves import apply_override
 from convengine.engine.steps.responses.digression import (
     ask_again,
     is_question_open,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.state_graph.moves import GraphVerdict, Hop, judge_moves
+from convengine.engine.state_graph.allowed_moves import GraphVerdict, Hop, judge_moves
 from convengine.engine.state_graph.settings import ON_VIOLATION, STATE_GRAPH_ENABLED
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED, STATE_GRAPH_VALID, STATE_GRAPH_VIOLATION
 from convengine.engine.text.compare import code

@@ -6,8 +6,8 @@ from audit.models import CeAudit
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
 from config_admin.models import CeDraft, CeResponse
+from config_admin.releases.audience import AudienceSpec
 from config_admin.releases.change_set import change_set
-from config_admin.releases.gradual import AudienceSpec
 from config_admin.releases.head import read
 from convengine.server.sessions.models import CeConversationHistory
 from tests.convengine.server.turns.test_take_turn import hold_lease, say

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.state_graph.moves import GraphVerdict, apply_override, judge_moves
+from convengine.engine.state_graph.allowed_moves import GraphVerdict, apply_override, judge_moves
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Session
