@@ -24,7 +24,8 @@ pytestmark = [pytest.mark.extra("local-llm"), pytest.mark.slow]
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     port = free_port()
-    command = [sys.executable, str(ROOT / "manage.py"), "local_model", "--port", str(port)]
+    # Two threads wait for each other by spinning, beside other tests for most of their time.
+    command = [sys.executable, str(ROOT / "manage.py"), "local_model", "--port", str(port), "--threads", "1"]
     server = start(command, port, {**os.environ, "CE_DEBUG": "true"})
     deadline = time.monotonic() + 60
     # It answers before the model is loaded; then it says so.
@@ -39,7 +40,7 @@ def address() -> Iterator[str]:
 @pytest.mark.django_db(transaction=True)
 def test_a_derived_answer_comes_from_a_real_model(address: str) -> None:
     written_desk()
-    # Its threads spin: on a busy machine it takes many times as long as alone.
+    # On a busy machine it takes many times as long as alone.
     for name, value in (("TIMEOUT_SECONDS", 100), ("MAX_MS_PER_TURN", 100_000), ("TEMPERATURE", 0)):
         configure(f"LLM/{name}", value)
     model = wiring.make_model_client(
