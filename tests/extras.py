@@ -54,14 +54,21 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def install(extra: str) -> int:
-    """Install an extra with pip, in the ranges of pyproject.toml; 0 when it is there."""
+    """Install an extra, in the ranges of pyproject.toml; 0 when it is there."""
     if is_installed(extra):
         return 0
     print(f"Installing the extra {extra} …", flush=True)
     declared = tomllib.loads(_PYPROJECT.read_text())["project"]["optional-dependencies"][extra]
-    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-    commands = [[*pip, *declared], *([*pip, "--no-deps", one] for one in ALONE.get(extra, ()))]
-    return max(subprocess.run(command, check=False).returncode for command in commands)
+    return max(_install(*declared), *(_install("--no-deps", package) for package in ALONE.get(extra, ())), 0)
+
+
+def _install(*arguments: str) -> int:
+    """With uv, in half of pip's time; with pip where there is no uv, or where it cannot reach its index."""
+    uv = ("uv", "pip", "install", "-q", "--python", sys.executable)
+    pip = ("pip", "install", "-qq", "--disable-pip-version-check")
+    installers = (uv, pip) if importlib.util.find_spec("uv") else (pip,)
+    commands = ([sys.executable, "-m", *installer, *arguments] for installer in installers)
+    return int(all(subprocess.run(command, check=False).returncode for command in commands))
 
 
 def main(arguments: list[str]) -> int:
