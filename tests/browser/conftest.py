@@ -20,9 +20,19 @@ from tests.browser_setup import chromium
 from tests.migrated import copy_migrated
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Each window would load the lists below its address bar, a third of a short visit's work. The last list of features
+#: is the one that counts, so the others, of Playwright's own list, are here again.
+FEATURES_OFF = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
+    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
+    "PreconnectToSearch",
+)
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    f"--disable-features={','.join(FEATURES_OFF)}",
 )
 #: Each of the screens on which people work; the second one in `make test-long`.
 SCREENS = pytest.mark.parametrize(
