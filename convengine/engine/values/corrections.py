@@ -236,6 +236,8 @@ def find_bare_number(text: str, situation: ReadingSituation) -> str | None:
             continue  # "Make it 8 in the morning"
         words = [token.text for token in tokens.tokens]
         others = [word for word in words if word not in _list_words(language)] or words[-1:]
+        if any(language.names_year(tokens.text, offset) for offset in tokens.offsets):
+            continue  # "Not in 1980"
         if len(others) == 1 and (others[0].isdigit() or others[0] in language.number_words):
             return others[0]
     return None
@@ -299,7 +301,9 @@ def _list_languages(situation: ReadingSituation) -> Iterator[Language]:
 
 def _corrects(text: str, language: Language) -> bool:
     tokens = language.read_tokens(text)
-    if any(_get_phrases(language, name).match_start(tokens.text, 0) for name in ("corrections_first", "slips")):
+    # "No problem" corrects nothing.
+    start = PhraseSet(language.words["yes_no"]["friendly_noes"]).match_start(tokens.text, 0)
+    if any(_get_phrases(language, name).match_start(tokens.text, start) for name in ("corrections_first", "slips")):
         return True
     phrases = _get_phrases(language, "corrections")
     return any(phrases.match_start(tokens.text, offset) for offset in tokens.offsets)

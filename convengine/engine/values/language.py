@@ -16,6 +16,7 @@ Json = Any
 DEFAULT = "en"
 #: Names of days and months from this length on are read with a typing error.
 _LONG_NAME = 6
+_YEAR = re.compile(r"(?:19\d\d|20\d\d|2100) ")
 _FILES = ("calendar", "numbers", "words", "say")
 
 
@@ -268,6 +269,14 @@ class Language:
     @cached_property
     def before_time(self) -> "PhraseSet":
         return PhraseSet(self.calendar["before_time"])
+
+    def names_year(self, text: str, start: int) -> bool:
+        """True for the "2027" of "in 2027" in a token text, which counts nothing and is no time."""
+        return bool(_YEAR.match(text, start)) and self._before_years.match_end(text, start) > 0
+
+    @cached_property
+    def _before_years(self) -> "PhraseSet":
+        return PhraseSet(self.words["before_years"])
 
     @cached_property
     def between(self) -> "PhraseSet":

@@ -440,7 +440,16 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
         values = tuple(-value for value in values)
     amount = _match_unit(text, Amount(values, position, currencies), tables, spec)
     is_plain = not (amount.unit or amount.currencies or amount.has_field_word)
+    if is_plain and tables.language.names_year(text, start) and not takes_year(spec):
+        return None
     return None if is_plain and _is_clock(text, start, amount.end, tables.language) else amount
+
+
+@lru_cache(maxsize=1024)
+def takes_year(spec: FieldSpec) -> bool:
+    """True for a field whose number is a year, or that takes no small one."""
+    endings = tuple(fold_text(word) for code in list_languages() for word in get_language(code).words["year_fields"])
+    return _is_long(spec.minimum) or any(word.endswith(endings) for word in (*spec.words, *spec.question))
 
 
 def _is_clock(text: str, start: int, end: int, language: Language) -> bool:

@@ -126,12 +126,13 @@ def _skip_lead(text: str, start: int, language: Language) -> int:
 
 
 def _match_clocks(text: str, start: int, language: Language, now: datetime, *, takes_bare: bool) -> Iterator[TimeMatch]:
+    is_year = language.names_year(text, start)
     for phrase in language.time_phrases:
         match = phrase.pattern.match(text, start)
         if match is None:
             continue
         is_bare, needs_part = "bare" in phrase.constants, "needs_part" in phrase.constants
-        if is_bare and not takes_bare:
+        if is_bare and (is_year or not takes_bare):
             continue
         if needs_part and next(match_parts(text, match.end(), language), None) is None and not takes_bare:
             continue

@@ -9,6 +9,7 @@ from itertools import pairwise
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, get_language
+from convengine.engine.values.own_things import has_own
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, accept
 from convengine.engine.values.tokens import Token, TokenText, fold_text
 
@@ -35,9 +36,18 @@ def read_yes_or_no(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Reading:
     """Read yes or no: one phrase of the tables, several that agree, or one that begins the asked field's answer."""
+    if situation.is_asked and (size := _get_phrases(language, "friendly_noes").match_start(tokens.text, 0)):
+        rest = text[tokens.position(0, size)[1] :]
+        following = language.read_tokens(rest)
+        if any(says(spec, rest, following, language) for says in (_asserts_thing, _states_question)):
+            return accept(True)
+        if _get_phrases(language, "plain_answers").match_start(following.text, 0):
+            return read_yes_or_no(spec, rest, following, situation, language)
     value = _read(text, tokens, language, is_field=True)
     if situation.is_asked and _begins_with_no(tokens, language) and _asserts_thing(spec, text, tokens, language):
         return accept(True)
+    if situation.is_asked and has_own(spec, text, language):
+        return accept(False)
     if value is None and situation.is_asked and len(tokens.tokens) > 1:
         # "Nein, lieber vor Ort" is a no; "nein, lieber Dienstag" corrects a day.
         names_day = any(_names_day(token.text, language) for token in tokens.tokens)
@@ -69,6 +79,8 @@ def read_yes_or_no(
         value = None
     if situation.is_asked and value is not None and _names_opposite(value, spec, text, tokens, language):
         value = None
+    if situation.is_asked and value and any(has_own(spec, clause, language) for clause in _CLAUSE.split(text)):
+        value = None  # "Yes, I have my own"
     return NOTHING if value is None else accept(value)
 
 
@@ -153,7 +165,7 @@ def _ends_with_no(text: str, language: Language) -> bool:
 def begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bool:
     """True for "no just you is fine": a plain no with a reason, which says yes to something else."""
     words = [token.text for token in tokens.tokens]
-    plain, answers = _get_phrases(language, "plain_answers"), _get_phrases(language, "no_answers")
+    plain, answers = _get_phrases(language, "plain_answers"), _get_phrases(language, "no_answers", "friendly_noes")
     noes, yeses = (plain.phrases & _get_phrases(language, name).phrases for name in ("first_no", "first_yes"))
     if "?" in text or not 1 < len(words) <= _MAX_WORDS or words[0] not in noes:
         return False
@@ -489,7 +501,7 @@ def _read_start(text: str, tokens: TokenText, language: Language) -> bool | None
     value = bool(size[True])
     if value == bool(size[False]) or any(word in firsts[not value].phrases for word in words):
         return None
-    if _get_phrases(language, "no_answers").match_start(tokens.text, start):
+    if _get_phrases(language, "no_answers", "friendly_noes").match_start(tokens.text, start):
         return None
     is_plain = words[tokens.offsets.index(start)] in _get_phrases(language, "plain_answers").phrases
     return value if is_plain or _begins_a_clause(text, tokens, start + size[value], language) else None

@@ -50,6 +50,7 @@ from convengine.engine.values.language import get_language
 from convengine.engine.values.lone_numbers import is_hedged_number
 from convengine.engine.values.names import is_name_field, is_named_like_day
 from convengine.engine.values.read import list_situations
+from convengine.engine.values.retractions import blank_taken_back
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -108,7 +109,8 @@ def extract(
         return Extraction()
     specs = [field.spec for field in form.leaves]
     is_first = missing is not None and not asked_paths and len(missing) == len(form.leaves)
-    reading = Reading(blank_unmeant_options(specs, message or "", situation), is_first=is_first)
+    meant = blank_taken_back(specs, blank_unmeant_options(specs, message or "", situation), situation)
+    reading = Reading(meant, is_first=is_first)
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
     situation = add_former_time(reading, [field for field in fields if field.path in missing], situation)
@@ -397,7 +399,8 @@ def _add_whole_answer(
     if field.spec.kind is Kind.DATE and all(_covers(claim, answer) for claim in touched):
         weaker = Kind.TIME  # "20.11"
     if not all(claim.yields or claim.field.spec.kind is weaker for claim in touched):
-        return candidates
+        beside = read_beside_values(reading, field, situation, candidates)
+        return [*candidates, beside] if beside else candidates  # "Six, and a helmet"
     if field.spec.kind is Kind.NUMBER:
         touched = [claim for claim in touched if has_number(reading.quote(claim.start, claim.end), situation)]
     return [*(claim for claim in candidates if claim not in touched), answer]  # "Friday, 10 I guess"

@@ -61,7 +61,13 @@ from convengine.engine.values.names import (
     is_wording_field,
     names_other_kind,
 )
-from convengine.engine.values.numbers import find_named_number, find_only_count, find_only_ordinal, is_allowed
+from convengine.engine.values.numbers import (
+    find_named_number,
+    find_only_count,
+    find_only_ordinal,
+    is_allowed,
+    takes_year,
+)
 from convengine.engine.values.plain import measure_assent
 from convengine.engine.values.reading import NOTHING, Reason
 from convengine.engine.values.tokens import fold_text
@@ -108,6 +114,12 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if takes_money(field) and PERSON.fullmatch(reading.text, 0, start):
         return None
     core = reading.quote(start, end)
+    if (
+        field.spec.kind in (Kind.NUMBER, Kind.TIME)
+        and not takes_year(field.spec)
+        and _is_year(reading, core, situation)
+    ):
+        return None  # "In 2027"
     plain = _cut_correction(core, situation)
     if (meant := _read_meant(reading, field, situation)) is not None:
         return Candidate(field, 0, len(reading.text), meant, ANSWER)
@@ -133,6 +145,17 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
         return None
     data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
     return Candidate(field, 0, len(reading.text), text, ANSWER, str(value.reason), data=data)
+
+
+def _is_year(reading: Reading, core: str, situation: ReadingSituation) -> bool:
+    """True when the digits that remain of an answer are a year behind their lead-in."""
+    tokens = get_language(situation.locale).read_tokens(reading.original)
+    years = [
+        token.text
+        for token, offset in zip(tokens.tokens, tokens.offsets, strict=True)
+        if get_language(situation.locale).names_year(tokens.text, offset)
+    ]
+    return core in years
 
 
 def _read_clause(text: str, field: Field, situation: ReadingSituation) -> ValueReading:

@@ -58,6 +58,7 @@ from convengine.engine.values.date_parts import replace_date_part, replace_weekd
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
+from convengine.engine.values.own_things import keeps_own
 from convengine.engine.values.reading import NOTHING, Reason
 
 Json = Any
@@ -180,7 +181,7 @@ def _read_change(
     slips = not (is_retry or is_number) and is_slip(text, situation)
     if slips and (slip := _read_slip(form, text, held, situation, earlier)):
         return slip
-    if _says_yes(form.field(asked_path) if asked_path else None, text, situation):
+    if _answers_yes_or_no(form.field(asked_path) if asked_path else None, text, situation):
         return None  # "No, we do need one"
     number = find_bare_number(text, situation) or _find_number_with_reason(form, text, situation)
     if number:
@@ -559,11 +560,12 @@ def _replace_value(field: Field, held: Json, old: str, new: str, situation: Read
     return value
 
 
-def _says_yes(asked_field: Field | None, text: str, situation: ReadingSituation) -> bool:
-    """True for a yes to the asked field without another value."""
+def _answers_yes_or_no(asked_field: Field | None, text: str, situation: ReadingSituation) -> bool:
+    """True for a yes to the asked field without another value, and for a no to what somebody has already."""
     if asked_field is None or asked_field.spec.kind is not Kind.YES_NO or any(map(str.isdigit, text)):
         return False
-    return read_value(asked_field.spec, text, situation).value is True
+    spec = asked_field.spec
+    return read_value(spec, text, situation).value is True or keeps_own(spec, text, situation)
 
 
 def _read_bare_number(

@@ -56,6 +56,7 @@ from convengine.engine.values.names import (
     takes_name_of_other,
 )
 from convengine.engine.values.numbers import asks_for_limit
+from convengine.engine.values.own_things import keeps_own
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reason
 from convengine.engine.values.tokens import fold_text
@@ -164,9 +165,12 @@ def list_specs(form: Form, fields: Sequence[Field]) -> list[FieldSpec]:
 
 
 def read_inclusions(reading: Reading, fields: Sequence[Field], situation: ReadingSituation) -> Iterator[Candidate]:
-    """Yes and no by the name of the field: "with breakfast", "ohne Frühstück"."""
+    """Yes and no by the name of the field: "with breakfast", "ohne Frühstück", "the breakfast we bring ourselves"."""
     for mention in find_mentions(reading, fields) if fields else ():
         if reading.is_question(mention.start):
+            continue
+        if keeps_own(mention.field.spec, reading.original, situation):
+            yield Candidate(mention.field, *reading.clause(mention.start), False, VALUE)
             continue
         if inclusion := find_inclusion(reading.before(mention.start), situation):
             includes, size = inclusion

@@ -184,7 +184,7 @@ def read_by_number(
 
     `claimed`: number fields that already have a labelled value. `shapes`: fields whose pattern may match numbers.
     """
-    bare = [counted for counted in find_numbers(reading) if counted.unit is None]
+    bare = [counted for counted in find_numbers(reading) if counted.unit is None and not _is_year(reading, counted)]
     bare = [
         counted
         for counted in bare
@@ -201,6 +201,13 @@ def read_by_number(
         for counted in bare if meant else ():
             if counted.start in meant or not counted.in_words:
                 yield from _build_candidates(field, counted, NUMBER)
+
+
+def _is_year(reading: Reading, counted: CountedNumber) -> bool:
+    """True for the number of "in 2027"."""
+    before = "".join(f"{word} " for word in reading.before(counted.start).split())
+    text = f"{before}{counted.number.digits} "
+    return any(get_language(code).names_year(text, len(before)) for code in list_languages())
 
 
 def _build_candidates(field: Field, counted: CountedNumber, by: str) -> Iterator[Candidate]:

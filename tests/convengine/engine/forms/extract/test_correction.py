@@ -799,3 +799,12 @@ def test_another_weekday_is_beside_the_day_that_is_held(text: str, locale: str, 
 @pytest.mark.parametrize("text", ["actually no leave that, the trees can wait", "no, forget it, no trees after all"])
 def test_who_stops_names_no_field_to_change(text: str) -> None:
     assert find_fields_to_ask_again(QUOTE, text, {"trees": 2}, make_situation("en-GB")) == []
+
+
+@pytest.mark.parametrize("text", ["not in 1980", "no problem, I need one", "no worries, we all have one"])
+def test_a_year_and_a_friendly_no_change_no_number(text: str) -> None:
+    form = Form(
+        {"type": "object", "properties": {**DENTIST, "rail": {"type": "boolean", "x-ask": "Do you need a rail?"}}}
+    )
+
+    assert read_correction(form, text, HELD, make_situation("en-GB"), asked_path="rail") is None

@@ -377,3 +377,63 @@ def test_the_number_behind_at_is_a_time(text: str, locale: str, people: int, tim
     values = {item.field: item.value for item in extraction.extracted}
 
     assert (values["people"], values.get("time")) == (people, time)
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "locale"),
+    [
+        ("three, no four, and insurance please", {"parcels": 4, "insured": True}, "en-GB"),
+        ("4, and with insurance", {"parcels": 4, "insured": True}, "en-GB"),
+        ("three, not four, with insurance", {"parcels": 3, "insured": True}, "en-GB"),
+        ("on Friday, no Saturday, for 4 parcels", {"parcels": 4, "date": "2026-11-28"}, "en-GB"),
+        ("drei, nein vier, am Freitag", {"parcels": 4, "date": "2026-11-27"}, "de-DE"),
+    ],
+)
+def test_what_follows_a_no_replaces_a_value_and_the_rest_is_read(
+    text: str, values: dict[str, Any], locale: str
+) -> None:
+    missing = [field.path for field in FORM.leaves]
+    extraction = extract(
+        FORM, text, asked_paths=["parcels"], missing=missing, situation=ReadingSituation(NOW, "", locale)
+    )
+
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "locale"),
+    [
+        ("yes, see you in 2027", {}, "en-GB"),
+        ("in 2027", {}, "en-GB"),
+        ("like back in 1998", {}, "en-GB"),
+        ("2000", {"parcels": 2000}, "en-GB"),
+        ("delivered in 2000 parcels", {"parcels": 2000}, "en-GB"),
+        ("im Jahr 2027", {}, "de-DE"),
+        ("wie in 1998", {}, "de-DE"),
+        ("2000 Stück", {"parcels": 2000}, "de-DE"),
+    ],
+)
+def test_a_year_counts_nothing(text: str, values: dict[str, Any], locale: str) -> None:
+    extraction = extract(FORM, text, asked_paths=["parcels"], situation=ReadingSituation(NOW, "", locale))
+
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+def test_a_field_that_asks_for_a_year_takes_one() -> None:
+    form = Form(
+        {"type": "object", "properties": {"built": {"type": "integer", "x-ask": "In which year was it built?"}}}
+    )
+    extraction = extract(form, "in 1998", asked_paths=["built"], situation=ReadingSituation(NOW, "", "en-GB"))
+
+    assert [item.value for item in extraction.extracted] == [1998]
+
+
+def test_a_thing_that_somebody_has_is_not_included_beside_another_value() -> None:
+    extraction = extract(
+        FORM,
+        "4 parcels, the insurance we have ourselves",
+        asked_paths=["parcels"],
+        situation=ReadingSituation(NOW, "", "en-GB"),
+    )
+
+    assert {item.field: item.value for item in extraction.extracted} == {"parcels": 4, "insured": False}
