@@ -20,10 +20,10 @@ from tests.browser_setup import chromium
 from tests.migrated import copy_migrated
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Each window would load the lists below its address bar, a third of a short visit's work. The last list of features
-#: is the one that counts, so the others, of Playwright's own list, are here again.
+#: Each window would load the lists below its address bar, a third of a short visit's work, and begin a spare process.
+#: The last list of features is the one that counts, so the others, of Playwright's own list, are here again.
 FEATURES_OFF = (
-    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
     *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
     *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
