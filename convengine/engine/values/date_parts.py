@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -10,6 +11,7 @@ from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.read import list_situations, read_value
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation
+from convengine.engine.values.tokens import TokenText
 
 #: Longest text that is such a part and nothing else.
 MAX_LENGTH = 40
@@ -17,6 +19,8 @@ _WEEK = 7
 #: Word tables whose words may stand beside a weekday.
 _SMALL_WORDS = ("beside_date_parts", "fillers", "before")
 _CLAUSE_SIGN = re.compile(r"[,;:!]\s+|\.\s+|\s[–-]\s")
+#: "5.5." and "5/5".
+_NUMERIC = re.compile(r"\d [./] \d")
 _SLOTS = ("year", "month", "marked_day")
 #: The month that was said is of this year, else of a year beside it.
 _YEARS = (0, 1, -1)
@@ -44,6 +48,64 @@ def replace_date_part(spec: FieldSpec, day: str, words: str, situation: ReadingS
             moved = read_value(spec, new.isoformat(), situation)
             reading = moved if moved.has_value or reading is NOTHING else reading
     return reading
+
+
+def move_to_named_month(spec: FieldSpec, day: str, text: str, situation: ReadingSituation) -> Reading:
+    """The day in the month and year that a message names beside it, or why the field refuses it.
+
+    "March 2024, let's say March 1", "September last year, about the 10th". Nothing for other messages.
+    `day`: `YYYY-MM-DD`, as it is read without the rest of the message.
+    """
+    composed, known = unicodedata.normalize("NFC", text), date.fromisoformat(day[:10])
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        tokens = language.read_tokens(composed)
+        words = [token.text for token in tokens.tokens]
+        named = [*_find_months_of_years(tokens, local, language), *_read_part_clauses(composed, local)]
+        months, years = ({parts[name] for parts in named if name in parts} for name in ("month", "year"))
+        month, year = min(months, default=known.month), min(years, default=known.year)
+        is_one = len(months) < 2 and len(years) < 2 and (month, year) != (known.month, known.year)
+        if not is_one or not _says_only_number(known.day, words, language):
+            continue
+        spoken = language.slots["month"].values or {}
+        if month != known.month and (known.month in map(spoken.get, words) or _NUMERIC.search(tokens.text)):
+            continue  # "I bought it in March 2024, it broke on 5 May"
+        days = [make_date(near, month, known.day) for near in (years or sorted(year + shift for shift in _YEARS))]
+        readings = [read_value(spec, moved.isoformat(), situation) for moved in days if moved]
+        taken = [reading for reading in readings if reading.has_value]
+        if readings:
+            return min(taken, key=lambda reading: abs(date.fromisoformat(reading.value) - known), default=readings[0])
+    return NOTHING
+
+
+def _find_months_of_years(tokens: TokenText, situation: ReadingSituation, language: Language) -> list[dict[str, int]]:
+    """The months that a text names with their year: "March 2024", "September last year"."""
+    slots = [
+        phrase.read(match)
+        for offset in tokens.offsets
+        for phrase in language.month_of_year_phrases
+        if (match := phrase.pattern.match(tokens.text, offset))
+    ]
+    for slot in slots:
+        if "years" in slot:
+            slot["year"] = situation.now.year + slot["years"]
+    return [{name: slot[name] for name in ("month", "year") if name in slot} for slot in slots]
+
+
+def _read_part_clauses(text: str, situation: ReadingSituation) -> list[dict[str, int]]:
+    """The month or year of each clause that names nothing else: "2024, on the 5th of May"."""
+    clauses = _CLAUSE_SIGN.split(text)
+    parts = (_read_parts(clause, situation) for clause in clauses if len(clauses) > 1)
+    return [part for part in parts if part and "marked_day" not in part]
+
+
+def _says_only_number(day: int, words: Sequence[str], language: Language) -> bool:
+    """True for words with the number of a day, and without a weekday, "yesterday" and denials."""
+    ordinals = language.slots["ordinal"].values or {}
+    others = {*(language.slots["weekday"].values or {}), *(language.slots["relative_day"].values or {})}
+    if any(language.is_in("denials", word) or word in others - language.ambiguous for word in words):
+        return False
+    return any((int(word) if word.isdigit() else ordinals.get(word)) == day for word in words)
 
 
 def replace_weekday(spec: FieldSpec, day: str, old: str, new: str, situation: ReadingSituation) -> Reading:

@@ -404,6 +404,7 @@ def _read_day_only(slots: Slots, context: DateContext) -> Days:
     base = context.find_base()
     first = base.replace(day=1)
     months = [add_units(first, offset, "month") for offset in range(-12, 13)]
+    months += [context.period[0].replace(day=1)] if context.period else []
     days = [day for month in months if (day := make_date(month.year, month.month, number))]
     if not days:
         return refuse(Reason.INVALID_DATE, day=number)
@@ -489,7 +490,8 @@ def _read_month(slots: Slots, context: DateContext) -> Days:
     else:
         year = slots.get("year", context.today.year + (slots["month"] < context.today.month))
         first = date(year, slots["month"], 1)
-    return _refuse_period(max(first, context.today), find_month_end(first))
+    last = find_month_end(first)
+    return _refuse_period(first if last < context.today else max(first, context.today), last)
 
 
 def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days:
@@ -526,7 +528,8 @@ def _list_years(slots: Slots, context: DateContext) -> list[int]:
         return [slots["year"]]
     if "short_year" in slots:
         return _expand_year(slots["short_year"], context)
-    return [context.today.year + offset for offset in (-1, 0, 1, *((2,) if context.earlier else ()))]
+    period = [context.period[0].year] if context.period else []
+    return [context.today.year + offset for offset in (-1, 0, 1, *((2,) if context.earlier else ()))] + period
 
 
 def _expand_year(year: int, context: DateContext) -> list[int]:

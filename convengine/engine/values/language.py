@@ -216,6 +216,11 @@ class Language:
         return tuple(self._list_phrases("time"))
 
     @cached_property
+    def month_of_year_phrases(self) -> tuple[Phrase, ...]:
+        """A month and its year, beside which a day may be named."""
+        return tuple(self._list_phrases("month_of_year"))
+
+    @cached_property
     def duration_phrases(self) -> tuple[Phrase, ...]:
         return tuple(self._list_phrases("duration"))
 

@@ -13,6 +13,8 @@ from convengine.engine.values.tokens import TokenText, fold_text
 
 MAX_LENGTH = 48
 MAX_WORDS = 8
+#: A day so many years away names its year in full: "20 June 18" is not of 2118.
+_FARTHEST = 50
 
 
 def read_with_dateparser(text: str, tokens: TokenText, now: datetime, language: Language) -> date | None:
@@ -23,7 +25,8 @@ def read_with_dateparser(text: str, tokens: TokenText, now: datetime, language: 
         return None
     days = {_parse(" ".join(words), language.name, order, now) for order in ("DMY", "MDY")}
     day = days.pop()
-    return day if not days and day is not None and _fits(day, words, language) else None
+    is_near = day is not None and (abs(day.year - now.year) <= _FARTHEST or str(day.year) in words)
+    return day if not days and day is not None and is_near and _fits(day, words, language) else None
 
 
 def passes_guard(words: list[str], language: Language) -> bool:

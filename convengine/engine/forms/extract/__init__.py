@@ -44,7 +44,7 @@ from convengine.engine.text.compare import blank
 from convengine.engine.text.dates import DATE_AMBIGUOUS
 from convengine.engine.values import Kind, ReadingSituation, Reason, blank_unmeant_options, has_number, read_value
 from convengine.engine.values.corrections import find_contrasts, find_retraction
-from convengine.engine.values.date_parts import replace_date_part
+from convengine.engine.values.date_parts import move_to_named_month, replace_date_part
 from convengine.engine.values.find import find_day_beside, find_replacing_numbers
 from convengine.engine.values.language import get_language
 from convengine.engine.values.lone_numbers import is_hedged_number
@@ -55,6 +55,8 @@ from convengine.engine.values.retractions import blank_taken_back
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
 _DAYS = (Kind.DATE, Kind.DATE_TIME)
+#: The days of a month.
+_MOST_DAYS = 31
 #: The end of a clause.
 _CLAUSE_END = re.compile(r"[,;!?–]|\.(?=\s+\D)")
 _CALENDAR = (*_DAYS, Kind.TIME, Kind.DURATION)
@@ -153,6 +155,7 @@ def extract(
         claims += [street] if street else []
     claims = [_read_label_words(form, claim, situation) for claim in claims]
     claims = _replace_numbers(reading, claims, situation)
+    claims = [_move_to_named_month(reading, claim, asked_paths, situation) for claim in claims]
     claims = _replace_date_parts(reading, claims, asked_paths, situation)
     claims = order_days(reading, form, claims, situation, resolution.doubtful)
     claims = [_take_day_beside(reading, claim, claims, situation) for claim in claims]
@@ -237,6 +240,24 @@ def _replace_date_part(reading: Reading, claim: Candidate, situation: ReadingSit
     if new.has_value:
         return replace(claim, value=new.value, problem=None, data={}, end=len(reading.text))
     return replace(claim, value=clause, problem=new.reason.value, data=new.data) if new.reason else claim
+
+
+def _move_to_named_month(
+    reading: Reading, claim: Candidate, asked_paths: Collection[str], situation: ReadingSituation
+) -> Candidate:
+    """The candidate for the asked day, or for one that is over, in the month and year that the message names."""
+    spec = claim.field.spec
+    day = claim.data.get("value") if claim.problem == Reason.OUT_OF_BOUNDS else claim.value
+    is_asked = claim.field.path in asked_paths
+    if spec.kind is not Kind.DATE or not isinstance(day, str) or not (is_asked or spec.maximum == "today"):
+        return claim
+    if claim.problem not in (None, Reason.OUT_OF_BOUNDS):
+        return claim
+    moved = move_to_named_month(spec, day, reading.original, replace(situation, is_asked=True))
+    if moved.has_value:
+        return replace(claim, value=moved.value, problem=None, data={})
+    words = reading.quote(claim.start, claim.end)
+    return replace(claim, value=words, problem=moved.reason.value, data=moved.data) if moved.reason else claim
 
 
 def _read_label_words(form: Form, claim: Candidate, situation: ReadingSituation) -> Candidate:
@@ -378,6 +399,7 @@ def _add_whole_answer(
             return candidates
         return [answer]
     is_own = answer is not None and (answer.problem in _OWN_REFUSALS or _is_hour(answer))
+    is_own = is_own and not (answer and _is_impossible_number(answer, reading, situation))
     if (answer is None or (answer.problem and not is_own)) and not candidates:
         accepted = [other for path in others if (other := _read_for_other(reading, form, path, situation, field))]
         if len(accepted) == 1 and not _may_be_moment(reading, form, accepted[0], others, situation):
@@ -411,6 +433,14 @@ def _is_hour(answer: Candidate) -> bool:
     return answer.field.spec.kind is Kind.TIME and bool(answer.data.get("candidates"))
 
 
+def _is_impossible_number(answer: Candidate, reading: Reading, situation: ReadingSituation) -> bool:
+    """True for "40" where a day or a time is asked for: no month has so many days, and no day so many hours."""
+    if answer.problem not in (Reason.INVALID_DATE, Reason.INVALID_TIME):
+        return False
+    is_bare = reading.original.strip().isdigit() or is_hedged_number(reading.original, situation)
+    return is_bare and int("".join(filter(str.isdigit, reading.original))) > _MOST_DAYS
+
+
 def _may_be_moment(
     reading: Reading, form: Form, accepted: Candidate, others: Collection[str], situation: ReadingSituation
 ) -> bool:
@@ -418,7 +448,8 @@ def _may_be_moment(
     open_fields = [field for path in others if (field := form.field(path)) is not None]
     moments = [field for field in open_fields if field.spec.kind in (Kind.TIME, Kind.DATE, Kind.DATE_TIME)]
     is_bare = is_numeric(accepted.field) and reading.original.strip().isdigit()
-    return is_bare and any(read_answer(reading, field, situation) is not None for field in moments)
+    answers = (read_answer(reading, field, situation) for field in moments)
+    return is_bare and any(answer and not _is_impossible_number(answer, reading, situation) for answer in answers)
 
 
 def _is_only_number(reading: Reading, claim: Candidate, situation: ReadingSituation) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from convengine.engine.forms.extract import extract
 from convengine.engine.forms.extract.correction import find_fields_to_ask_again, read_correction
 from convengine.engine.forms.form import Form
-from convengine.engine.values import ReadingSituation
+from convengine.engine.values import ReadingSituation, read_value
 
 NOW = datetime(2026, 11, 5, 10, 0, tzinfo=ZoneInfo("America/Chicago"))
 VISIT = Form(
@@ -158,3 +158,60 @@ def test_a_time_that_is_corrected_is_no_count() -> None:
     changed = correct_other("9am, no, 9.30am", order, {"when": "2026-11-27T10:00:00+00:00", "budget": 50})
 
     assert changed == {"when": "2026-11-27T09:30:00+00:00"}
+
+
+PURCHASE = Form(
+    {
+        "type": "object",
+        "properties": {
+            "bought": {"format": "date", "title": "Bought", "x-max": "today", "x-ask": "When did you buy it?"},
+            "collect": {"format": "date", "title": "Collection", "x-min": "today", "x-ask": "When shall we come?"},
+        },
+    }
+)
+
+
+def buy(text: str, locale: str, asked: str = "bought") -> dict[str, Any]:
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+    extraction = extract(PURCHASE, text, asked_paths=[asked], missing=[asked], situation=situation)
+    refused = {item.field: item.reason for item in extraction.rejected}
+    return {item.field: item.value for item in extraction.extracted} | refused
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "day"),
+    [
+        ("it was october 2023, let's say october 2", "en-GB", "2023-10-02"),
+        ("october 2023, the 2nd I think", "en-GB", "2023-10-02"),
+        ("early in june 2022, june 4", "en-GB", "2022-06-04"),
+        ("june last year, about the 12th", "en-GB", "2025-06-12"),
+        ("last june, around the 12th", "en-GB", "2026-06-12"),
+        ("2021 - the 3rd of july", "en-GB", "2021-07-03"),
+        ("in june, maybe the 12th", "en-GB", "2026-06-12"),
+        ("im oktober 2023, so um den 2.", "de-DE", "2023-10-02"),
+        ("oktober 2023, sagen wir 2. oktober", "de-DE", "2023-10-02"),
+        ("oktober 2023, sagen wir 2.10.", "de-DE", "2023-10-02"),
+        ("juni letztes jahr, etwa der 12.", "de-DE", "2025-06-12"),
+        ("letztes jahr im juni, so um den 12.", "de-DE", "2025-06-12"),
+        ("2021, am 3. juli", "de-DE", "2021-07-03"),
+        ("2 june, it is a 2019 model", "en-GB", "2026-06-02"),
+        ("2 june, we had one in march 2019 already", "en-GB", "2026-06-02"),
+        ("5 june 2024", "en-GB", "2024-06-05"),
+        ("august 2024", "en-GB", "DAY_MISSING"),
+        ("august 2024", "de-DE", "DAY_MISSING"),
+    ],
+)
+def test_a_day_is_in_the_month_and_year_that_the_message_names(text: str, locale: str, day: str) -> None:
+    assert buy(text, locale) == {"bought": day}
+
+
+def test_a_day_in_a_month_that_is_over_is_no_day_to_come() -> None:
+    assert buy("march 2019, the 12th", "en-GB", "collect") == {"collect": "OUT_OF_BOUNDS"}
+    assert buy("june 2027, the 12th", "en-GB", "collect") == {"collect": "2027-06-12"}
+
+
+def test_a_day_is_in_the_month_that_the_last_answer_named() -> None:
+    situation = ReadingSituation(NOW, "Europe/London", "en-GB", known_part="2023-10-01..2023-10-31")
+    spec = PURCHASE.fields[0].spec
+
+    assert [read_value(spec, text, situation).value for text in ("the 2nd", "2 october")] == ["2023-10-02"] * 2
