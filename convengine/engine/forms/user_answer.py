@@ -1,5 +1,7 @@
 """What a message says in the languages of the form and of the conversation: yes, no, or that it starts over."""
 
+import re
+
 from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of, says_only
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
@@ -18,9 +20,12 @@ from convengine.engine.values import (
     find_values,
     is_passing_moment,
     names_day,
+    orders_action,
     read_opening,
     says_yes_or_no,
 )
+
+_QUESTION = re.compile(r"[^.!?:\n]+\?\s*$")
 
 
 def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
@@ -43,7 +48,15 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     if any(agrees_behind_no(text, locale) for locale in locales):
         return True if any(confirms_behind_no(text, locale) for locale in locales) else None
     answer = read_yes_or_no(session, turn, row)
+    if answer is None and any(orders_action(text, _find_last_question(session), locale) for locale in locales):
+        return True
     return read_opening_answer(session, turn, row) if answer is None else answer
+
+
+def _find_last_question(session: Session) -> str:
+    """The question that ends the last answer; blank without one."""
+    match = _QUESTION.search(session.history[-1].assistant) if session.history else None
+    return match.group() if match else ""
 
 
 def read_opening_answer(session: Session, turn: Turn, row: OutputSchema) -> bool | None:

@@ -38,6 +38,7 @@ from convengine.engine.values.yes_or_no import (
     agrees_behind_no,
     confirms_behind_no,
     names_day,
+    orders_action,
     read_opening,
     says_yes_or_no,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "is_slip",
     "keeps_value",
     "names_day",
+    "orders_action",
     "read_opening",
     "read_value",
     "say_value",

@@ -21,6 +21,8 @@ _MAX_WORDS = 12
 _DENIAL_REACH = 3
 #: A no in fewer words may correct the last answer.
 _FEWEST_DECLINING = 2
+#: The fewest words of a yes with its reason; "yes please without" gives none.
+_SHORTEST_REASON = 3
 #: Longest answer behind "just", in words.
 _MAX_LIMITED = 5
 #: Longest answer that says a question as a statement, in words.
@@ -75,7 +77,11 @@ def read_yes_or_no(
         value = True
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
         value = False
+    if value is None and situation.is_asked and _gives_reason_for_yes(text, tokens, language):
+        value = True
     if value and (_doubts(tokens, language) or _ends_with_no(text, language) or _depends(spec, tokens, language)):
+        value = None
+    if value and situation.is_asked and _denies_wish(tokens, language):
         value = None
     if situation.is_asked and value is not None and _names_opposite(value, spec, text, tokens, language):
         value = None
@@ -157,9 +163,12 @@ def _ends_with_no(text: str, language: Language) -> bool:
     last = _CLAUSE.split(text)[-1]
     if last != text and _read(last, language.read_tokens(last), language, is_field=True) is False:
         return True
-    # "Passt schon ohne"
-    ending = language.read_tokens(text).text.split(" ")[-2:-1]
-    return any(language.is_in("exclusions", word) for word in ending)
+    # "Passt schon ohne", but not "ja, ich bin taub ohne"
+    tokens = language.read_tokens(text)
+    ends_without = any(language.is_in("exclusions", token.text) for token in tokens.tokens[-1:])
+    return ends_without and not (
+        _gives_reason_for_yes(text, tokens, language) and len(tokens.tokens) > _SHORTEST_REASON
+    )
 
 
 def begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bool:
@@ -177,6 +186,36 @@ def begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bo
         or (language.is_in("changes", word) and not language.is_in("soft_changes", word))
         for word in words
     )
+
+
+def _gives_reason_for_yes(text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "yes I have no other": a plain yes, and a clause that says why. A "no" of its own takes it back."""
+    words = [token.text for token in tokens.tokens]
+    plain = _get_phrases(language, "plain_answers").phrases
+    yeses, noes = (plain & _get_phrases(language, name).phrases for name in ("first_yes", "first_no"))
+    if "?" in text or not _SHORTEST_REASON <= len(words) <= _MAX_WORDS or words[0] not in yeses:
+        return False
+    begins = language.is_in("reason_starts", words[1]) or _begins_a_clause(text, tokens, tokens.offsets[1], language)
+    inner = [index for index, word in enumerate(words) if word in noes]
+    gaps = [_SIGN.search(text[before.end : after.start]) for before, after in pairwise(tokens.tokens)]
+    has_no = any(not 1 < index < len(words) - 1 or gaps[index - 1] or gaps[index] for index in inner)
+    return (
+        begins
+        and not has_no
+        and not any(
+            word[0].isdigit()
+            or _names_day(word, language)
+            or language.is_in("alternatives", word)
+            or (language.is_in("changes", word) and not language.is_in("changes_in_reasons", word))
+            for word in words[1:]
+        )
+    )
+
+
+def _denies_wish(tokens: TokenText, language: Language) -> bool:
+    """True for "yes, I don't need it" and "yes, we can do without": what follows the yes says no."""
+    denied = _get_phrases(language, "denied_wishes")
+    return any(denied.match_start(tokens.text, offset) for offset in tokens.offsets)
 
 
 def gives_reason_for_no(text: str, language: Language) -> bool:
@@ -459,6 +498,41 @@ def read_opening(text: str, locale: str) -> bool | None:
     if value and (any(language.is_in("denials", word) for word in words) or _takes_yes_back(tokens, language)):
         return None
     return value
+
+
+def orders_action(text: str, question: str, locale: str) -> bool:
+    """True for "ja, tragen Sie das bitte ein" in answer to "Soll ich die Stunde eintragen?".
+
+    A yes, and then an order in words of the question and small ones. It names nothing else, and denies nothing.
+    """
+    language = get_language(locale)
+    tokens, own = language.read_tokens(text), [token.text for token in language.read_tokens(question).tokens]
+    if "?" in text or any(language.is_in("alternatives", word) for word in own):
+        return False
+    yes, after = (_get_phrases(language, *names) for names in (("yes", "first_yes"), ("after", "farewells")))
+    start, end, says_yes = 0, len(tokens.text), False
+    while size := yes.match_start(tokens.text, start) or after.match_start(tokens.text, start):
+        says_yes = says_yes or yes.match_start(tokens.text, start) > 0
+        start += size
+    while size := after.match_end(tokens.text, end):
+        end -= size
+    rest = _join_verb(tokens.text[start:end].split(), language)
+    small, subjects = (
+        {fold_text(word) for word in language.words["yes_no"][name]} for name in ("order_words", "subjects")
+    )
+    if not says_yes or not rest or not (subjects - small).isdisjoint(rest):
+        return False  # "Ok, can I book"
+    stems = {stem for word in (*own, *small) for stem in stem_words(word, language)}
+    return not any(language.is_in("denials", word) for word in rest) and all(
+        stems.issuperset(stem_words(word, language)) for word in rest
+    )
+
+
+def _join_verb(words: list[str], language: Language) -> list[str]:
+    """The words with the verb of "tragen Sie das ein" in one: "eintragen"."""
+    if len(words) < 2 or not language.is_in("verb_particles", words[-1]):
+        return words
+    return [f"{words[-1]}{words[0]}", *words[1:-1]]
 
 
 def _takes_yes_back(tokens: TokenText, language: Language) -> bool:

@@ -11,6 +11,7 @@ from convengine.engine.values import (
     agrees_behind_no,
     confirms_behind_no,
     field_spec,
+    orders_action,
     read_opening,
     read_value,
     says_yes_or_no,
@@ -509,3 +510,73 @@ def test_a_no_may_begin_with_why_the_thing_is_not_needed(text: str, locale: str,
 )
 def test_a_farewell_is_a_courtesy_beside_a_yes_or_no(text: str, locale: str, value: bool | None) -> None:
     assert says_yes_or_no(text, locale) is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("yes I'm half blind without", "en-GB", True),
+        ("yeah I can't get up the stairs without", "en-GB", True),
+        ("yes because I haven't got another one", "en-GB", True),
+        ("yes I have no other", "en-GB", True),
+        ("yes my old one is broken", "en-GB", True),
+        ("yes, without", "en-GB", None),
+        ("yes please without", "en-GB", None),
+        ("yes no", "en-GB", None),
+        ("yes I don't need it", "en-GB", None),
+        ("yes we can do without", "en-GB", None),
+        ("yes if it costs nothing", "en-GB", None),
+        ("yes or maybe no", "en-GB", None),
+        ("yes?", "en-GB", None),
+        ("no I'm fine without", "en-GB", False),
+        ("ja ich bin aufgeschmissen ohne", "de-DE", True),
+        ("ja ich hab kein anderes", "de-DE", True),
+        ("ja weil meins nicht mehr geht", "de-DE", True),
+        ("ja, ohne", "de-DE", None),
+        ("ja geht auch ohne", "de-DE", None),
+        ("ja brauch ich nicht", "de-DE", None),
+        ("ja nein", "de-DE", None),
+        ("nein ich komm ohne klar", "de-DE", False),
+    ],
+)
+def test_a_yes_may_have_a_reason_that_does_not_take_it_back(text: str, locale: str, value: bool | None) -> None:
+    question = "Do you need a spare?" if locale == "en-GB" else "Brauchen Sie einen Ersatz?"
+    spec = field_spec("spare", {"type": "boolean", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "orders"),
+    [
+        ("ja, tragen Sie das bitte ein", "Soll ich den Kurs eintragen?", True),
+        ("ja trag ein", "Soll ich den Kurs eintragen?", True),
+        ("jawohl, schicken Sie es ab", "Soll ich die Anmeldung abschicken?", True),
+        ("ja, das können Sie so buchen, danke", "Soll ich den Tisch buchen?", True),
+        ("ja tragen Sie es ein", "Stimmt alles?", True),
+        ("ja tragen Sie das nicht ein", "Soll ich den Kurs eintragen?", False),
+        ("ja tragen Sie das um", "Soll ich den Kurs eintragen?", False),
+        ("ja tragen Sie Freitag ein", "Soll ich den Kurs eintragen?", False),
+        ("ja, tragen Sie bitte Maria ein", "Soll ich den Kurs eintragen?", False),
+        ("ja, aber tragen Sie 18 Uhr ein", "Soll ich den Kurs eintragen?", False),
+        ("tragen Sie das ein", "Soll ich den Kurs eintragen?", False),
+    ],
+)
+def test_a_yes_may_order_what_the_confirmation_asks(text: str, question: str, orders: bool) -> None:
+    assert orders_action(text, question, "de-DE") is orders
+
+
+@pytest.mark.parametrize(
+    ("text", "orders"),
+    [
+        ("yes you can book the plumber", True),
+        ("yep make the booking", True),
+        ("good, book it in then", True),
+        ("yes book it for friday", False),
+        ("yes but book him for 6", False),
+        ("yes don't book it", False),
+        ("yes can I book two", False),
+    ],
+)
+def test_a_yes_may_order_it_in_english(text: str, orders: bool) -> None:
+    assert orders_action(text, "Shall I book the plumber?", "en-GB") is orders
