@@ -259,7 +259,7 @@ def _find_moments(
     is_past = context.date.past and not context.date.is_birthday
     position = 0
     for start in list_calendar_starts(tokens, language):
-        if start < position or _is_glued(text, tokens, start):
+        if start < position or _is_glued(text, tokens, start) or _is_behind_day(tokens, start, language):
             continue
         best = _match_longest_moment(spec, tokens, start, local, context, language)
         if best is None or _is_place(tokens, start, best[0].end, language):
@@ -287,6 +287,7 @@ def _find_moments(
                 language,
                 is_past=is_past,
                 is_plain=_asks_plainly(spec, language),
+                situation=situation,
             )
         ):
             yield _Found(*_find_part(spec, moment, tokens), spec.name, reading, 2)
@@ -471,12 +472,19 @@ def _asks_question(tokens: TokenText, language: Language) -> bool:
 
 
 def _is_other_subject(
-    tokens: TokenText, start: int, language: Language, *, is_past: bool = False, is_plain: bool = False
+    tokens: TokenText,
+    start: int,
+    language: Language,
+    *,
+    is_past: bool = False,
+    is_plain: bool = False,
+    situation: ReadingSituation | None = None,
 ) -> bool:
     """True when a word of the clause shows that the time belongs to another subject: "I was there on Monday".
 
     `is_past`: the day of something that is over is asked for. `is_plain`: "Which day?" is asked, so that the day of
-    what something is for is meant: "for my daughter's 18th birthday on 14 March".
+    what something is for is meant: "for my daughter's 18th birthday on 14 March". So is that of what the form is for,
+    by the terms of the `situation`: "catering please, birthday on 14 March".
     """
     index = tokens.offsets.index(start)
     for position in range(index - 1, max(-1, index - 1 - _SUBJECT_REACH), -1):
@@ -490,7 +498,10 @@ def _is_other_subject(
             before = [token.text for token in tokens.tokens[max(0, position - _PURPOSE_REACH) : position]]
             is_occasion = before[-1:] != [] and before[-1] in get_tables(language).indefinite_articles
             is_purpose = is_plain and any(language.is_in("occasion_leads", word) for word in before)
-            return not (is_occasion or is_purpose)
+            between = [token.text for token in tokens.tokens[position + 1 : index]]
+            is_own = situation is not None and _is_subject(token.text, situation, language)
+            is_own = is_own and not any(language.is_in("dating_verbs", word) for word in between)
+            return not (is_occasion or is_purpose or is_own)
     return False
 
 
@@ -517,6 +528,19 @@ def _is_glued(text: str, tokens: TokenText, start: int) -> bool:
     """True inside an id, a decimal number, an address."""
     begin = tokens.tokens[tokens.offsets.index(start)].start
     return begin > 0 and text[begin - 1] in "-/.,:@#_+€$£%&=" and not text[begin - 2 : begin - 1].isspace()
+
+
+def _is_behind_day(tokens: TokenText, start: int, language: Language) -> bool:
+    """True for the month of "20 June 18 …", which has its day already, so that the number behind it is none."""
+    months = language.slots["month"].values or {}
+    if tokens.text[start:].split(" ", 1)[0] not in months:
+        return False
+    return not _ends_clause(tokens, start) and _compile_day_end(language).search(tokens.text, 0, start) is not None
+
+
+@lru_cache(maxsize=16)
+def _compile_day_end(language: Language) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S){language.slots['day'].pattern}(?:of )?$")
 
 
 def _is_start(spec: FieldSpec, language: Language) -> bool:

@@ -267,3 +267,30 @@ def test_an_answer_fills_in_what_the_one_before_left_open(
     declared: dict[str, Any], known: str, text: str, value: str | None
 ) -> None:
     assert read_value(field_spec("when", declared), text, replace(BERLIN, known_part=known)).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("a buffet please, birthday on 20 June 6pm", "en-GB", {"date": "2027-06-20", "time": "18:00"}),
+        ("birthday of my sister on June 20", "en-GB", {"date": "2027-06-20"}),
+        ("wir brauchen essen, geburtstag am 20. Juni 18 uhr", "de-DE", {"date": "2027-06-20", "time": "18:00"}),
+        ("geburtstag meiner mutter am 20.6.", "de-DE", {"date": "2027-06-20"}),
+        ("my birthday is on 20 June", "en-GB", {}),
+        ("mein geburtstag ist am 20. Juni", "de-DE", {}),
+    ],
+)
+def test_the_day_of_what_the_form_is_for_is_its_day(text: str, locale: str, values: dict[str, Any]) -> None:
+    specs = [spec for spec in SPECS if spec.name == "date"] + [field_spec("time", {"format": "time"})]
+    situation = replace(BERLIN, locale=locale, is_asked=False, subject_terms=frozenset({"birthday", "geburtstag"}))
+
+    spans = find_values(specs, text, situation)
+
+    assert {name: describe(value) for span in spans for name, value in span.readings.items()} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"), [("on 20 june 18, 40 people", "en-GB"), ("am 20. juni 18, danke", "de-DE")]
+)
+def test_a_month_behind_its_day_takes_no_other_number(text: str, locale: str) -> None:
+    assert "date" not in find(text, locale)

@@ -11,6 +11,7 @@ from convengine.engine.values import ReadingSituation
 from convengine.engine.values.lone_numbers import is_hedged_number
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+GUESTS = {"en-GB": "How many guests?", "de-DE": "Wie viele Gäste werden es?"}
 QUESTIONS = {"en-GB": "How many tables?", "de-DE": "Um wie viele Quadratmeter geht es?"}
 
 
@@ -172,3 +173,34 @@ def test_who_comes_alone_brings_nobody(text: str, locale: str, least: int, numbe
     extraction = extract(form, text, asked_paths=["guests"], situation=ReadingSituation(NOW, "Europe/London", locale))
 
     assert {item.field: item.value for item in extraction.extracted} == {"guests": number}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "number"),
+    [
+        ("6 colleagues", "en-GB", "OUT_OF_BOUNDS"),
+        ("12 colleagues", "en-GB", 12),
+        ("6 kollegen", "de-DE", "OUT_OF_BOUNDS"),
+        ("nur 8 nachbarn", "de-DE", "OUT_OF_BOUNDS"),
+        ("15 kollegen", "de-DE", 15),
+        ("20 freunde und verwandte", "de-DE", 20),
+        ("ok, I'll ask my cousins too, that makes 14", "en-GB", 14),
+        ("then we invite next door as well, then it's 14", "en-GB", 14),
+        ("fine, my aunt comes too, that brings us to 12", "en-GB", 12),
+        ("dann lad ich noch eine klasse ein, dann sinds 14", "de-DE", 14),
+        ("wir nehmen noch wen mit, macht 12", "de-DE", 12),
+        ("also 14 dann", "de-DE", 14),
+    ],
+)
+def test_a_number_with_what_it_counts_or_concludes_is_within_the_bounds_or_refused(
+    text: str, locale: str, number: int | str
+) -> None:
+    count = {"type": "integer", "minimum": 10, "maximum": 60, "x-ask": GUESTS[locale]}
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+
+    extraction = extract(
+        Form({"type": "object", "properties": {"size": count}}), text, asked_paths=["size"], situation=situation
+    )
+
+    found = [item.value for item in extraction.extracted] + [item.reason for item in extraction.rejected]
+    assert found == [number]
