@@ -28,6 +28,8 @@ _CLOSING = " \t\r\n.!…,;:"
 #: Longest answer that is read as a short text. `x-long` takes more.
 MAX_LENGTH = 200
 MAX_LONG = 4000
+#: Most words of a thing behind "it's a".
+_MOST_DESCRIBING = 3
 
 
 def read_text(
@@ -81,6 +83,28 @@ def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Langu
     return answer[first : last if end < len(text) else len(answer)].strip(_CLOSING)
 
 
+def cut_description(text: str, language: Language) -> str:
+    """The thing of "it's a Kemble" and "ist von Ikea", in at most three words; blank for other texts.
+
+    It is one word behind an article, or ends with a capital: "it's a long story" is none.
+    """
+    tokens = language.read_tokens(text)
+    start, end = 0, len(tokens.text)
+    for name in ("courtesy_before", "hedges"):
+        start += _get_phrase_list(language, name).match_start(tokens.text, start)
+    for name in ("courtesy_after", "hedges"):
+        end -= _get_phrase_list(language, name).match_end(tokens.text, end)
+    lead = _get_phrase_list(language, "description_leads").match_start(tokens.text, start)
+    size = lead or _get_phrase_list(language, "bare_description_leads").match_start(tokens.text, start)
+    if not size or start + size >= end:
+        return ""
+    first, last = tokens.position(start + size, end)
+    words = text[first:last].split()
+    begins = words[0 if not lead else -1][:1]
+    is_thing = (lead > 0 and len(words) == 1) or not begins.islower()
+    return text[first:last] if is_thing and len(words) <= _MOST_DESCRIBING else ""
+
+
 def measure_assent(text: str, language: Language) -> int:
     """How many characters of an answer only agree to give it: "na gut. Rita Stöger", "if you must: Tom Ball".
 
@@ -115,7 +139,7 @@ def _check_length(spec: FieldSpec, answer: str) -> Reading:
 
 @lru_cache(maxsize=64)
 def _get_phrase_list(language: Language, name: str) -> PhraseSet:
-    return PhraseSet(language.words[name])
+    return PhraseSet(language.words.get(name) or language.words["yes_no"][name])
 
 
 # --- a given form -----------------------------------------------------------------------------------------------

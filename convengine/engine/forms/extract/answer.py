@@ -68,7 +68,7 @@ from convengine.engine.values.numbers import (
     is_allowed,
     takes_year,
 )
-from convengine.engine.values.plain import measure_assent
+from convengine.engine.values.plain import cut_description, measure_assent
 from convengine.engine.values.reading import NOTHING, Reason
 from convengine.engine.values.tokens import fold_text
 from convengine.engine.values.unmeant_options import speaks_to_somebody
@@ -224,15 +224,17 @@ def read_count(reading: Reading, field: Field, situation: ReadingSituation) -> C
     """The only number of the message with what it counts: "one cockapoo", "2, a lab and a poodle", "dunno, 4?"."""
     if field.spec.kind is not Kind.NUMBER or takes_money(field) or ASKS.match(reading.text):
         return None
-    value = NOTHING
-    for find in () if reading.text.rstrip().endswith("?") else (find_only_count, find_only_ordinal, find_named_number):
-        value = value if value.has_value else find(field.spec, reading.original, situation)
-    value = value if value.has_value else find_lone_number(field.spec, reading.original, situation)
-    if value.has_value:
-        return Candidate(field, 0, len(reading.text), value.value, ANSWER)
-    if value.reason is not Reason.OUT_OF_BOUNDS:
-        return None
-    return Candidate(field, 0, len(reading.text), reading.original.strip(), ANSWER, value.reason.value, data=value.data)
+    asks = reading.text.rstrip().endswith("?")
+    finders = (find_lone_number,) if asks else (find_only_count, find_only_ordinal, find_named_number, find_lone_number)
+    values = [find(field.spec, reading.original, situation) for find in finders]
+    for value in values:
+        if value.has_value:
+            return Candidate(field, 0, len(reading.text), value.value, ANSWER)
+    for value in values:
+        if value.reason is Reason.OUT_OF_BOUNDS:
+            words = reading.original.strip()
+            return Candidate(field, 0, len(reading.text), words, ANSWER, value.reason.value, data=value.data)
+    return None
 
 
 def is_amount(field: Field) -> bool:
@@ -319,6 +321,8 @@ def _read_free_text(
         return None
     folded_words = fold(words).split()
     is_note = not (is_name or about_itself or identifies(field))
+    if is_note and (described := cut_description(whole, get_language(situation.locale))):
+        return Candidate(field, 0, len(reading.text), described, ANSWER)
     if is_note and _SPOKEN_LEAD.fullmatch(reading.text, 0, start):
         return Candidate(field, 0, end, reading.quote(0, end).strip(), ANSWER)  # "Well done Sam"
     if is_note and (len(folded_words) >= _LONG_NOTE or (not field.required and len(folded_words) > 1)):

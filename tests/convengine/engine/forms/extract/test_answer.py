@@ -228,3 +228,56 @@ def test_a_bare_number_is_no_place_and_a_doubtful_hour_is_no_count(
     extraction = extract(Form(RIDE), text, asked_paths=[asked], missing=missing, situation=situation)
 
     assert {finding.field: finding.value for finding in extraction.extracted} == values
+
+
+@pytest.mark.parametrize(
+    ("message", "locale", "value"),
+    [
+        ("its a Fender", "en-GB", "Fender"),
+        ("it's an old Gibson i think", "en-GB", "old Gibson"),
+        ("that's a gibson", "en-GB", "gibson"),
+        ("they're Bosch", "en-GB", "Bosch"),
+        ("it's made by Roland", "en-GB", "Roland"),
+        ("das ist eine Stihl", "de-DE", "Stihl"),
+        ("ist von Miele", "de-DE", "Miele"),
+        ("die ist von Bosch", "de-DE", "Bosch"),
+        ("its a bit out of tune", "en-GB", "its a bit out of tune"),
+        ("A Plus", "en-GB", "A Plus"),
+        ("ist kaputt", "de-DE", "ist kaputt"),
+    ],
+)
+@pytest.mark.parametrize("is_required", [True, False])
+def test_a_short_answer_has_no_lead_in(message: str, locale: str, value: str, is_required: bool) -> None:
+    properties = {"brand": {"type": "string", "title": "Brand", "x-ask": "What brand is it?"}}
+    form = Form({"type": "object", "properties": properties, "required": ["brand"] if is_required else []})
+
+    candidate = read_answer(Reading(message), form.fields[0], replace(SITUATION, locale=locale))
+
+    assert candidate is not None
+    assert candidate.value == value
+
+
+@pytest.mark.parametrize(
+    ("message", "found", "refused"),
+    [
+        ("40", {"guests": 40}, {}),
+        ("about 40", {"guests": 40}, {}),
+        ("31", {"day": "2026-03-31"}, {}),
+        ("500", {}, {}),
+    ],
+)
+@pytest.mark.parametrize("has_time", [True, False])
+def test_a_number_that_no_month_has_is_the_open_number(
+    message: str, found: dict[str, Any], refused: dict[str, str], has_time: bool
+) -> None:
+    properties = {
+        "day": {"type": "string", "format": "date", "x-ask": "Which day?"},
+        "guests": {"type": "integer", "maximum": 200, "title": "Guests"},
+        **({"time": {"type": "string", "format": "time", "title": "Time"}} if has_time else {}),
+    }
+    form = Form({"type": "object", "properties": properties, "required": list(properties)})
+
+    extraction = extract(form, message, asked_paths=["day"], situation=replace(SITUATION, locale="en-GB"))
+
+    assert {item.field: item.value for item in extraction.extracted} == found
+    assert {item.field: item.reason for item in extraction.rejected} == refused
