@@ -486,6 +486,20 @@ def puts_off_subject(text: str | None) -> bool:
     return _has_dropping_clause(text, "", _puts_off_subject_in)
 
 
+def drop_leaving_clauses(text: str | None, subject: str) -> str:
+    """The message without its clauses that stop what the form is for: "never mind the bikes, I need the warden"."""
+    clauses = [clause for clause in _CLAUSE_SIGN.split((text or "")[:_LONGEST_MESSAGE]) if clause.strip()]
+    leaves = (wants_to_leave, puts_off_subject, has_leaving_clause)
+    other_clauses = [
+        clause
+        for clause in clauses
+        if not (
+            any(says(clause) for says in leaves) or drops_subject(clause, subject) or orders_to_stop(clause, subject)
+        )
+    ]
+    return ", ".join(clause.strip() for clause in other_clauses)
+
+
 def _has_dropping_clause(text: str | None, subject: str, drops: Callable[[str, frozenset[str], str], bool]) -> bool:
     message = fold_spelling((text or "")[:_LONGEST_MESSAGE])
     if "?" in message:

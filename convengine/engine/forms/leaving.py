@@ -5,6 +5,7 @@ from enum import StrEnum
 from convengine.engine.forms.asking import (
     asks_for_next,
     asks_for_person,
+    drop_leaving_clauses,
     drops_subject,
     find_form_language,
     find_form_locale,
@@ -143,6 +144,13 @@ def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
 def wants_next(session: Session, turn: Turn) -> bool:
     """True when the message asks for one more of what the open form is for."""
     return asks_for_next(session.user_text, _name_subject(session, turn))
+
+
+def find_rest_beside_leaving(session: Session, turn: Turn) -> str:
+    """What a message that leaves the form says besides; blank for one that answers "Do you want to stop?"."""
+    if DialogueState.of(session).leaving is not None:
+        return ""
+    return drop_leaving_clauses(session.user_text, _name_subject(session, turn))
 
 
 def _name_subject(session: Session, turn: Turn) -> str:

@@ -334,6 +334,11 @@ def asks_to_do(text: str | None) -> bool:
     return "?" not in (text or "") or _begins_with(text, _compile_requests())
 
 
+def has_request(text: str) -> bool:
+    """True for words with which somebody asks for something: "the roof leaks, I need a plumber"."""
+    return any(pattern.search(text) for pattern in (_compile_requests(), _compile_inquiries()))
+
+
 def _begins_with(text: str | None, pattern: re.Pattern[str]) -> bool:
     return pattern.match(_LEAD.sub("", text or "")) is not None
 

@@ -632,3 +632,40 @@ def test_a_model_s_yes_or_no_answers_the_question_whether_to_stop(act: str, stat
 
     with answer_by_model(DIALOGUE_ACT={"dialogueAct": act, "confidence": 0.99}):
         hold(caller, ("that would be the best, I suppose", state, answer))
+
+
+MANAGER = {
+    "code": "MANAGER", "title": "Talk to somebody", "kind": "handover", "locale": "en-GB",
+    "phrases": ["I want to see the manager", "there is a problem with my teeth"], "answer": "I am calling the manager.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("never mind the appointment, I want to see the manager", "I am calling the manager."),
+        ("forget it, there is a big problem with my teeth", "I am calling the manager."),
+        ("never mind, I need a taxi", "Do you want to stop this and go on with “Taxi”?"),
+        ("never mind, I will walk", ASK_LEAVE),
+        ("forget it, my wife drives me, no taxi today", ASK_LEAVE),
+    ],
+)
+def test_who_leaves_a_form_may_say_where_to_go(text: str, answer: str) -> None:
+    make_flows(DENTIST, TAXI, MANAGER)
+    caller = Caller()
+    for line in ("book an appointment", "Ann Bell"):
+        caller.say(line)
+
+    assert caller.say(text)["payload"]["value"] == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [("ja, tragen Sie das bitte ein", "DONE"), ("ja, tragen Sie das bitte nicht ein", "CONFIRM")],
+)
+def test_a_yes_that_orders_what_is_asked_confirms(text: str, state: str) -> None:
+    caller = make_caller({**ZAHNARZT, "confirmation": "Soll ich das eintragen?"})
+    for line in ("Termin vereinbaren", "morgen"):
+        caller.say(line)
+
+    assert caller.say(text)["state"] == state

@@ -63,6 +63,7 @@ from convengine.engine.steps.intents.subject import (
     accepts_offered_subject,
     asks_before_leaving,
     asks_to_undo_done_form,
+    find_following_subject,
     find_new_subject,
 )
 from convengine.engine.text.compare import blank, code, norm, truthy
@@ -173,6 +174,9 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
     following = DialogueState.of(session).leaving or ""
     if decision is LeaveDecision.STAY:
         return _audit_no_change(stay(session), turn, "FORM_STAYS")
+    if row := find_following_subject(session, turn):
+        asks = decision is LeaveDecision.ASK and not leaves_form(row)
+        return _change_subject(session, turn, row) if asks else _leave_for(session, turn, row)
     if decision is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn), turn, "FORM_LEAVE_ASKED")
     if row := _find_offered_row(turn, following):
@@ -226,7 +230,11 @@ def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Sessi
         return _audit_no_change(stay(session), turn, "FORM_STAYS")
     if schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn, intent), turn, "FORM_LEAVE_ASKED")
-    return _move_by_classifier(leave(_unlock(session), turn, intent), turn, row)
+    return _leave_for(session, turn, row)
+
+
+def _leave_for(session: Session, turn: Turn, row: rows.Classifier) -> Session:
+    return _move_by_classifier(leave(_unlock(session), turn, code(row.intent_code)), turn, row)
 
 
 def _find_keeping_stage(session: Session, turn: Turn) -> Stage | None:

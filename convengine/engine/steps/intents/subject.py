@@ -11,15 +11,17 @@ from convengine.engine.forms.leaving import (
     ask_to_leave,
     decide_on_leave,
     find_left_schema,
+    find_rest_beside_leaving,
     notices_other_subjects,
     wants_next,
 )
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.read_message import extract_fields, find_asked_fields
 from convengine.engine.forms.user_answer import list_locales
+from convengine.engine.phrases.matching import has_request
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import classify
-from convengine.engine.steps.intents.digression import digress_by_agent
+from convengine.engine.steps.intents.digression import digress_by_agent, leaves_form
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
@@ -70,6 +72,18 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     is_other = _is_other_subject(session, turn, code(row.intent_code))
     return row if is_other or all(_takes_names(field) for field in fields) else None
+
+
+def find_following_subject(session: Session, turn: Turn) -> rows.Classifier | None:
+    """The phrase of another intent beside words that leave the form: "never mind the bikes, I need the warden".
+
+    Another form must be asked for: "forget it, my wife has the spare key" tells why.
+    """
+    rest = find_rest_beside_leaving(session, turn)
+    row = None if blank(rest) else classify(session, turn, rest).winner
+    if row is None or not _is_other_subject(session, turn, code(row.intent_code)):
+        return None
+    return row if leaves_form(row) or has_request(rest) else None
 
 
 def _says_soon(session: Session, turn: Turn, schema: rows.OutputSchema, finding: Extracted) -> bool:

@@ -10,6 +10,7 @@ from convengine.engine.forms.asking import (
     asks_for_person,
     asks_why,
     blank_questions,
+    drop_leaving_clauses,
     drops_subject,
     find_language,
     find_open_fields,
@@ -494,3 +495,17 @@ def test_what_can_wait_is_put_off(text: str, puts_off: bool) -> None:
 )
 def test_leave_that_is_a_wish_to_stop(text: str, leaves: bool) -> None:
     assert wants_to_leave(text) is leaves
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("never mind, can I talk to a person", "can I talk to a person"),
+        ("we don't want the visit after all, the roof leaks. Who is in charge", "the roof leaks, Who is in charge"),
+        ("vergessen Sie den Termin, ich möchte mit jemandem sprechen", "ich möchte mit jemandem sprechen"),
+        ("forget it", ""),
+        ("Friday is fine", "Friday is fine"),
+    ],
+)
+def test_what_a_message_says_beside_leaving_is_kept(text: str, rest: str) -> None:
+    assert drop_leaving_clauses(text, "Book a visit") == rest
