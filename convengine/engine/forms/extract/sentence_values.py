@@ -358,8 +358,8 @@ def _is_bounded(reading: Reading, field: Field, start: int, end: int) -> bool:
 def _is_general(reading: Reading, start: int, end: int, is_choice: bool) -> bool:
     """True for words too general to name a choice in passing, for greetings, and for a part of a longer word."""
     words = reading.words(start, end)
-    if reading.text[end : end + 1].isalnum():
-        return True
+    if reading.text[end : end + 1].isalnum() and reading.text[end - 1 : end].isalnum():
+        return True  # Not in "20.6.18 Uhr"
     greets = any(first < end and start < last for first, last in reading.greetings)
     return greets or (is_choice and all(word in VAGUE for word in words))
 

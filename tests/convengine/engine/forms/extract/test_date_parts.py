@@ -215,3 +215,22 @@ def test_a_day_is_in_the_month_that_the_last_answer_named() -> None:
     spec = PURCHASE.fields[0].spec
 
     assert [read_value(spec, text, situation).value for text in ("the 2nd", "2 october")] == ["2023-10-02"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("am 9.11.14 uhr", "de-DE"),
+        ("am 9.11. 14 uhr", "de-DE"),
+        ("9.11.14h", "de-DE"),
+        ("am 9. November 14 Uhr", "de-DE"),
+        ("on 9 november 14 o'clock", "en-GB"),
+        ("november 9 2pm", "en-GB"),
+    ],
+)
+def test_a_number_before_the_word_of_an_hour_is_no_year(text: str, locale: str) -> None:
+    situation = ReadingSituation(NOW, "Europe/London", locale)
+
+    extraction = extract(VISIT, text, missing=list(HELD), situation=situation)
+
+    assert {item.field: item.value for item in extraction.extracted} == {"day": "2026-11-09", "time": "14:00"}
