@@ -14,11 +14,11 @@ from convengine.engine.values.bounds import (
     read_time_bound,
 )
 from convengine.engine.values.dates import DateContext, DateMatch, Days, match_dates
-from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.language import Language, get_countries, get_country, get_language, list_languages
+from convengine.engine.values.field_spec import FieldSpec, Kind, names_birth
+from convengine.engine.values.language import Language, get_countries, get_country
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.times import PartMatch, TimeMatch, Times, match_parts, match_times, narrow_times
-from convengine.engine.values.tokens import TokenText, fold_text
+from convengine.engine.values.tokens import TokenText
 
 #: Longest answer that is read as a date or a time, without what stands around it.
 MAX_LENGTH = 64
@@ -89,9 +89,7 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         held=read_day(situation.held_days.get(spec.name)) or _read_refused_day(spec, situation),
         period=_read_period(situation.known_part) if spec.kind is Kind.DATE else None,
         former=read_day(str(situation.former_values.get(spec.name, ""))),
-        names_birth=any(
-            get_language(code).is_in("birth_words", fold_text(word)) for code in list_languages() for word in spec.words
-        ),
+        names_birth=names_birth(spec),
     )
     held_time = read_time_bound(situation.held_times.get(spec.name))
     return MomentContext(now, zone, days, situation.is_asked, range(*language.calendar["usual_hours"]), held_time)

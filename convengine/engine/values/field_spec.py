@@ -1,11 +1,13 @@
 """What a field accepts: its kind, its bounds, its options (R110, R114)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from convengine.engine.text.words import Words, split_name, split_words
+from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.tokens import fold_text
 
 Json = Any
 
@@ -99,7 +101,7 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
     options = _list_options(declared)
     json_type = _find_type(declared, options)
     length = declared.get("maxLength")
-    return FieldSpec(
+    spec = FieldSpec(
         name=name,
         kind=_find_kind(declared, json_type, options),
         json_type=json_type,
@@ -125,6 +127,14 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         question=split_words(_text(declared, "x-ask")),
         long=declared.get("x-long") is True,
     )
+    is_unbounded = spec.minimum is None and spec.maximum is None
+    return replace(spec, maximum="today") if is_unbounded and spec.kind is Kind.DATE and names_birth(spec) else spec
+
+
+def names_birth(spec: FieldSpec) -> bool:
+    """True for a day of birth by the words of its name, which lies in the past."""
+    languages = [get_language(code) for code in list_languages()]
+    return any(language.is_in("birth_words", fold_text(word)) for language in languages for word in spec.words)
 
 
 def _find_kind(declared: Mapping[str, Json], json_type: str, options: tuple[Option, ...]) -> Kind:

@@ -279,6 +279,15 @@ class Language:
         """True for the "2027" of "in 2027" in a token text, which counts nothing and is no time."""
         return bool(_YEAR.match(text, start)) and self._before_years.match_end(text, start) > 0
 
+    def names_age_of_one(self, text: str, start: int) -> bool:
+        """True for the 4 of "my son is 4", which counts no children."""
+        return self._before_ages_of_one.match_end(text, start) > 0
+
+    @cached_property
+    def _before_ages_of_one(self) -> "PhraseSet":
+        plural = self.words["before_ages_of_many"]
+        return PhraseSet(phrase for phrase in self.words["before_age"] if phrase not in plural)
+
     @cached_property
     def _before_years(self) -> "PhraseSet":
         return PhraseSet(self.words["before_years"])

@@ -152,6 +152,7 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     Of several numbers, the last one counts behind a word that sums them up: "two adults and a child, so 3".
     """
     language = get_language(situation.locale)
+    text = text.rstrip(" .!")
     tables, tokens = get_tables(language), language.read_tokens(text)
     starts = list(find_amount_starts(tokens, tables))
     is_settled = len(starts) > 1 and _get_settling_words(language).match_end(tokens.text, starts[-1]) > 0
@@ -442,7 +443,17 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
     is_plain = not (amount.unit or amount.currencies or amount.has_field_word)
     if is_plain and tables.language.names_year(text, start) and not takes_year(spec):
         return None
+    if is_plain and tables.language.names_age_of_one(text, start) and asks_how_many(spec):
+        return None
     return None if is_plain and _is_clock(text, start, amount.end, tables.language) else amount
+
+
+@lru_cache(maxsize=1024)
+def asks_how_many(spec: FieldSpec) -> bool:
+    """True for a field that asks how many there are, and not how old somebody is."""
+    languages = [get_language(code) for code in list_languages()]
+    is_count = any(list_counted_words(spec, language) for language in languages)
+    return is_count and not any(_YEAR in list_field_units(spec, get_tables(language)) for language in languages)
 
 
 @lru_cache(maxsize=1024)

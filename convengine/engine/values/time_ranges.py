@@ -49,6 +49,34 @@ def find_time_range(specs: Sequence[FieldSpec], text: str, language: Language) -
     return TimeRange(plain, lengths[0], minutes, first_end, match.end() - 1, match.end())
 
 
+def cut_time_range(text: str, language: Language) -> str:
+    """The first time of an answer that is a range, "2pm" of "between 2 and 4pm"; blank for other texts."""
+    match = _compile_whole_range(language).fullmatch(text.strip(" .!"))
+    if match is None:
+        return ""
+    hours = [int(re.split(r"[:.]", match[name])[0]) for name in ("first", "second_hour")]
+    unit = match["first_unit"] or match["unit"] or ""
+    if not match["first_unit"] and _MARKS.get(unit.lower()) == _HALF and hours[0] % 12 > hours[1] % 12:
+        unit = "am"  # "11 to 1pm"
+    return f"{match['first']} {unit}".strip()
+
+
+@lru_cache(maxsize=16)
+def _compile_whole_range(language: Language) -> re.Pattern[str]:
+    def join(*names: str) -> str:
+        words = [re.escape(word) for name in names for word in language.calendar[name]]
+        return "|".join(sorted(words, key=len, reverse=True))
+
+    units = join("range_units")
+    clock = r"(?:[01]?\d|2[0-4])(?:[:.][0-5]\d)?"
+    joint = rf"(?:-|–|\b(?:{join('range_ends', 'range_conjunctions')})\b)"
+    return re.compile(
+        rf"(?:(?:{join('range_starts', 'range_leads')})\s+)*(?P<first>{clock})\s*(?P<first_unit>{units})?"
+        rf"\s*{joint}\s*(?P<second_hour>{clock})\s*(?P<unit>{units})?",
+        re.IGNORECASE,
+    )
+
+
 def _is_length(spec: FieldSpec, language: Language) -> bool:
     return spec.kind is Kind.NUMBER and list_field_units(spec, get_tables(language)) == {"hour"}
 

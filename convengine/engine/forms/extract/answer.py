@@ -53,7 +53,7 @@ from convengine.engine.values import (
 )
 from convengine.engine.values import Reading as ValueReading
 from convengine.engine.values.find import cut_start_lead
-from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.language import Language, PhraseSet, get_language, list_languages
 from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import (
     find_introduction_of_other,
@@ -70,6 +70,7 @@ from convengine.engine.values.numbers import (
 )
 from convengine.engine.values.plain import cut_description, measure_assent
 from convengine.engine.values.reading import NOTHING, Reason
+from convengine.engine.values.time_ranges import cut_time_range
 from convengine.engine.values.tokens import fold_text
 from convengine.engine.values.unmeant_options import speaks_to_somebody
 
@@ -92,6 +93,11 @@ _CLAUSE = re.compile(r"[,;!–]+(?!\d)|(?<!\d)\.(?=\s)|\s-\s|\n+|\s[:;]-?[)(D]")
 _MOST_CLAUSES = 4
 #: Kinds of values that are whole clauses: "first thing, 9".
 _SAID_IN_CLAUSES = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.NUMBER, Kind.MONEY)
+_OWN_NAME_END = re.compile(r"[,:.]\s")
+#: Lists of words that may stand beside the name of the field.
+_BEFORE_OWN_NAME = ("interjections", "things_articles", "fillers")
+#: How many words behind thanks are a full name.
+_FEWEST_FULL_NAME = 2
 #: Digits of a number that names no place.
 _LONGEST_COUNT = 2
 #: Maximum number of words in a name, an id or an address.
@@ -125,7 +131,15 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
         return Candidate(field, 0, len(reading.text), meant, ANSWER)
     behind_from = cut_start_lead(field.spec, core, situation)
     texts = dict.fromkeys(
-        (reading.original.strip(), core, core.lstrip("#"), _cut_purpose(core, field), plain, behind_from)
+        (
+            reading.original.strip(),
+            core,
+            core.lstrip("#"),
+            _cut_purpose(core, field),
+            plain,
+            behind_from,
+            cut_time_range(core, get_language(situation.locale)) if field.spec.kind is Kind.TIME else "",
+        )
     )
     readings = [(text, read_value(field.spec, text, situation)) for text in texts if text]
     for _, value in readings:
@@ -287,7 +301,10 @@ def _read_free_text(
         words = next(part for part in quoted.groups() if part).strip()
         return Candidate(field, 0, len(reading.text), words, ANSWER)
     if not is_wording:
-        start += measure_assent(reading.quote(start, end), get_language(situation.locale))
+        language = get_language(situation.locale)
+        whole_assent = reading.to_text_position(measure_assent(reading.original, language))  # "Sure thing, Love Dad"
+        start = max(start + measure_assent(reading.quote(start, end), language), whole_assent)
+        start += _measure_own_name(reading.quote(start, end), field, language)
     text = reading.text[start:end]
     asks = reading.text.rstrip().endswith("?") or ASKS.match(reading.text)
     if not text or asks or KNOWS_NOTHING.match(text) or is_phrase(text, "greetings", "leave"):
@@ -309,7 +326,7 @@ def _read_free_text(
             return None
         if speaks_to_somebody(whole, situation) or _introduces_other_kind(whole, field, situation):
             return None
-        spoken = _drop_repeated_name(spoken)
+        spoken = _drop_repeated_name(_drop_thanks(spoken, get_language(situation.locale)))
     value = read_value(replace(field.spec, kind=Kind.TEXT), spoken, situation)
     if value.outcome is Outcome.REFUSED and value.reason:
         return Candidate(field, start, end, reading.quote(start, end), ANSWER, value.reason.value, data=value.data)
@@ -336,6 +353,26 @@ def _read_free_text(
     if _leads_to_other_subject(reading, field, start, end):
         return None
     return Candidate(field, start, end, words, ANSWER)
+
+
+def _measure_own_name(text: str, field: Field, language: Language) -> int:
+    """How many characters of "achso der Name, Bernd Wolk" only name the field that is asked for."""
+    first, _, rest = re.split(r"([,:.])\s+", text, maxsplit=1) if _OWN_NAME_END.search(text) else (text, "", "")
+    words = [token.text for token in language.read_tokens(first).tokens]
+    named = [word for word in words if word in field.spec.words]
+    others = [word for word in words if word not in named]
+    is_small = all(any(language.is_in(table, word) for table in _BEFORE_OWN_NAME) for word in others)
+    return len(text) - len(rest) if rest and named and is_small else 0
+
+
+def _drop_thanks(words: str, language: Language) -> str:
+    """The name of "Thanks Peter May"; "Thanks Peter" thanks somebody."""
+    tokens = language.read_tokens(words)
+    size = PhraseSet(language.words["addressing"]).match_start(tokens.text, 0)
+    if not size or tokens.text[size:].count(" ") < _FEWEST_FULL_NAME:
+        return words
+    rest = words[tokens.tokens[tokens.offsets.index(size)].start :]
+    return rest if all(word[:1].isupper() for word in rest.split()) else words
 
 
 def _introduces_other_kind(text: str, field: Field, situation: ReadingSituation) -> bool:

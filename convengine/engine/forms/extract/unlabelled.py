@@ -24,6 +24,7 @@ from convengine.engine.forms.spellings import Spelling, build_choice_key
 from convengine.engine.rules.patterns import Match, Pattern, PatternError, compile_pattern
 from convengine.engine.text.formats import is_evident_phone
 from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.numbers import asks_how_many
 
 #: Formats whose matches are never dates or phone numbers.
 _STRONGER = {"phone": ("uri", "email", "uuid", "date-time", "date"), "date": ("uri", "email", "uuid")}
@@ -205,9 +206,19 @@ def read_by_number(
 
 def _is_year(reading: Reading, counted: CountedNumber) -> bool:
     """True for the number of "in 2027"."""
-    before = "".join(f"{word} " for word in reading.before(counted.start).split())
+    before = _write_tokens_before(reading, counted)
     text = f"{before}{counted.number.digits} "
     return any(get_language(code).names_year(text, len(before)) for code in list_languages())
+
+
+def _is_age_of_one(reading: Reading, counted: CountedNumber) -> bool:
+    """True for the number of "my son is 4"."""
+    before = _write_tokens_before(reading, counted)
+    return any(get_language(code).names_age_of_one(before, len(before)) for code in list_languages())
+
+
+def _write_tokens_before(reading: Reading, counted: CountedNumber) -> str:
+    return "".join(f"{word} " for word in reading.before(counted.start).split())
 
 
 def _build_candidates(field: Field, counted: CountedNumber, by: str) -> Iterator[Candidate]:
@@ -220,6 +231,8 @@ def _may_be_meant(reading: Reading, field: Field, counted: CountedNumber, *, alo
     """`alone`: no other field could be meant. `rest`: the message gave the other fields."""
     if counted.number.money:
         return takes_money(field)
+    if asks_how_many(field.spec) and _is_age_of_one(reading, counted):
+        return False
     if sum(char.isdigit() for char in counted.number.digits) > (_LONGEST if takes_money(field) else _LONGEST_COUNT):
         return False
     before = reading.before(counted.start).split()

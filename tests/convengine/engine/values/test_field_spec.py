@@ -38,3 +38,17 @@ def test_an_enum_has_the_synonyms_of_its_values() -> None:
         Option("big", "big", ("large",)),
         Option(3, "3", ("three",)),
     )
+
+
+@pytest.mark.parametrize(
+    ("declared", "maximum"),
+    [
+        ({"title": "Date of birth"}, "today"),
+        ({"title": "Geburtsdatum des Kindes"}, "today"),
+        ({"title": "Day"}, None),
+        ({"title": "Date of birth", "x-max": "today-18y"}, "today-18y"),
+        ({"title": "Birthday party", "x-min": "today"}, None),
+    ],
+)
+def test_a_day_of_birth_lies_in_the_past(declared: dict[str, Any], maximum: str | None) -> None:
+    assert field_spec("day", {"type": "string", "format": "date", **declared}).maximum == maximum

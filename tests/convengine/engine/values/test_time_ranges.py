@@ -49,3 +49,23 @@ def test_a_form_that_asks_for_no_length_reads_no_range() -> None:
     assert read({"start": START}, "from 3 to 6pm", "en-GB") == {}
     specs = [field.spec for field in Form({"type": "object", "properties": {"start": START}}).leaves]
     assert find_time_range(specs, "from 3 to 6pm", get_language("en")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("between 2 and 4", "en-GB", "14:00"),
+        ("between 2 and 4pm", "en-GB", "14:00"),
+        ("from 11 to 1pm", "en-GB", "11:00"),
+        ("9:30 - 11am", "en-GB", "09:30"),
+        ("zwischen 14 und 16 Uhr", "de-DE", "14:00"),
+        ("von 9 bis 11 Uhr", "de-DE", "09:00"),
+        ("between 2 and 4 people", "en-GB", None),
+        ("2 or 4", "en-GB", None),
+    ],
+)
+def test_a_range_answers_the_question_for_a_time_with_its_first_time(text: str, locale: str, value: str | None) -> None:
+    form = Form({"type": "object", "properties": {"start": START}})
+    extraction = extract(form, text, asked_paths=["start"], situation=ReadingSituation(NOW, "Europe/London", locale))
+
+    assert [finding.value for finding in extraction.extracted] == ([value] if value else [])

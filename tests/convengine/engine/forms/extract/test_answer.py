@@ -281,3 +281,31 @@ def test_a_number_that_no_month_has_is_the_open_number(
 
     assert {item.field: item.value for item in extraction.extracted} == found
     assert {item.field: item.reason for item in extraction.rejected} == refused
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("Thanks Ruth Hale", "en-GB", "Ruth Hale"),
+        ("oh the name, Ruth Hale", "en-GB", "Ruth Hale"),
+        ("Vielen Dank Ruth Sommer", "de-DE", "Ruth Sommer"),
+        ("achso der Name, Ruth Sommer", "de-DE", "Ruth Sommer"),
+    ],
+)
+def test_courtesy_before_a_full_name_and_the_name_of_the_field_are_no_part_of_it(
+    text: str, locale: str, value: str
+) -> None:
+    form = Form({"type": "object", "properties": {"name": {"type": "string", "title": "Name"}}})
+
+    found = read_answer(Reading(text), form.fields[0], replace(SITUATION, locale=locale))
+
+    assert found is not None
+    assert found.value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("Sure thing, Love Grandad", "Love Grandad"), ("Well done, Love Grandad", "Well done, Love Grandad")],
+)
+def test_an_assent_is_left_out_of_a_text_as_a_whole(text: str, value: str) -> None:
+    assert answer(text, "message", type="string") == value

@@ -437,3 +437,32 @@ def test_a_thing_that_somebody_has_is_not_included_beside_another_value() -> Non
     )
 
     assert {item.field: item.value for item in extraction.extracted} == {"parcels": 4, "insured": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("my son is 4", "en-GB", {}),
+        ("two, the older one is 6", "en-GB", {}),
+        ("my daughter's 6", "en-GB", {}),
+        ("we're 3", "en-GB", {"kids": 3}),
+        ("mein Kind ist 4", "de-DE", {}),
+        ("sie ist 5", "de-DE", {}),
+        ("wir sind 3", "de-DE", {"kids": 3}),
+    ],
+)
+def test_the_age_of_one_child_counts_no_children(text: str, locale: str, values: dict[str, Any]) -> None:
+    question = "Wie viele Kinder kommen?" if locale == "de-DE" else "How many children are coming?"
+    form = Form({"type": "object", "properties": {"kids": {"type": "integer", "x-ask": question}}})
+    extraction = extract(form, text, asked_paths=["kids"], situation=ReadingSituation(NOW, "", locale))
+
+    assert {item.field: item.value for item in extraction.extracted} == values
+
+
+def test_the_age_of_one_child_is_an_age() -> None:
+    form = Form(
+        {"type": "object", "properties": {"age": {"type": "integer", "x-ask": "How old is the child?", "title": "Age"}}}
+    )
+    extraction = extract(form, "my son is 4", asked_paths=["age"], situation=ReadingSituation(NOW, "", "en-GB"))
+
+    assert [item.value for item in extraction.extracted] == [4]
