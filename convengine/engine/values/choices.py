@@ -1,7 +1,7 @@
 """Choices as people say them: labels, synonyms, word forms, near-misses, "the second one" (R114)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -10,7 +10,7 @@ from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, is_question
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.templates import fold_keys
-from convengine.engine.values.tokens import TokenText, fold_text, tokenize
+from convengine.engine.values.tokens import Token, TokenText, fold_text, tokenize
 
 Json = Any
 #: Longest answer in characters, and longest one that is refused with the list of options.
@@ -37,6 +37,8 @@ _MIN_LONG, _MIN_RATIO_IN_SENTENCE = 7, 88.0
 _MIN_SWAPPED = 4
 #: Shortest spelling in which a vowel may be missing.
 _MIN_WITH_VOWEL = 6
+#: Shortest word that may be written apart or together, or begin the word of an option.
+_MIN_JOINED = 5
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ def read_choice(
     if len(text) > MAX_LENGTH or not tokens.tokens:
         return NOTHING
     spellings = list_spellings(spec.options, language)
+    tokens = _join_words(tokens, spellings)
     if title := list_title_words(spec):
         tokens = TokenText([token for token in tokens.tokens if token.text not in title])
         if not tokens.tokens:
@@ -75,6 +78,8 @@ def read_choice(
     position = find_position_word(tokens.text[start:end].strip(), language) if situation.listed_options else None
     if position:
         return _take_position(spec, position, situation)
+    if situation.is_asked and (index := _find_none(spec, text, tokens, language)) is not None:
+        return accept(spec.options[index].value)
     denied = any(token.text in _get_denials(language) for token in tokens.tokens) or _has_exception(tokens, language)
     if situation.is_asked and (index := _find_indifferent(answers, spellings, language)) is not None:
         return accept(spec.options[index].value)
@@ -92,8 +97,11 @@ def read_choice(
     if not denied and (indexes := _find_each(answers, spellings, fillers, language)):
         return _offer_options(spec, _drop_combinations(spec, indexes, tokens, language))
     content = [word for token in tokens.tokens if (word := token.text) not in fillers]
-    if not denied and len(content) == 1 and (index := _find_nearly_named(content[0], spec, language)) is not None:
-        return accept(spec.options[index].value)
+    if not denied and len(content) == 1:
+        index = _find_nearly_named(content[0], spec, language)
+        index = _find_beginning(content[0], spellings, language) if index is None else index
+        if index is not None:
+            return accept(spec.options[index].value)
     asks = is_question(text, tokens, language)
     if situation.is_asked and not denied and not asks:
         index = _find_named_in_part(tokens, spellings, fillers, language)
@@ -114,10 +122,23 @@ def list_spellings(options: tuple[Json, ...], language: Language) -> tuple[Spell
         for folded in dict.fromkeys(
             _fold_spelling(text, language)
             for spelling in option.spellings
-            for text in (spelling, spelling.replace("'", ""))  # "can't swim" is typed "cant swim".
-        )
+            for text in (spelling, spelling.replace("'", ""), *_list_calendar_names(spelling, language))
+        )  # "can't swim" is typed "cant swim".
         if folded
     )
+
+
+def _list_calendar_names(spelling: str, language: Language) -> list[str]:
+    """All names of the weekday or month that is a spelling: "Thu", "thurs" and "Thursday"; those of one day only."""
+    word = _fold_spelling(spelling, language)
+    return [
+        name
+        for groups in (language.calendar["weekdays"], language.calendar["months"])
+        for group in groups
+        if word in map(fold_text, group)
+        for name in group
+        if len(name) >= _MIN_NAMED or not language.is_in("fillers", name)
+    ]
 
 
 @lru_cache(maxsize=1024)
@@ -186,6 +207,11 @@ def _has_exception(tokens: TokenText, language: Language) -> bool:
 @lru_cache(maxsize=16)
 def _get_exceptions(language: Language) -> PhraseSet:
     return PhraseSet(language.words["exceptions"])
+
+
+@lru_cache(maxsize=16)
+def _get_doubts(language: Language) -> PhraseSet:
+    return PhraseSet(language.words["yes_no"]["doubts"])
 
 
 def _asks_about(tokens: TokenText, language: Language) -> bool:
@@ -365,6 +391,22 @@ def _find_indifferent(answers: dict[str, None], spellings: tuple[Spelling, ...],
     return indexes.pop() if len(indexes) == 1 else None
 
 
+def _find_none(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> int | None:
+    """The only option that is nothing, "None", for an answer that only denies: "none at all", "no experience"."""
+    table = language.words["options"]
+    nothing, no_words = ({fold_text(word) for word in table[name]} for name in ("nothing", "no_words"))
+    indexes = {item.index for item in list_spellings(spec.options, language) if item.text in nothing}
+    words = [token.text for token in tokens.tokens]
+    if len(indexes) != 1 or "?" in text or not any(word in nothing | no_words for word in words):
+        return None
+    own = {fold_text(word) for word in (*spec.words, *spec.question)}
+    own -= {token.text for option in spec.options for name in option.spellings for token in tokenize(name)}
+    if any(_get_doubts(language).match_start(tokens.text, offset) for offset in tokens.offsets):
+        return None  # "I don't know"
+    small = {fold_text(word) for word in table["nothing_words"]} | nothing | no_words | own
+    return indexes.pop() if small.issuperset(words) else None
+
+
 def _begins_spelling(part: tuple[str, ...], spelling: Spelling) -> bool:
     """True for "pickup" and "Pick up in store"."""
     joined = "".join(part)
@@ -433,7 +475,7 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
             options.append((tokens.offsets[at], end, accept(spec.options[spelling.index].value)))
     if not options:
         # "A baby grnad" is no "grand".
-        options = _find_companions(spec, tokens, language) or list(_find_swapped_pairs(spec, tokens, language))
+        options = _find_companions(spec, tokens, language) or list(_find_pairs(spec, tokens, language))
     if not options and len(stems) == len(words):
         options = [
             (offset, offset + len(word) + 1, accept(spec.options[index].value))
@@ -445,12 +487,13 @@ def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -
     return options
 
 
-def _find_swapped_pairs(spec: FieldSpec, tokens: TokenText, language: Language) -> Iterator[tuple[int, int, Reading]]:
-    """The option of two words with two letters exchanged: "raod bike"."""
-    spellings = [item for item in list_spellings(spec.options, language) if " " in item.text]
+def _find_pairs(spec: FieldSpec, tokens: TokenText, language: Language) -> Iterator[tuple[int, int, Reading]]:
+    """The option of two words with two letters exchanged, "raod bike", or of one that is written as two, "mail box"."""
+    spellings = list_spellings(spec.options, language)
     for first, second, offset in zip(tokens.tokens, tokens.tokens[1:], tokens.offsets, strict=False):
         joined = first.text + second.text
-        swapped = {item.index for item in spellings if _swaps_letters(joined, item.joined)}
+        swapped = {item.index for item in spellings if " " in item.text and _swaps_letters(joined, item.joined)}
+        swapped |= {item.index for item in spellings if item.text == joined and len(joined) >= _MIN_JOINED}
         if len(swapped) == 1:
             yield offset, offset + len(first.text) + len(second.text) + 2, accept(spec.options[swapped.pop()].value)
 
@@ -505,6 +548,30 @@ def _begins_compound(word: str, spelled: str, language: Language) -> bool:
 def _find_sequence(part: tuple[str, ...], whole: tuple[str, ...]) -> int | None:
     size = len(part)
     return next((at for at in range(len(whole) - size + 1) if whole[at : at + size] == part), None)
+
+
+def _find_beginning(word: str, spellings: tuple[Spelling, ...], language: Language) -> int | None:
+    """The only option whose joined word begins so: "Haustür" for "Haustürschlüssel"."""
+    if not language.words.get("joins_words") or len(word) < _MIN_JOINED:
+        return None
+    indexes = {item.index for item in spellings if item.joined.startswith(word)}
+    return indexes.pop() if len(indexes) == 1 else None
+
+
+def _join_words(tokens: TokenText, spellings: tuple[Spelling, ...]) -> TokenText:
+    """The tokens with the words of the options as these write them: "mailbox" for "mail box", "house key" together."""
+    known = {word for spelling in spellings for word in spelling.text.split(" ")}
+    split = {item.joined: item.text.split(" ") for item in spellings if " " in item.text}
+    joined: list[Token] = []
+    for token in tokens.tokens:
+        whole = joined[-1].text + token.text if joined else ""
+        if len(whole) >= _MIN_JOINED and whole in known and known.isdisjoint((joined[-1].text, token.text)):
+            joined[-1] = replace(joined[-1], text=whole, end=token.end)
+        elif len(token.text) >= _MIN_JOINED and token.text in split and token.text not in known:
+            joined += [replace(token, text=word) for word in split[token.text]]
+        else:
+            joined.append(token)
+    return TokenText(joined)
 
 
 def _find_similar(answers: dict[str, None], spellings: tuple[Spelling, ...], fillers: frozenset[str]) -> list[int]:

@@ -75,6 +75,8 @@ def read_yes_or_no(
         value = _read_inclusion(spec, text, tokens, language)
     if value is None and situation.is_asked and _states_question(spec, text, tokens, language):
         value = True
+    if value is None and situation.is_asked:
+        value = _read_own_words(spec, text, language)
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
         value = False
     if value is None and situation.is_asked and _gives_reason_for_yes(text, tokens, language):
@@ -434,6 +436,85 @@ def _states_question(spec: FieldSpec, text: str, tokens: TokenText, language: La
     if not content or not all(stems.issuperset(stem_words(word, language)) for word in content):
         return False
     return not subjects.isdisjoint(words) or len(content) > 1
+
+
+def _read_own_words(spec: FieldSpec, text: str, language: Language) -> bool | None:
+    """Yes for the only clause with the field's own word, "a bit nervous", and no where it is denied: "not nervous no".
+
+    The other clauses tell why: "the old ones can go, so don't store them".
+    """
+    clauses = [_read_own_clause(spec, clause, language) for clause in _CLAUSE.split(text)]
+    values = {value for value in clauses if value is not None}
+    tokens = language.read_tokens(text)
+    names = {fold_text(word) for word in spec.words}
+    is_other = any(
+        value is None and not names.isdisjoint(token.text for token in language.read_tokens(clause).tokens)
+        for value, clause in zip(clauses, _CLAUSE.split(text), strict=True)
+    )
+    if "?" in text or len(values) != 1 or is_other or len(tokens.tokens) > _MAX_WORDS or _doubts(tokens, language):
+        return None
+    value = values.pop()
+    words = [token.text for token in tokens.tokens]
+    if value and any(language.is_in("denials", word) for word in words):
+        return None  # "No rush, but express would be good"
+    if any(language.is_in("changes", word) and not language.is_in("soft_changes", word) for word in words):
+        return None  # "Moment, warte"
+    plain = _get_phrases(language, "plain_answers").phrases
+    opposite = plain & _get_phrases(language, "first_no" if value else "first_yes").phrases
+    return value if opposite.isdisjoint(words) else None
+
+
+def _read_own_clause(spec: FieldSpec, clause: str, language: Language) -> bool | None:
+    """Yes or no for a clause of the field's title and small words, with one denial or none."""
+    table = language.words["yes_no"]
+    tokens = language.read_tokens(clause)
+    question = [fold_text(word) for word in spec.question]
+    if language.questions.match_start(tokens.text, 0) or any(language.is_in("alternatives", word) for word in question):
+        return None
+    small, denials, degrees, partial = (
+        {fold_text(word) for name in names for word in table[name]}
+        for names in (
+            ("thing_words", "statement_words", "subjects"), ("thing_denials",), ("degrees",), ("partial_words",),
+        )
+    )  # fmt: skip
+    named, own = (
+        {stem for word in words for stem in stem_words(fold_text(word), language)}
+        for words in (spec.words, (*spec.words, *spec.question))
+    )
+
+    def is_named_by(word: str) -> bool:
+        return named.issuperset(stem_words(word, language))
+
+    def is_own(word: str) -> bool:
+        return not language.is_in("denials", word) and own.issuperset(stem_words(word, language))
+
+    plain = _get_phrases(language, "plain_answers").phrases
+    words, count, is_named = _join_own_verb([token.text for token in tokens.tokens], spec, language), 0, False
+    is_denied_behind = len(words) > 1 and words[-1] in plain & _get_phrases(language, "first_no").phrases
+    for word in words:
+        prefix = next((item for item in table["denying_prefixes"] if word.startswith(item)), "")
+        is_opposite = bool(prefix) and word not in question and is_named_by(word.removeprefix(prefix))
+        if word in denials or is_opposite:
+            count, is_named = count + 1, is_named or is_opposite
+        elif word in plain or word in degrees:
+            continue
+        elif word not in partial and is_named_by(word):
+            is_named = True
+        elif word in partial or not (word in small or language.is_in("fillers", word) or is_own(word)):
+            return None
+    if not is_named or count > 1 + is_denied_behind:
+        return None
+    return count == 0 and not is_denied_behind
+
+
+def _join_own_verb(words: list[str], spec: FieldSpec, language: Language) -> list[str]:
+    """The words with a verb of the field in one: "lagern sie die ein" for "einlagern"."""
+    own = {fold_text(word) for word in spec.words}
+    if language.words.get("joins_words"):
+        for index, word in enumerate(words[:-1]):
+            if words[-1] + word in own:
+                return [*words[:index], words[-1] + word, *words[index + 1 : -1]]
+    return words
 
 
 def _limits(spec: FieldSpec, text: str, tokens: TokenText, language: Language) -> bool:

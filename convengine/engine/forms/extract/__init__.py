@@ -146,7 +146,8 @@ def extract(
     introduced = read_introduced_names(reading, unread, situation, claims)
     name = None if introduced else read_listed_name(reading, unread, asked_paths, situation, claims)
     claims += [*introduced, *([name] if name else [])]
-    if not resolution.negated.issuperset(asked_paths):
+    is_yes_no = asked_field is not None and asked_field.spec.kind is Kind.YES_NO  # "Not nervous no" denies it.
+    if is_yes_no or not resolution.negated.issuperset(asked_paths):
         others = [path for path in missing if path not in asked_paths]
         claims = _add_whole_answer(reading, form, asked_paths, claims, others, situation)
     if not asks_for_text(asked_field, situation.locale):

@@ -580,3 +580,46 @@ def test_a_yes_may_order_what_the_confirmation_asks(text: str, question: str, or
 )
 def test_a_yes_may_order_it_in_english(text: str, orders: bool) -> None:
     assert orders_action(text, "Shall I book the plumber?", "en-GB") is orders
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("not shy no", "en-GB", False),
+        ("she is shy", "en-GB", True),
+        ("hes shy", "en-GB", True),
+        ("a bit shy", "en-GB", True),
+        ("she's not shy, just slow", "en-GB", False),
+        ("dont think hes shy", "en-GB", False),
+        ("sometimes shy", "en-GB", None),
+        ("she was shy", "en-GB", None),
+        ("not sure if shy", "en-GB", None),
+        ("shy?", "en-GB", None),
+        ("nicht schüchtern", "de-DE", False),
+        ("schüchtern nein", "de-DE", False),
+        ("er ist sehr schüchtern", "de-DE", True),
+        ("der war schüchtern", "de-DE", None),
+    ],
+)
+def test_a_question_is_answered_with_its_own_adjective(text: str, locale: str, value: bool | None) -> None:
+    question, title = ("Ist das Tier schüchtern?", "Schüchtern") if locale == "de-DE" else ("Is your cat shy?", "Shy")
+    spec = field_spec("shy", {"type": "boolean", "title": title, "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("den Rasen machen wir selbst, also nicht mähen", False),
+        ("bitte mähen", True),
+        ("lieber nicht mähen", False),
+        ("keine Eile, aber mähen wär gut", None),
+        ("was kostet das mähen", None),
+        ("Moment, mähen", None),
+    ],
+)
+def test_a_question_is_answered_with_its_own_verb(text: str, value: bool | None) -> None:
+    spec = field_spec("mow", {"type": "boolean", "title": "Mähen", "x-ask": "Sollen wir auch mähen?"})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale="de-DE")).value is value
