@@ -25,7 +25,9 @@ from convengine.engine.values.corrections import (
     is_shift,
     is_slip,
     keeps_value,
+    lengthens,
     strip_correction,
+    strip_tail,
     takes_back,
 )
 from convengine.engine.values.field_spec import FieldSpec, Kind, Option, field_spec
@@ -40,6 +42,7 @@ from convengine.engine.values.yes_or_no import (
     names_day,
     orders_action,
     read_opening,
+    read_own_words,
     says_yes_or_no,
 )
 
@@ -80,12 +83,15 @@ __all__ = [
     "is_shift",
     "is_slip",
     "keeps_value",
+    "lengthens",
     "names_day",
     "orders_action",
     "read_opening",
+    "read_own_words",
     "read_value",
     "say_value",
     "says_yes_or_no",
     "strip_correction",
+    "strip_tail",
     "takes_back",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from convengine.engine.values.durations import Parts, match_durations
@@ -128,6 +128,19 @@ def strip_correction(text: str, situation: ReadingSituation) -> str:
     return composed
 
 
+def strip_tail(text: str, situation: ReadingSituation) -> str:
+    """The text without the words behind it that say that it is meant: "KA 18" of "KA 18 muss es heißen"."""
+    composed = unicodedata.normalize("NFC", text)
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed)
+        end = len(tokens.text)
+        while (size := _get_phrases(language, "text_tails").match_end(tokens.text, end)) and size < end:
+            end -= size
+        if end < len(tokens.text):
+            return composed[: tokens.position(0, end)[1]].rstrip(" ,;–-")
+    return composed
+
+
 def find_retraction(text: str, situation: ReadingSituation) -> tuple[str, str] | None:
     """The value that is taken back and the one that is meant, of "78, ach nein 87"; null for other texts."""
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
@@ -178,6 +191,15 @@ def is_shift(text: str, situation: ReadingSituation) -> bool:
     )
 
 
+def lengthens(text: str, situation: ReadingSituation) -> bool:
+    """True for "one day longer", which moves the end."""
+    return any(
+        language.is_in("lengths", token.text)
+        for language in _list_languages(situation)
+        for token in language.read_tokens(text).tokens
+    )
+
+
 def keeps_value(text: str, situation: ReadingSituation) -> bool:
     """True for a clause that says that something stays as it is: "same time", "die Uhrzeit bleibt"."""
     return any(
@@ -187,8 +209,11 @@ def keeps_value(text: str, situation: ReadingSituation) -> bool:
     )
 
 
-def find_shift(text: str, situation: ReadingSituation) -> Parts | None:
-    """The duration of "an hour later" and nothing else, negative for "earlier"; null for other texts."""
+def find_shift(text: str, situation: ReadingSituation, names: Collection[str] = ()) -> Parts | None:
+    """The duration of "an hour later" and nothing else, negative for "earlier"; null for other texts.
+
+    `names`: folded words that may stand beside it.
+    """
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
     for language in _list_languages(situation):
         tokens = language.read_tokens(composed)
@@ -196,7 +221,9 @@ def find_shift(text: str, situation: ReadingSituation) -> Parts | None:
             for end, parts in match_durations(tokens.text, offset, language):
                 word, _, rest = tokens.text[end:].partition(" ")
                 around = [*tokens.text[:offset].split(), *rest.split()]
-                if language.is_in("shifts", word) and all(item in _list_words(language) for item in around):
+                known = _list_words(language).union(names)
+                is_shift_word = language.is_in("shifts", word) or language.is_in("lengths", word)
+                if is_shift_word and known.issuperset(around):
                     sign = -1 if language.is_in("shifts_back", word) else 1
                     return {unit: sign * number for unit, number in parts.items()}
     return None

@@ -438,6 +438,13 @@ def _states_question(spec: FieldSpec, text: str, tokens: TokenText, language: La
     return not subjects.isdisjoint(words) or len(content) > 1
 
 
+def read_own_words(spec: FieldSpec, text: str, situation: ReadingSituation) -> bool | None:
+    """What a text says about a field with the field's own word, beside other fields: "please don't store them"."""
+    languages = (get_language(locale) for locale in (situation.locale, situation.fallback_locale))
+    values = (_read_own_words(spec, text, language) for language in languages)
+    return next((value for value in values if value is not None), None)
+
+
 def _read_own_words(spec: FieldSpec, text: str, language: Language) -> bool | None:
     """Yes for the only clause with the field's own word, "a bit nervous", and no where it is denied: "not nervous no".
 

@@ -50,16 +50,21 @@ from convengine.engine.values import (
     is_shift,
     is_slip,
     keeps_value,
+    lengthens,
+    read_own_words,
     read_value,
     strip_correction,
+    strip_tail,
 )
 from convengine.engine.values.calendar_math import shift_moment
+from convengine.engine.values.choices import stem_words
 from convengine.engine.values.date_parts import replace_date_part, replace_weekday
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.own_things import keeps_own
 from convengine.engine.values.reading import NOTHING, Reason
+from convengine.engine.values.tokens import fold_text
 
 Json = Any
 #: A value of one of these kinds says which field it is for, also without words of a correction.
@@ -162,6 +167,8 @@ def _read_change(
     text = blank_unmeant_options([field.spec for field in form.leaves], text, situation, with_denials=True)
     if shift := _read_shift(form, text, held, situation, asked_path):
         return shift
+    if is_expected and (answer := _read_own_words(form, text, held, situation)):
+        return answer
     if not asked_path and (retracted := _read_retraction(form, text, held, situation)):
         return retracted
     if asked_path and is_indifferent(text, situation):
@@ -251,7 +258,21 @@ def _read_date_part(form: Form, text: str, held: Mapping[str, Json], situation: 
     days = [field for field in form.leaves if field.spec.kind is Kind.DATE and isinstance(held.get(field.path), str)]
     changed = {field.path: replace_date_part(field.spec, held[field.path], rest, local).value for field in days}
     new = [(path, day) for path, day in changed.items() if day and day != held[path]]
+    if len(new) > 1 and (moved := _move_months(form, text, held, dict(new))):
+        return moved
     return Extraction((Extracted(*new[0], (0, len(text)), VALUE),)) if len(new) == 1 else None
+
+
+def _move_months(
+    form: Form, text: str, held: Mapping[str, Json], changes: Mapping[str, Json]
+) -> Extraction | None:
+    """All days that a form holds in one month, in another month: "that has to be October, not September"."""
+    old, new = ({str(values[path])[:7] for path in changes} for values in (held, changes))
+    stay = all(str(held[path])[7:] == str(day)[7:] for path, day in changes.items())
+    others = (held[field.path] for field in form.leaves if is_day_field(field) and field.path in held.keys() - changes)
+    if not stay or len(old) != 1 or len(new) != 1 or any(str(day)[:7] in old for day in others):
+        return None
+    return Extraction(tuple(Extracted(path, day, (0, len(text)), VALUE) for path, day in changes.items()))
 
 
 def _read_named_text(
@@ -478,6 +499,8 @@ def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: R
                 value = _replace_value(field, held[field.path], old, strip_correction(new, situation), situation)
                 if value is not None and value != held[field.path] and not form.breaks(field, value):
                     changes[field.path] = value
+    if len(changes) > 1 and (moved := _move_months(form, text, held, changes)):
+        return moved
     # "Not 2 but 3" may be a day of the month, and hardly is one.
     counts = [path for path in changes if (counted := form.field(path)) and counted.spec.kind is Kind.NUMBER]
     paths = counts if len(changes) > 1 else list(changes)
@@ -652,30 +675,93 @@ def _read_number(field: Field, number: str, held: Json, situation: ReadingSituat
 def _read_shift(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
-    """The value that is "an hour later" than that of the only field that holds such a moment."""
-    parts = find_shift(text, situation)
+    """The moments that are "an hour later" than those of the fields that the message names, else of the only one."""
+    fields = [field for field in form.leaves if field.path in held and field.spec.kind in _MOMENTS]
+    named, names = _find_named_moments(fields, text, situation)
+    parts = find_shift(text, situation, names)
     asked_field = form.field(asked_path) if asked_path else None
     if parts is None:
         return None
     kind = Kind.TIME if set(parts) <= {"hour", "minute"} else Kind.DATE
-    if asked_field is not None and asked_field.spec.kind in (kind, Kind.DATE_TIME, Kind.DURATION):
+    if lengthens(text, situation):
+        named = _find_end(form, held, asked_field) if kind is Kind.DATE else []
+        fields = []
+    if not named and asked_field is not None and asked_field.spec.kind in (kind, Kind.DATE_TIME, Kind.DURATION):
         return None
-    fields = [field for field in form.leaves if field.path in held and field.spec.kind in (kind, Kind.DATE_TIME)]
-    if len(fields) != 1:
+    fields = [field for field in named or fields if field.spec.kind in (kind, Kind.DATE_TIME)]
+    if not fields or (not named and len(fields) > 1):
         return None
-    path = fields[0].path
-    value = shift_moment(str(held[path]), parts)
-    reading = read_value(fields[0].spec, value, replace(situation, earlier_days={})) if value else NOTHING
-    if reading.has_value:
-        return Extraction((Extracted(path, reading.value, (0, len(text)), VALUE),))
-    return Extraction(rejected=(Rejected(path, text, reading.reason.value, reading.data),)) if reading.reason else None
+    extracted, rejected = [], []
+    for field in fields:
+        value = shift_moment(str(held[field.path]), parts)
+        reading = read_value(field.spec, value, replace(situation, earlier_days={})) if value else NOTHING
+        if reading.has_value:
+            extracted.append(Extracted(field.path, reading.value, (0, len(text)), VALUE))
+        elif reading.reason:
+            rejected.append(Rejected(field.path, text, reading.reason.value, reading.data))
+    return Extraction(tuple(extracted), tuple(rejected)) if extracted or rejected else None
+
+
+def _read_own_words(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
+    """The other answer to the only question whose own words a message has: "please don't store them"."""
+    fields = [field for field in form.leaves if field.path in held and field.spec.kind is Kind.YES_NO]
+    values = {field.path: read_own_words(field.spec, text, situation) for field in fields}
+    changed = {path: value for path, value in values.items() if value is not None and value != held[path]}
+    if len(changed) != 1 or len(text.split()) == 1:
+        return None
+    return Extraction(tuple(Extracted(path, value, (0, len(text)), VALUE) for path, value in changed.items()))
+
+
+def _find_end(form: Form, held: Mapping[str, Json], asked_field: Field | None) -> list[Field]:
+    """The later one of the only two days, which "one day longer" moves, unless the form asks how long."""
+    days = [field for field in form.leaves if field.path in held and field.spec.kind is Kind.DATE]
+    lengths = [field for field in form.leaves if field.spec.kind is Kind.DURATION]
+    if len(days) != 2 or lengths or (asked_field is not None and asked_field.spec.kind is Kind.NUMBER):
+        return []
+    return [max(days, key=lambda field: str(held[field.path]))]
+
+
+def _find_named_moments(
+    fields: Sequence[Field], text: str, situation: ReadingSituation
+) -> tuple[list[Field], frozenset[str]]:
+    """The fields that the words of their titles name, else those of their questions, and the words that do so.
+
+    "Wir reisen einen Tag später ab" names "Abreise", and "everything" names all.
+    """
+    language = get_language(situation.locale)
+    words = [token.text for token in language.read_tokens(text).tokens]
+    ends = words[-1:] if language.words.get("joins_words") else []
+    stems = {word: set(stem_words(word, language)) for word in words}
+    stems |= {f"{end} {word}": set(stem_words(end + word, language)) for end in ends for word in words[:-1]}
+    if any(language.is_in("all_of_them", word) for word in words):
+        return list(fields), frozenset(word for word in words if language.is_in("all_of_them", word))
+    for own_words in (lambda field: field.spec.words, lambda field: field.spec.question):
+        own = {
+            field.path: {
+                stem
+                for word in own_words(field)
+                if not language.is_in("fillers", word)
+                for stem in stem_words(fold_text(word), language)
+            }
+            for field in fields
+        }
+        telling = {
+            field.path: own[field.path].difference(*(own[other.path] for other in fields if other is not field))
+            for field in fields
+        }
+        named = [field for field in fields if any(telling[field.path] & item for item in stems.values())]
+        if named:
+            everything = set().union(*own.values())
+            names = {part for word, item in stems.items() if item & everything for part in word.split()}
+            return named, frozenset(names)
+    return [], frozenset()
 
 
 def _read_alike_text(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
     """The text of "I meant John Smith" or "I mean 12 Elm Road", if it is like that of only one field."""
-    rest = strip_correction(text, situation).strip(" .!")
+    rest = strip_tail(strip_correction(text, situation).strip(" .!"), situation)
     asked_field = form.field(asked_path) if asked_path else None
     if rest == text or (asked_field is not None and asked_field.spec.kind is Kind.TEXT):
         return None
@@ -738,7 +824,7 @@ def read_named_field(
     that is held.
     """
     field = form.field(paths[0]) if len(paths) == 1 else None
-    if field is None or field.spec.kind is Kind.YES_NO:
+    if field is None or field.spec.kind is Kind.YES_NO or is_shift(text, situation):
         return None
     starts = [sign.end() for sign in _CLAUSE_SIGN.finditer(text)]
     if field.spec.kind is not Kind.TEXT or takes_any_text:
@@ -747,7 +833,7 @@ def read_named_field(
     for start in starts:
         words = strip_correction(text[start:], situation)
         if field.spec.kind is Kind.TEXT:
-            words = cut_spelling(words, get_language(situation.locale)).strip(" .!")
+            words = strip_tail(cut_spelling(words, get_language(situation.locale)).strip(" .!"), situation)
             is_new = takes_any_text and _may_be_new_text(field, words, held.get(field.path), situation)
             is_new = is_new or _is_like_held(field, words, held.get(field.path), situation)
             if is_new and not form.breaks(field, words):
