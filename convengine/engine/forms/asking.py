@@ -344,8 +344,14 @@ def _list_kind_names(kind: Kind) -> frozenset[str]:
 def asks_for_person(text: str | None, *, must_speak: bool = False) -> bool:
     """True for "can I just speak to someone please": a person, and a word of speaking or nothing but courtesies.
 
-    `must_speak`: only a word of speaking counts.
+    `must_speak`: only a word of speaking counts, as in a clause: "she bites, can I talk to somebody".
     """
+    return _asks_for_person_in(text, must_speak=must_speak) or any(
+        _asks_for_person_in(clause, must_speak=True) for clause in _CLAUSE_SIGN.split(text or "")
+    )
+
+
+def _asks_for_person_in(text: str | None, *, must_speak: bool) -> bool:
     words = _strip_punctuation(text).split()
     return 0 < len(words) <= _LONGEST_WISH and any(
         _wants_person(words, language, must_speak=must_speak) for language in _list_languages()

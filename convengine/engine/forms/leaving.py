@@ -19,7 +19,7 @@ from convengine.engine.forms.asking import (
 )
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
 from convengine.engine.forms.user_answer import find_open_schema, read_opening_answer, read_yes_or_no
@@ -178,6 +178,8 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     )
     asked_field = DialogueState.of(session).asked_field
     field = form.field(asked_field) if asked_field else None
+    if not has_leaving_clause(text) and field is not None and _skips(session, form, field):
+        return False  # "Nah, don't need one"
     if not stops:
         takes_sentences = field is not None and field.spec.long
         mentions = find_mentions(Reading(text), form.leaves) if drops else []
@@ -190,8 +192,13 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
         return not takes_sentences and not says_value
     if field is None:
         return True
-    if field.path in form.status(session.context).unanswered and skips_field(text, field):
+    if _skips(session, form, field):
         return False
     reading = read_value(field.spec, text, situation)
     says_no = field.spec.kind is Kind.YES_NO and reading.has_value and reading.value is False
     return not (says_no or (field.spec.kind is Kind.CHOICE and reading.has_value))
+
+
+def _skips(session: Session, form: Form, field: Field) -> bool:
+    """True when the message leaves the optional field empty that is asked for."""
+    return field.path in form.status(session.context).unanswered and skips_field(session.user_text, field)

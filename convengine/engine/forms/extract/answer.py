@@ -49,6 +49,7 @@ from convengine.engine.values import (
     read_opening,
     read_value,
     says_yes_or_no,
+    strip_tail,
     takes_back,
 )
 from convengine.engine.values import Reading as ValueReading
@@ -327,6 +328,7 @@ def _read_free_text(
         if speaks_to_somebody(whole, situation) or _introduces_other_kind(whole, field, situation):
             return None
         spoken = _drop_repeated_name(_drop_thanks(spoken, get_language(situation.locale)))
+    spoken = strip_tail(spoken, situation)
     value = read_value(replace(field.spec, kind=Kind.TEXT), spoken, situation)
     if value.outcome is Outcome.REFUSED and value.reason:
         return Candidate(field, start, end, reading.quote(start, end), ANSWER, value.reason.value, data=value.data)

@@ -263,9 +263,7 @@ def _read_date_part(form: Form, text: str, held: Mapping[str, Json], situation: 
     return Extraction((Extracted(*new[0], (0, len(text)), VALUE),)) if len(new) == 1 else None
 
 
-def _move_months(
-    form: Form, text: str, held: Mapping[str, Json], changes: Mapping[str, Json]
-) -> Extraction | None:
+def _move_months(form: Form, text: str, held: Mapping[str, Json], changes: Mapping[str, Json]) -> Extraction | None:
     """All days that a form holds in one month, in another month: "that has to be October, not September"."""
     old, new = ({str(values[path])[:7] for path in changes} for values in (held, changes))
     stay = all(str(held[path])[7:] == str(day)[7:] for path, day in changes.items())

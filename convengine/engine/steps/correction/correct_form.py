@@ -2,6 +2,7 @@
 
 from convengine.engine.forms.asking import (
     asks_for_another,
+    asks_for_more,
     asks_for_person,
     find_form_language,
     has_leaving_clause,
@@ -40,11 +41,12 @@ from convengine.engine.forms.session_form import (
 )
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
 from convengine.engine.forms.user_answer import read_opening_answer, read_yes_or_no
+from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
     CORRECTION_STEP_PATCH_NOT_APPLIED,
 )
-from convengine.engine.text.compare import blank
+from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import OutputSchema
@@ -77,6 +79,8 @@ def correct_form(session: Session, turn: Turn) -> Session:
     is_expected = confirms and bool(state.listed_options)
     situation, text = describe_situation(session, turn, form), session.user_text or ""
     may_change = is_expected or (confirms and _is_confirmation(session, turn, own, form))
+    if may_change and _asks_for_other_subject(session, turn):
+        return session  # "Great, also need kennels from the 26th" changes no day of this form.
     extraction = read_correction(
         form,
         text,
@@ -105,6 +109,14 @@ def correct_form(session: Session, turn: Turn) -> Session:
     ):
         possible = [field.path for field in list_filled_fields(form, session.context)]
     return _ask_which(session, turn, row, form, possible) if len(possible) > 1 else session
+
+
+def _asks_for_other_subject(session: Session, turn: Turn) -> bool:
+    """True for a message that adds something, in words of another intent: its values are not of this form."""
+    if not asks_for_more(session.user_text):
+        return False
+    intents = {code(match.intent) for match in match_phrases(turn.snapshot, session.user_text).hits}
+    return bool(intents) and intents.isdisjoint({code(session.intent), *turn.snapshot.returning_intents})
 
 
 def _wants_change(text: str, row: OutputSchema, situation: ReadingSituation) -> bool:

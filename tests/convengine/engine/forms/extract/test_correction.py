@@ -808,3 +808,97 @@ def test_a_year_and_a_friendly_no_change_no_number(text: str) -> None:
     )
 
     assert read_correction(form, text, HELD, make_situation("en-GB"), asked_path="rail") is None
+
+
+HOLIDAY = Form(
+    {
+        "type": "object",
+        "properties": {
+            "arrival": {"type": "string", "format": "date", "title": "Arrival", "x-ask": "When do you arrive?"},
+            "departure": {"type": "string", "format": "date", "title": "Departure", "x-ask": "When do you leave?"},
+            "boat": {"type": "boolean", "title": "Boat", "x-ask": "Would you like a boat?"},
+            "plate": {"type": "string", "title": "Plate", "x-ask": "What is the number plate?"},
+        },
+    }
+)
+AUFENTHALT = Form(
+    {
+        "type": "object",
+        "properties": {
+            "arrival": {"type": "string", "format": "date", "title": "Anreise", "x-ask": "Wann reisen Sie an?"},
+            "departure": {"type": "string", "format": "date", "title": "Abreise", "x-ask": "Wann reisen Sie ab?"},
+            "boat": {"type": "boolean", "title": "Boot mieten", "x-ask": "Möchten Sie ein Boot mieten?"},
+            "plate": {"type": "string", "title": "Kennzeichen", "x-ask": "Wie lautet das Kennzeichen?"},
+        },
+    }
+)
+HELD_STAY = {"arrival": "2027-06-06", "departure": "2027-06-10", "boat": True, "plate": "KA-SU 118"}
+JULY = {"arrival": "2027-07-06", "departure": "2027-07-10"}
+
+
+@pytest.mark.parametrize(
+    ("form", "locale", "text", "values"),
+    [
+        (HOLIDAY, "en-GB", "make the departure a day later", {"departure": "2027-06-11"}),
+        (HOLIDAY, "en-GB", "we leave two days earlier", {"departure": "2027-06-08"}),
+        (HOLIDAY, "en-GB", "arrival a week later please", {"arrival": "2027-06-13"}),
+        (HOLIDAY, "en-GB", "everything a week later", {"arrival": "2027-06-13", "departure": "2027-06-17"}),
+        (HOLIDAY, "en-GB", "can we stay one day longer", {"departure": "2027-06-11"}),
+        (HOLIDAY, "en-GB", "a day later please", {}),
+        (AUFENTHALT, "de-DE", "abreise doch einen tag später bitte", {"departure": "2027-06-11"}),
+        (AUFENTHALT, "de-DE", "wir reisen einen tag früher an", {"arrival": "2027-06-05"}),
+        (AUFENTHALT, "de-DE", "wir reisen zwei Tage früher ab", {"departure": "2027-06-08"}),
+        (AUFENTHALT, "de-DE", "einen tag länger bitte", {"departure": "2027-06-11"}),
+        (AUFENTHALT, "de-DE", "einen tag später", {}),
+    ],
+)
+def test_a_shift_is_reckoned_from_the_day_that_is_named(form: Form, locale: str, text: str, values: Any) -> None:
+    assert get_values(read_correction(form, text, HELD_STAY, make_situation(locale), is_expected=True)) == values
+
+
+@pytest.mark.parametrize(
+    ("form", "locale", "text", "departure", "values"),
+    [
+        (HOLIDAY, "en-GB", "it has to be July, not June", "06-10", JULY),
+        (HOLIDAY, "en-GB", "wrong month, July", "06-10", JULY),
+        (HOLIDAY, "en-GB", "August, not July", "07-02", {"departure": "2027-08-02"}),
+        (AUFENTHALT, "de-DE", "das muss juli sein, nicht juni", "06-10", JULY),
+        (AUFENTHALT, "de-DE", "juli statt juni", "06-10", JULY),
+        (AUFENTHALT, "de-DE", "das muss mai sein, nicht april", "06-10", {}),
+    ],
+)
+def test_another_month_moves_all_days_of_the_wrong_one(
+    form: Form, locale: str, text: str, departure: str, values: Any
+) -> None:
+    held = {**HELD_STAY, "departure": f"2027-{departure}"}
+
+    assert get_values(read_correction(form, text, held, make_situation(locale), is_expected=True)) == values
+
+
+@pytest.mark.parametrize(
+    ("form", "locale", "text", "values"),
+    [
+        (HOLIDAY, "en-GB", "no boat needed after all", {"boat": False}),
+        (AUFENTHALT, "de-DE", "doch kein boot mieten", {"boat": False}),
+        (HOLIDAY, "en-GB", "KA-SU 181 it should be", {"plate": "KA-SU 181"}),
+        (HOLIDAY, "en-GB", "it should say KA-SU 181", {"plate": "KA-SU 181"}),
+        (AUFENTHALT, "de-DE", "KA-SU 181 muss es heißen", {"plate": "KA-SU 181"}),
+        (AUFENTHALT, "de-DE", "KA-SU 181 ist richtig", {"plate": "KA-SU 181"}),
+    ],
+)
+def test_words_around_a_new_value_are_no_part_of_it(form: Form, locale: str, text: str, values: Any) -> None:
+    assert get_values(read_correction(form, text, HELD_STAY, make_situation(locale), is_expected=True)) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("hmm can i swap to pain", "en-GB", {"reason": "PAIN"}),
+        ("could we switch to the 5th", "en-GB", {"date": "2026-12-05"}),
+        ("make the time 4pm btw", "en-GB", {"time": "16:00"}),
+        ("kann ich auf Freitag wechseln", "de-DE", {"date": "2026-11-27"}),
+        ("lieber doch am Freitag", "de-DE", {"date": "2026-11-27"}),
+    ],
+)
+def test_a_wish_to_swap_is_a_change(text: str, locale: str, values: Any) -> None:
+    assert get_values(correct(text, locale, asked_path="notes")) == values
