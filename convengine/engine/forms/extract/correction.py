@@ -733,11 +733,11 @@ def _find_named_moments(
     stems |= {f"{end} {word}": set(stem_words(end + word, language)) for end in ends for word in words[:-1]}
     if any(language.is_in("all_of_them", word) for word in words):
         return list(fields), frozenset(word for word in words if language.is_in("all_of_them", word))
-    for own_words in (lambda field: field.spec.words, lambda field: field.spec.question):
+    for is_title in (True, False):
         own = {
             field.path: {
                 stem
-                for word in own_words(field)
+                for word in (field.spec.words if is_title else field.spec.question)
                 if not language.is_in("fillers", word)
                 for stem in stem_words(fold_text(word), language)
             }

@@ -509,3 +509,16 @@ def test_leave_that_is_a_wish_to_stop(text: str, leaves: bool) -> None:
 )
 def test_what_a_message_says_beside_leaving_is_kept(text: str, rest: str) -> None:
     assert drop_leaving_clauses(text, "Book a visit") == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he bit two groomers before, id rather talk to someone about it first", True),
+        ("das ist alles etwas verwickelt und lang, ich würde lieber mit jemandem sprechen", True),
+        ("he bit someone, and the groomer was not happy about it at all", False),
+        ("somebody will be at home, the bell does not work", False),
+    ],
+)
+def test_a_clause_of_a_longer_message_asks_for_a_person(text: str, expected: bool) -> None:
+    assert asks_for_person(text) is expected
