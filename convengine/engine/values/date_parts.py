@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -11,7 +11,6 @@ from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, get_language
 from convengine.engine.values.read import list_situations, read_value
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation
-from convengine.engine.values.tokens import TokenText
 
 #: Longest text that is such a part and nothing else.
 MAX_LENGTH = 40
@@ -61,7 +60,9 @@ def move_to_named_month(spec: FieldSpec, day: str, text: str, situation: Reading
         language = get_language(local.locale)
         tokens = language.read_tokens(composed)
         words = [token.text for token in tokens.tokens]
-        named = [*_find_months_of_years(tokens, local, language), *_read_part_clauses(composed, local)]
+        is_past = spec.maximum == "today"
+        named = [*_find_months_of_years(composed, local, language, is_past=is_past)]
+        named += _read_part_clauses(composed, local)
         months, years = ({parts[name] for parts in named if name in parts} for name in ("month", "year"))
         month, year = min(months, default=known.month), min(years, default=known.year)
         is_one = len(months) < 2 and len(years) < 2 and (month, year) != (known.month, known.year)
@@ -73,23 +74,41 @@ def move_to_named_month(spec: FieldSpec, day: str, text: str, situation: Reading
         days = [make_date(near, month, known.day) for near in (years or sorted(year + shift for shift in _YEARS))]
         readings = [read_value(spec, moved.isoformat(), situation) for moved in days if moved]
         taken = [reading for reading in readings if reading.has_value]
+        if is_past and not taken and read_value(spec, day, situation).has_value:
+            continue  # "The 10th, the guarantee ends in March 2028"
         if readings:
             return min(taken, key=lambda reading: abs(date.fromisoformat(reading.value) - known), default=readings[0])
     return NOTHING
 
 
-def _find_months_of_years(tokens: TokenText, situation: ReadingSituation, language: Language) -> list[dict[str, int]]:
-    """The months that a text names with their year: "March 2024", "September last year"."""
-    slots = [
-        phrase.read(match)
-        for offset in tokens.offsets
-        for phrase in language.month_of_year_phrases
-        if (match := phrase.pattern.match(tokens.text, offset))
-    ]
-    for slot in slots:
-        if "years" in slot:
-            slot["year"] = situation.now.year + slot["years"]
-    return [{name: slot[name] for name in ("month", "year") if name in slot} for slot in slots]
+def _find_months_of_years(
+    text: str, situation: ReadingSituation, language: Language, *, is_past: bool
+) -> Iterator[dict[str, int]]:
+    """The months that a text names with their year: "March 2024", "September last year".
+
+    For a day to come, their clause says nothing else: "the 5th, we were there in March 2024" names another day.
+    """
+    for clause in _CLAUSE_SIGN.split(text):
+        tokens = language.read_tokens(clause)
+        for offset in tokens.offsets:
+            for phrase in language.month_of_year_phrases:
+                match = phrase.pattern.match(tokens.text, offset)
+                if match is None:
+                    continue
+                others = f"{tokens.text[:offset]}{tokens.text[match.end() :]}".split()
+                if not is_past and not all(_is_beside_date(word, language) for word in others):
+                    continue
+                slot = phrase.read(match)
+                if "years" in slot:
+                    slot["year"] = situation.now.year + slot["years"]
+                yield {name: slot[name] for name in ("month", "year") if name in slot}
+
+
+def _is_beside_date(word: str, language: Language) -> bool:
+    names = {*(language.slots["ordinal"].values or {}), *(language.slots["month"].values or {})}
+    is_small = any(language.is_in(table, word) for table in _SMALL_WORDS)
+    is_small = is_small and not language.is_in("other_subject", word)
+    return is_small or word.isdigit() or word in names or not any(map(str.isalnum, word))
 
 
 def _read_part_clauses(text: str, situation: ReadingSituation) -> list[dict[str, int]]:

@@ -196,6 +196,8 @@ def buy(text: str, locale: str, asked: str = "bought") -> dict[str, Any]:
         ("2021, am 3. juli", "de-DE", "2021-07-03"),
         ("2 june, it is a 2019 model", "en-GB", "2026-06-02"),
         ("2 june, we had one in march 2019 already", "en-GB", "2026-06-02"),
+        ("june 12, the guarantee ends in march 2028", "en-GB", "2026-06-12"),
+        ("the 2nd, guarantee until march 2028", "en-GB", "2026-11-02"),
         ("5 june 2024", "en-GB", "2024-06-05"),
         ("august 2024", "en-GB", "DAY_MISSING"),
         ("august 2024", "de-DE", "DAY_MISSING"),
@@ -208,6 +210,18 @@ def test_a_day_is_in_the_month_and_year_that_the_message_names(text: str, locale
 def test_a_day_in_a_month_that_is_over_is_no_day_to_come() -> None:
     assert buy("march 2019, the 12th", "en-GB", "collect") == {"collect": "OUT_OF_BOUNDS"}
     assert buy("june 2027, the 12th", "en-GB", "collect") == {"collect": "2027-06-12"}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("the 12th, my passport runs out in march 2028", "en-GB"),
+        ("on the 12th, we were there in march 2024", "en-GB"),
+        ("am 12., wir waren im März 2024 schon da", "de-DE"),
+    ],
+)
+def test_the_month_of_something_else_moves_no_day_to_come(text: str, locale: str) -> None:
+    assert buy(text, locale, "collect") == {"collect": "2026-11-12"}
 
 
 def test_a_day_is_in_the_month_that_the_last_answer_named() -> None:
