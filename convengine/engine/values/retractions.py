@@ -32,12 +32,32 @@ def blank_taken_back(specs: Sequence[FieldSpec], text: str, situation: ReadingSi
         tokens = language.read_tokens(composed)
         for first, second in _find_retracting(tokens, language):
             new = _quote(composed, tokens, second, _find_end(tokens, second, language))
-            takers = [spec for spec in typed if new and _read(spec, new, local)]
+            takers = _list_takers(typed, new, local) if new else []
+            if takers and _replaces_hour(tokens, first, takers, language):
+                continue  # "At 3, wait 5 children, and a helmet"
             start = _find_start(composed, tokens, first, takers, local) if takers else None
             if start is not None and not _drops_unit(tokens, first, second, new, language):
                 begin, end = tokens.tokens[start].start, tokens.tokens[second].start
                 return composed[:begin] + " " * (end - begin) + composed[end:]
     return text
+
+
+def _list_takers(specs: Sequence[FieldSpec], new: str, situation: ReadingSituation) -> list[FieldSpec]:
+    """The fields that take the new value. A bare number is a day only where no other field takes it."""
+    takers = [spec for spec in specs if _read(spec, new, situation)]
+    others = [spec for spec in takers if spec.kind not in (Kind.DATE, Kind.DATE_TIME)]
+    is_bare = " " not in new and (new.isdigit() or new.casefold() in get_language(situation.locale).number_words)
+    return others if others and is_bare else takers
+
+
+def _replaces_hour(tokens: TokenText, first: int, takers: Sequence[FieldSpec], language: Language) -> bool:
+    """True when the number before `first` is an hour, "at 3", and no field for a time takes the new value."""
+    if any(spec.kind in (Kind.TIME, Kind.DATE_TIME) for spec in takers):
+        return False
+    start = tokens.offsets[first - 1]
+    word = tokens.tokens[first - 1].text
+    is_number = word.isdigit() or word in language.number_words
+    return is_number and language.before_time.match_end(tokens.text, start) > 0
 
 
 def _find_retracting(tokens: TokenText, language: Language) -> Iterator[tuple[int, int]]:

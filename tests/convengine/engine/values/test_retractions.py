@@ -32,6 +32,7 @@ def blank(text: str, locale: str) -> str:
         ("two no three on Sunday", "en-GB", "three on Sunday"),
         ("zwei, nein drei, und ein Babybett", "de-DE", "drei, und ein Babybett"),
         ("am Montag, ne Dienstag um 15 Uhr", "de-DE", "am Dienstag um 15 Uhr"),
+        ("Monday at 3, no 4, for two", "en-GB", "Monday at 4, for two"),
         ("8, ach nee 9 und ein Babybett", "de-DE", "9 und ein Babybett"),
     ],
 )
@@ -48,6 +49,8 @@ def test_a_value_is_taken_back_by_the_next_one_and_the_rest_is_read_on(text: str
         ("Monday, no crib, at 3pm", "en-GB"),
         ("two, no three", "en-GB"),
         ("two, no three, or is that too many?", "en-GB"),
+        ("at 3, wait 5 guests, and a crib", "en-GB"),
+        ("um 3, moment 5 Gäste, und ein Babybett", "de-DE"),
         ("zwei, nicht drei, und ein Babybett", "de-DE"),
         ("zwei, kein Babybett, am Montag", "de-DE"),
     ],
