@@ -10,6 +10,8 @@ from convengine.engine.values.language import Language
 from convengine.engine.values.numbers import get_tables, list_field_units
 
 _HOUR, _HALF, _DAY = 60, 12 * 60, 24 * 60
+#: As people count them before and behind an hour: "20 to 4".
+_MINUTES = ("5", "10", "20")
 _MARKS = {"am": 0, "a.m.": 0, "pm": _HALF, "p.m.": _HALF}
 
 
@@ -52,13 +54,19 @@ def find_time_range(specs: Sequence[FieldSpec], text: str, language: Language) -
 def cut_time_range(text: str, language: Language) -> str:
     """The first time of an answer that is a range, "2pm" of "between 2 and 4pm"; blank for other texts."""
     match = _compile_whole_range(language).fullmatch(text.strip(" .!"))
-    if match is None:
+    if match is None or _may_count_minutes(match, language):
         return ""
     hours = [int(re.split(r"[:.]", match[name])[0]) for name in ("first", "second_hour")]
     unit = match["first_unit"] or match["unit"] or ""
     if not match["first_unit"] and _MARKS.get(unit.lower()) == _HALF and hours[0] % 12 > hours[1] % 12:
         unit = "am"  # "11 to 1pm"
     return f"{match['first']} {unit}".strip()
+
+
+def _may_count_minutes(match: re.Match[str], language: Language) -> bool:
+    """True for "20 to 4", which may be 3:40: the joint of a range that no word begins and no unit marks."""
+    is_bare = not (match["lead"] or match["first_unit"])
+    return is_bare and match["first"] in _MINUTES and match["joint"].lower() in language.calendar["minute_joints"]
 
 
 @lru_cache(maxsize=16)
@@ -69,9 +77,9 @@ def _compile_whole_range(language: Language) -> re.Pattern[str]:
 
     units = join("range_units")
     clock = r"(?:[01]?\d|2[0-4])(?:[:.][0-5]\d)?"
-    joint = rf"(?:-|–|\b(?:{join('range_ends', 'range_conjunctions')})\b)"
+    joint = rf"(?P<joint>-|–|\b(?:{join('range_ends', 'range_conjunctions')})\b)"
     return re.compile(
-        rf"(?:(?:{join('range_starts', 'range_leads')})\s+)*(?P<first>{clock})\s*(?P<first_unit>{units})?"
+        rf"(?P<lead>(?:(?:{join('range_starts', 'range_leads')})\s+)*)(?P<first>{clock})\s*(?P<first_unit>{units})?"
         rf"\s*{joint}\s*(?P<second_hour>{clock})\s*(?P<unit>{units})?",
         re.IGNORECASE,
     )

@@ -62,6 +62,8 @@ def test_a_form_that_asks_for_no_length_reads_no_range() -> None:
         ("von 9 bis 11 Uhr", "de-DE", "09:00"),
         ("between 2 and 4 people", "en-GB", None),
         ("2 or 4", "en-GB", None),
+        ("20 to 4", "en-GB", None),
+        ("10 to 4pm", "en-GB", None),
     ],
 )
 def test_a_range_answers_the_question_for_a_time_with_its_first_time(text: str, locale: str, value: str | None) -> None:
