@@ -19,18 +19,26 @@ def has_own(spec: FieldSpec, text: str, language: Language) -> bool:
     words = [token.text for token in language.read_tokens(text).tokens]
     if "?" in text or not 1 < len(words) <= _MAX_WORDS or not _asks_for_wish(spec, language):
         return False
-    markers, verbs, signs, small, subjects, things = (
+    markers, verbs, taking, signs, small, subjects, things = (
         _list_words(language, name)
-        for name in ("own_words", "own_verbs", "own_signs", "own_small_words", "subjects", "indefinite_things")
+        for name in (
+            "own_words",
+            "own_verbs",
+            "own_taking_verbs",
+            "own_signs",
+            "own_small_words",
+            "subjects",
+            "indefinite_things",
+        )
     )
     stems = {stem for word in (*spec.words, *spec.question) for stem in stem_words(fold_text(word), language)}
     named = [word for word in words if word not in small and stems.issuperset(stem_words(word, language))]
-    known = markers | verbs | signs | small | subjects | things
+    known = markers | verbs | taking | signs | small | subjects | things
     if not known.issuperset(set(words).difference(named)) or not _list_words(language, "wish_verbs").isdisjoint(words):
         return False
     has_verb = not verbs.isdisjoint(words)
     if not markers.isdisjoint(words):
-        return has_verb or words[0] in subjects
+        return has_verb or not taking.isdisjoint(words) or words[0] in subjects
     return has_verb and not signs.isdisjoint(words) and (bool(named) or not things.isdisjoint(words))
 
 

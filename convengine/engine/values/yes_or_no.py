@@ -591,7 +591,8 @@ def read_opening(text: str, locale: str) -> bool | None:
 def orders_action(text: str, question: str, locale: str) -> bool:
     """True for "ja, tragen Sie das bitte ein" in answer to "Soll ich die Stunde eintragen?".
 
-    A yes, and then an order in words of the question and small ones. It names nothing else, and denies nothing.
+    A yes, and then an order in words of the question and small ones. It names nothing else, denies nothing and counts
+    nothing: "yes, book 3 people" may change the 2 of the question. A question whether to cancel takes no such order.
     """
     language = get_language(locale)
     tokens, own = language.read_tokens(text), [token.text for token in language.read_tokens(question).tokens]
@@ -610,6 +611,11 @@ def orders_action(text: str, question: str, locale: str) -> bool:
     )
     if not says_yes or not rest or not (subjects - small).isdisjoint(rest):
         return False  # "Ok, can I book"
+    if _takes_yes_back(tokens, language) or any(word[0].isdigit() or word in language.number_words for word in rest):
+        return False
+    asks_to_drop = any(language.is_in("changes", word) and word not in small for word in own)
+    if asks_to_drop or _takes_yes_back(language.read_tokens(question), language):
+        return False  # "Yes, make the booking" to "Shall I cancel the booking?"
     stems = {stem for word in (*own, *small) for stem in stem_words(word, language)}
     return not any(language.is_in("denials", word) for word in rest) and all(
         stems.issuperset(stem_words(word, language)) for word in rest

@@ -623,3 +623,26 @@ def test_a_question_is_answered_with_its_own_verb(text: str, value: bool | None)
     spec = field_spec("mow", {"type": "boolean", "title": "Mähen", "x-ask": "Sollen wir auch mähen?"})
 
     assert read_value(spec, text, ReadingSituation(NOW, locale="de-DE")).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "locale"),
+    [
+        ("yes, 3 adults please", "Shall I book 2 adults and 3 children?", "en-GB"),
+        ("yes, book three adults", "Shall I book two adults and three children?", "en-GB"),
+        ("yes make the booking", "Shall I cancel the booking?", "en-GB"),
+        ("ok, put that off for now", "Shall I book it?", "en-GB"),
+        ("ok can you put me through", "Shall I book it?", "en-GB"),
+        ("yes just me", "Shall I book it?", "en-GB"),
+        ("ja, 3 Erwachsene", "Soll ich 2 Erwachsene und 3 Kinder buchen?", "de-DE"),
+        ("ja bitte den Termin so buchen", "Soll ich den Termin stornieren?", "de-DE"),
+        ("ok kannst du mich gleich weiterleiten", "Soll ich das buchen?", "de-DE"),
+    ],
+)
+def test_a_yes_that_counts_or_asks_for_something_else_orders_nothing(text: str, question: str, locale: str) -> None:
+    assert not orders_action(text, question, locale)
+
+
+@pytest.mark.parametrize(("text", "locale"), [("ok, put it off", "en-GB"), ("ok, leiten Sie mich weiter", "de-DE")])
+def test_putting_off_and_a_person_are_no_yes(text: str, locale: str) -> None:
+    assert read_opening(text, locale) is None
