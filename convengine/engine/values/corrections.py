@@ -10,8 +10,10 @@ from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import ReadingSituation
 from convengine.engine.values.times import match_parts
+from convengine.engine.values.tokens import TokenText
 
 _GAP = re.compile(r"\s+")
+_CLAUSE = re.compile(r"\s*[,;.!?]+(?:\s+|$)")
 _SLOTS = {"{old}": r"(?P<old>\S.{0,60}?)", "{new}": r"(?P<new>\S.{0,60})"}
 #: A correction says so in the first characters of a message.
 MAX_LENGTH = 300
@@ -212,34 +214,68 @@ def keeps_value(text: str, situation: ReadingSituation) -> bool:
 def find_shift(text: str, situation: ReadingSituation, names: Collection[str] = ()) -> Parts | None:
     """The duration of "an hour later" and nothing else, negative for "earlier"; null for other texts.
 
-    `names`: folded words that may stand beside it.
+    `names`: folded words that may stand beside it. A clause that only says what stays may follow: "a week later, same
+    time".
     """
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    clauses = [
+        clause
+        for clause in _CLAUSE.split(composed)
+        if is_shift(clause, situation) or lengthens(clause, situation) or not keeps_value(clause, situation)
+    ]
     for language in _list_languages(situation):
-        tokens = language.read_tokens(composed)
+        tokens = language.read_tokens(" ".join(clauses))
         for offset in tokens.offsets:
             for end, parts in match_durations(tokens.text, offset, language):
-                word, _, rest = tokens.text[end:].partition(" ")
-                around = [*tokens.text[:offset].split(), *rest.split()]
-                known = _list_words(language).union(names)
-                is_shift_word = language.is_in("shifts", word) or language.is_in("lengths", word)
-                if is_shift_word and known.issuperset(around):
-                    sign = -1 if language.is_in("shifts_back", word) else 1
+                sign = _find_direction(tokens.text[:offset].strip(), tokens.text[end:].strip(), names, language)
+                if sign:
                     return {unit: sign * number for unit, number in parts.items()}
     return None
 
 
+def _find_direction(before: str, behind: str, names: Collection[str], language: Language) -> int:
+    """1 for "later" directly behind a duration or "push it back" beside it, -1 for "earlier"; 0 for other words."""
+    word, _, rest = behind.partition(" ")
+    is_shift_word = language.is_in("shifts", word) or language.is_in("lengths", word)
+    sides = [(before, rest, word)] if is_shift_word else []
+    for direction in ("moves_later", "moves_earlier"):
+        phrases = _get_phrases(language, direction).phrases
+        sides += [
+            (f" {before} ".replace(f" {phrase} ", " ", 1), f" {behind} ".replace(f" {phrase} ", " ", 1), direction)
+            for phrase in sorted(phrases, key=len, reverse=True)
+            if f" {phrase} " in f" {before} | {behind} "
+        ]
+    for first, last, shift in sides:
+        around = {*first.split(), *last.split()} - list_small_words(language).union(names)
+        if all(language.is_in("shift_words", item) for item in around):
+            return -1 if shift == "moves_earlier" or language.is_in("shifts_back", shift) else 1
+    return 0
+
+
 def counts_persons(text: str, situation: ReadingSituation) -> bool:
-    """True for "sorry, we're 5 now", "were 5 now", "sorry, 5 of us": people come beside the number."""
+    """True for "sorry, we're 5 now", "actually were only 5", "sorry, 5 of us": people come beside the number."""
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
     return any(
-        language.before_persons.match_end(tokens.text, offset)
-        or language.after_persons.match_start(tokens.text, offset + len(token.text) + 1)
-        or ([offset] == tokens.offsets[1:2] and language.is_in("first_before_persons", tokens.tokens[0].text))
+        language.after_persons.match_start(tokens.text, offset + len(token.text) + 1)
+        or _leads_to_persons(tokens, index, language)
         for language in _list_languages(situation)
         for tokens in [language.read_tokens(composed)]
-        for token, offset in zip(tokens.tokens, tokens.offsets, strict=True)
+        for index, (token, offset) in enumerate(zip(tokens.tokens, tokens.offsets, strict=True))
         if token.text.isdigit() or token.text in language.number_words
+    )
+
+
+def _leads_to_persons(tokens: TokenText, index: int, language: Language) -> bool:
+    """True when words that people come behind lead to this token, be it over small words: "wir sind jetzt doch"."""
+    while index and language.is_in("number_particles", tokens.tokens[index - 1].text):
+        index -= 1
+    words = [token.text for token in tokens.tokens[:index]]
+    return bool(words) and (
+        language.before_persons.match_end(tokens.text, tokens.offsets[index]) > 0
+        or (
+            language.is_in("first_before_persons", words[-1])
+            and all(word in list_small_words(language) for word in words[:-1])
+        )
     )
 
 
@@ -248,7 +284,7 @@ def find_core(text: str, situation: ReadingSituation) -> str:
     composed = unicodedata.normalize("NFC", text)
     for language in _list_languages(situation):
         tokens = language.read_tokens(composed).tokens
-        own = [token for token in tokens if token.text not in _list_words(language)]
+        own = [token for token in tokens if token.text not in list_small_words(language)]
         if own and len(own) < len(tokens):
             return composed[own[0].start : own[-1].end]
     return composed
@@ -262,7 +298,7 @@ def find_bare_number(text: str, situation: ReadingSituation) -> str | None:
         if any(next(match_parts(tokens.text, offset, language), None) for offset in tokens.offsets):
             continue  # "Make it 8 in the morning"
         words = [token.text for token in tokens.tokens]
-        others = [word for word in words if word not in _list_words(language)] or words[-1:]
+        others = [word for word in words if word not in list_small_words(language)] or words[-1:]
         if any(language.names_year(tokens.text, offset) for offset in tokens.offsets):
             continue  # "Not in 1980"
         if len(others) == 1 and (others[0].isdigit() or others[0] in language.number_words):
@@ -287,11 +323,31 @@ def is_bare_cardinal(text: str, number: str, situation: ReadingSituation) -> boo
 
 def concludes(text: str, situation: ReadingSituation) -> bool:
     """True when a word says that what follows is the result: "the wedding is on the 18th, so by the 10th"."""
-    return any(
-        language.is_in("conclusions", token.text)
-        for language in _list_languages(situation)
-        for token in language.read_tokens(text).tokens
-    )
+    return cut_to_conclusion(text, situation) != text
+
+
+def cut_to_conclusion(text: str, situation: ReadingSituation) -> str:
+    """The text behind the last word that concludes, "5" of "my sister comes too so 5"; else the whole text."""
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(text).tokens
+        ends = [token.end for token in tokens if language.is_in("conclusions", token.text)]
+        if ends:
+            return text[ends[-1] :].strip()
+    return text
+
+
+def cut_to_other_name(text: str, situation: ReadingSituation) -> str:
+    """The words of "could you put it under Omar Khan instead" that name somebody; blank for other texts."""
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(text)
+        for index, offset in enumerate(tokens.offsets):
+            size = _get_phrases(language, "renames").match_start(tokens.text, offset)
+            if size and all(token.text in list_small_words(language) for token in tokens.tokens[:index]):
+                behind = [token for token, at in zip(tokens.tokens, tokens.offsets, strict=True) if at >= offset + size]
+                while behind and behind[-1].text in list_small_words(language):
+                    behind.pop()
+                return text[behind[0].start : behind[-1].end] if behind else ""
+    return ""
 
 
 def find_total(text: str, situation: ReadingSituation) -> str | None:
@@ -317,7 +373,7 @@ def has_only_fillers(texts: Iterable[str], situation: ReadingSituation) -> bool:
     """True when these parts of a message add nothing to the values between them: "I'd like … please"."""
     parts = [unicodedata.normalize("NFC", text) for text in texts]
     return any(
-        all(token.text in _list_words(language) for part in parts for token in language.read_tokens(part).tokens)
+        all(token.text in list_small_words(language) for part in parts for token in language.read_tokens(part).tokens)
         for language in _list_languages(situation)
     )
 
@@ -342,7 +398,7 @@ def _get_phrases(language: Language, name: str) -> PhraseSet:
 
 
 @lru_cache(maxsize=16)
-def _list_words(language: Language) -> frozenset[str]:
+def list_small_words(language: Language) -> frozenset[str]:
     """The words of the phrases that stand around values."""
     phrases = {phrase for name in _AROUND for phrase in _get_phrases(language, name).phrases}
     fillers = _get_phrases(language, "fillers").phrases

@@ -23,7 +23,7 @@ from convengine.engine.values.contacts import (
     find_phones,
     find_postcodes,
 )
-from convengine.engine.values.corrections import is_correction
+from convengine.engine.values.corrections import is_correction, list_small_words
 from convengine.engine.values.date_ranges import find_date_range
 from convengine.engine.values.date_times import (
     Moment,
@@ -407,6 +407,9 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
         return False
     if moment.date and moment.date.is_attribute and language.is_in("occasions", following):
         return False
+    is_opening = moment.date and moment.time and not start and moment.date.means == "weekday"
+    if is_opening and (not following or following in list_small_words(language)):
+        return True  # "Sat at 10 instead"
     if moment.date and moment.date.is_weak and not _has_strong_lead(moment, text, language):
         has_mark = any(char.isdigit() for char in text[moment.date.start : moment.date.end].strip())
         is_full = moment.date.end - moment.date.start > 8 and has_mark

@@ -558,7 +558,7 @@ def _match_unit(text: str, amount: Amount, tables: NumberTables, spec: FieldSpec
         return Amount(amount.values, position + size, amount.currencies, unit)
     words = text[position:].split(" ")[: _MAX_ADJECTIVES + 1]
     for index, word in enumerate(words):
-        if _names_what_is_counted(word, spec, tables.language):
+        if names_what_is_counted(word, spec, tables.language):
             end = position + sum(len(word) + 1 for word in words[: index + 1])
             if index == 0 and not _joins_what_is_counted(word, spec, tables.language):
                 return Amount(amount.values, end, amount.currencies, has_field_word=True)
@@ -569,7 +569,7 @@ def _match_unit(text: str, amount: Amount, tables: NumberTables, spec: FieldSpec
 
 
 @lru_cache(maxsize=4096)
-def _names_what_is_counted(word: str, spec: FieldSpec, language: Language) -> bool:
+def names_what_is_counted(word: str, spec: FieldSpec, language: Language) -> bool:
     """True for a word of the field's name, or of "how many …" in its question, in the singular or plural."""
     if _YEAR in list_field_units(spec, get_tables(language)):
         return False

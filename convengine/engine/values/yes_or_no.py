@@ -173,6 +173,12 @@ def _ends_with_no(text: str, language: Language) -> bool:
     )
 
 
+def begins_with_plain_answer(text: str, locale: str) -> bool:
+    """True for "yes please" and "nope", and not for "please" or "ok", which may be a courtesy."""
+    language = get_language(locale)
+    return _get_phrases(language, "plain_answers").match_start(language.read_tokens(text).text, 0) > 0
+
+
 def begins_with_plain_no(text: str, tokens: TokenText, language: Language) -> bool:
     """True for "no just you is fine": a plain no with a reason, which says yes to something else."""
     words = [token.text for token in tokens.tokens]

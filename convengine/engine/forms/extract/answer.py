@@ -39,6 +39,7 @@ from convengine.engine.values import (
     Kind,
     Outcome,
     ReadingSituation,
+    cut_to_conclusion,
     denies,
     find_contrasts,
     find_core,
@@ -216,7 +217,9 @@ def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if parts and field.spec.kind is Kind.NUMBER:
         meant, *others = _CLAUSE.split(parts[1])
         is_told = others and not any(has_number(other, situation) or denies(other, situation) for other in others)
-        parts = (parts[0].rstrip(" .…"), meant if is_told else parts[1])  # "10... no 4, she lives alone"
+        meant = meant if is_told else parts[1]
+        # "10... no 4, she lives alone", and "3, no wait, my sister comes too so 4"
+        parts = (parts[0].rstrip(" ,.…"), cut_to_conclusion(meant, situation))
     values = [_read_value_or_ordinal(field, part, situation) for part in parts]
     return values[1].value if len(values) == 2 and all(value.has_value for value in values) else None
 

@@ -19,10 +19,12 @@ from convengine.engine.forms.asking import (
 )
 from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.answer import is_plausible_text
+from convengine.engine.forms.extract.answer_beside import list_answers_beside
 from convengine.engine.forms.extract.candidate import VALUE
 from convengine.engine.forms.extract.day_order import is_day_field, is_of_other_event
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.reversals import find_reversal
 from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions, read_introduced_names
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.words import FILLERS, fold
@@ -33,6 +35,7 @@ from convengine.engine.values import (
     blank_leading_no,
     blank_unmeant_options,
     counts_persons,
+    cut_to_other_name,
     denies,
     find_bare_number,
     find_contrasts,
@@ -59,7 +62,9 @@ from convengine.engine.values import (
 from convengine.engine.values.calendar_math import shift_moment
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.date_parts import replace_date_part, replace_weekday
+from convengine.engine.values.differences import find_difference
 from convengine.engine.values.language import get_language
+from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.own_things import keeps_own
@@ -137,10 +142,26 @@ def read_correction(
         return None
     situation = replace(situation, held_times=_find_held_times(form, held))
     return (
-        _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
+        _read_change_beside_answer(form, text, held, situation, asked_path)
+        or _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
         or _read_change(form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry)
         or _read_introduced_names(form, text, held, situation, asked_path)
     )
+
+
+def _read_change_beside_answer(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The answer to the asked field with the change beside it: "yes, and could we make it 11 instead"."""
+    for answers, other in list_answers_beside(form, text, held, situation, asked_path):
+        known = {**held, **{answer.field: answer.value for answer in answers}}
+        change = _read_change(form, other, known, situation, asked_path=asked_path, is_expected=False)
+        if change is None:
+            continue
+        changed = {item.field for item in change.extracted} | {item.field for item in change.rejected}
+        if changed <= held.keys():
+            return replace(change, extracted=(*change.extracted, *answers))
+    return None
 
 
 def _find_held_times(form: Form, held: Mapping[str, Json]) -> dict[str, str]:
@@ -169,6 +190,12 @@ def _read_change(
         return shift
     if is_expected and (answer := _read_own_words(form, text, held, situation)):
         return answer
+    if reversal := find_reversal(form, text, held, situation):
+        return Extraction((reversal,))
+    if renamed := _read_other_name(form, text, held, situation, asked_path):
+        return renamed
+    if difference := _read_difference(form, text, held, situation, asked_path):
+        return difference
     if not asked_path and (retracted := _read_retraction(form, text, held, situation)):
         return retracted
     if asked_path and is_indifferent(text, situation):
@@ -178,7 +205,7 @@ def _read_change(
         return total
     if moment := _read_new_moment(form, text, held, situation, asked_path):
         return moment
-    if not (is_expected or is_correction(text, situation)) and (
+    if not (is_expected or is_correction(text, situation) or counts_persons(text, situation)) and (
         _answers(form, text, situation, asked_path) or not _is_bare(form, text, held, situation, asked_path)
     ):
         return _read_moment_in_clause(form, text, held, situation, asked_path)
@@ -313,6 +340,21 @@ def _read_introduced_names(
         if changed
         else None
     )
+
+
+def _read_other_name(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The name of "put it under Omar Khan instead" for the only name that the form holds."""
+    names = [field for field in form.leaves if is_name_field(field.spec, get_language(situation.locale))]
+    words = cut_to_other_name(text, situation)
+    if len(names) != 1 or names[0].path not in held or names[0].path == asked_path or not words:
+        return None
+    field, start = names[0], text.find(words)
+    is_new = start >= 0 and _is_retyped_text(field, words, held[field.path], situation)
+    if not is_new or form.breaks(field, words):
+        return None
+    return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
 
 
 def _strip_slip_behind(words: str, situation: ReadingSituation) -> str:
@@ -495,6 +537,12 @@ def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: R
         for field in form.leaves:
             if field.path in held and field.path not in changes:
                 value = _replace_value(field, held[field.path], old, strip_correction(new, situation), situation)
+                if (
+                    value is None
+                    and field.spec.kind is Kind.NUMBER
+                    and _is_held(field, old, held[field.path], situation)
+                ):
+                    value = find_lone_number(field.spec, new, situation).value  # "It's going to be 5 people, not 4"
                 if value is not None and value != held[field.path] and not form.breaks(field, value):
                     changes[field.path] = value
     if len(changes) > 1 and (moved := _move_months(form, text, held, changes)):
@@ -755,6 +803,25 @@ def _find_named_moments(
     return [], frozenset()
 
 
+def _read_difference(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extraction | None:
+    """The number that is "one more" than that of the count that is named, or of the only one that the form holds."""
+    counts = [
+        field for field in form.leaves if field.spec.kind is Kind.NUMBER and isinstance(held.get(field.path), int)
+    ]
+    matches = [(field, item) for field in counts if (item := find_difference(field.spec, text, situation))]
+    asked_field = form.field(asked_path) if asked_path else None
+    asks_number = asked_field is not None and asked_field.spec.kind is Kind.NUMBER
+    if len(matches) != 1 or (not matches[0][1][1] and (asks_number or len(counts) > 1)):
+        return None
+    field, (difference, _) = matches[0]
+    value = read_value(field.spec, str(held[field.path] + difference), situation)
+    if value.has_value and not form.breaks(field, value.value):
+        return Extraction((Extracted(field.path, value.value, (0, len(text)), VALUE),))
+    return Extraction(rejected=(Rejected(field.path, text, value.reason.value, value.data),)) if value.reason else None
+
+
 def _read_alike_text(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
@@ -862,7 +929,9 @@ def _find_by_title_word(reading: Reading, fields: Sequence[Field], situation: Re
     kinds = language.words["kind_names"]
     by_title = [field.path for field in fields if not set(field.spec.words).isdisjoint(words)]
     by_kind = [field.path for field in fields if not set(kinds.get(field.spec.kind.value, ())).isdisjoint(words)]
-    return next((paths for paths in (by_title, by_kind) if len(paths) == 1), [])
+    is_name = any(word.endswith("name") and language.is_in("name_fields", word) for word in words)
+    by_name = [field.path for field in fields if is_name and is_name_field(field.spec, language)]  # "My surname"
+    return next((paths for paths in (by_title, by_kind, by_name) if len(paths) == 1), [])
 
 
 def _add_answer(

@@ -902,3 +902,163 @@ def test_words_around_a_new_value_are_no_part_of_it(form: Form, locale: str, tex
 )
 def test_a_wish_to_swap_is_a_change(text: str, locale: str, values: Any) -> None:
     assert get_values(correct(text, locale, asked_path="notes")) == values
+
+
+TABLE = Form(
+    {
+        "type": "object",
+        "properties": {
+            "day": {"type": "string", "format": "date", "title": "Day", "x-ask": "Which day?"},
+            "time": {"type": "string", "format": "time", "title": "Time", "x-min": "11:00", "x-max": "22:00"},
+            "people": {"type": "integer", "minimum": 1, "maximum": 12, "x-ask": "How many people will you be?"},
+            "pram": {"type": "boolean", "title": "Pram", "x-ask": "Are you bringing a pram?"},
+            "name": {"type": "string", "title": "Name", "x-ask": "What name should I put it under?"},
+            "phone": {"type": "string", "x-kind": "phone", "title": "Phone number"},
+        },
+    }
+)
+TABLE_HELD = {"day": "2026-11-28", "time": "18:00", "people": 4}
+
+
+def change_table(text: str, locale: str, asked_path: str | None = None) -> dict[str, Any]:
+    situation = make_situation(locale)
+    is_expected = asked_path is None
+    return get_values(
+        read_correction(TABLE, text, TABLE_HELD, situation, asked_path=asked_path, is_expected=is_expected)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "asked", "values"),
+    [
+        ("yes, and could we do 7 instead", "en-GB", "pram", {"pram": True, "time": "19:00"}),
+        ("nope. oh and we're 5 not 4", "en-GB", "pram", {"pram": False, "people": 5}),
+        ("no and can it be sunday rather than saturday", "en-GB", "pram", {"pram": False, "day": "2026-11-29"}),
+        ("yeah but could we make it 8pm", "en-GB", "pram", {"pram": True, "time": "20:00"}),
+        ("make it 6 people, and yes please", "en-GB", "pram", {"pram": True, "people": 6}),
+        ("Ann Pryce, but make it sunday", "en-GB", "name", {"name": "Ann Pryce", "day": "2026-11-29"}),
+        ("Hill and Sons, and change the time to 7pm", "en-GB", "name", {"name": "Hill and Sons", "time": "19:00"}),
+        ("07700 900123 and it's going to be 3 people not 4", "en-GB", "phone", {"phone": "+447700900123", "people": 3}),
+        ("ja, aber lieber um 19 Uhr", "de-DE", "pram", {"pram": True, "time": "19:00"}),
+        ("nee. ach und wir sind übrigens 6", "de-DE", "pram", {"pram": False, "people": 6}),
+        ("Ina Wolf und bitte doch am Sonntag", "de-DE", "name", {"name": "Ina Wolf", "day": "2026-11-29"}),
+        # What may be only the beginning of a change, or a courtesy, answers nothing.
+        ("no, make it sunday", "en-GB", "pram", {"day": "2026-11-29"}),
+        ("nein, lieber Sonntag", "de-DE", "pram", {"day": "2026-11-29"}),
+        ("almost, it's 5 of us not 4", "en-GB", "name", {"people": 5}),
+        ("great, make it sunday", "en-GB", "name", {"day": "2026-11-29"}),
+        ("make it sunday, cheers mate", "en-GB", "name", {"day": "2026-11-29"}),
+    ],
+)
+def test_an_answer_and_a_change_in_one_message_are_both_read(
+    text: str, locale: str, asked: str, values: dict[str, Any]
+) -> None:
+    assert change_table(text, locale, asked) == values
+
+
+@pytest.mark.parametrize("asked", [None, "pram", "name"])
+@pytest.mark.parametrize(
+    ("text", "locale", "people"),
+    [
+        ("actually were only 3", "en-GB", 3),
+        ("we are now 6", "en-GB", 6),
+        ("oh, its 5 of us not 4", "en-GB", 5),
+        ("wir sind jetzt doch 6", "de-DE", 6),
+        ("wir sind leider nur 3", "de-DE", 3),
+        ("inzwischen sind wir 7", "de-DE", 7),
+    ],
+)
+def test_the_number_beside_we_are_counts_the_people_again(
+    text: str, locale: str, people: int, asked: str | None
+) -> None:
+    assert change_table(text, locale, asked) == {"people": people}
+
+
+@pytest.mark.parametrize("asked", [None, "pram", "name"])
+@pytest.mark.parametrize(
+    ("text", "locale", "people"),
+    [
+        ("one more", "en-GB", 5),
+        ("2 more guests please", "en-GB", 6),
+        ("one fewer, my son is ill", "en-GB", 3),
+        ("another person is coming", "en-GB", 5),
+        ("my cousin joins us too so one more", "en-GB", 5),
+        ("einer mehr, meine Schwester kommt mit", "de-DE", 5),
+        ("zwei Personen weniger bitte", "de-DE", 2),
+        ("noch ein Gast dazu", "de-DE", 5),
+        # Other things, and what nobody is sure of.
+        ("one more thing", "en-GB", None),
+        ("one more day", "en-GB", None),
+        ("one more appointment", "en-GB", None),
+        ("maybe one more", "en-GB", None),
+        ("one more or 2", "en-GB", None),
+        ("noch eine Frage", "de-DE", None),
+        ("noch ein Termin", "de-DE", None),
+    ],
+)
+def test_a_number_may_be_moved(text: str, locale: str, people: int | None, asked: str | None) -> None:
+    assert change_table(text, locale, asked) == ({"people": people} if people else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "values"),
+    [
+        ("can we push that back an hour", "en-GB", {"time": "19:00"}),
+        ("could you bring it forward by half an hour", "en-GB", {"time": "17:30"}),
+        ("postpone it by a week", "en-GB", {"day": "2026-12-05"}),
+        ("two days earlier, same time", "en-GB", {"day": "2026-11-26"}),
+        ("wed at 7 instead", "en-GB", {"day": "2026-11-25", "time": "19:00"}),
+        ("sun at 8pm", "en-GB", {"day": "2026-11-29", "time": "20:00"}),
+        ("eine halbe Stunde nach vorne bitte", "de-DE", {"time": "17:30"}),
+        ("können wir das eine Woche nach hinten verschieben?", "de-DE", {"day": "2026-12-05"}),
+        ("einen Tag später, gleiche Uhrzeit", "de-DE", {"day": "2026-11-29"}),
+        ("mach bitte Sonntag den 6. draus", "de-DE", {"day": "2026-12-06"}),
+        ("move it forward an hour", "en-GB", {}),
+        ("I'll be back in half an hour or so", "en-GB", {}),
+    ],
+)
+def test_a_time_or_a_day_may_be_moved(text: str, locale: str, values: dict[str, Any]) -> None:
+    assert change_table(text, locale) == values
+
+
+@pytest.mark.parametrize("asked", [None, "phone"])
+@pytest.mark.parametrize(
+    ("text", "locale", "is_fetched", "values"),
+    [
+        ("actually dont collect it, ill bring it round", "en-GB", True, {"fetch": False}),
+        ("actually please collect it from mine", "en-GB", False, {"fetch": True}),
+        ("we do need the collection after all", "en-GB", False, {"fetch": True}),
+        ("actually no collection", "en-GB", True, {"fetch": False}),
+        ("wir brauchen doch eine Abholung", "de-DE", False, {"fetch": True}),
+        ("doch keine Abholung", "de-DE", True, {"fetch": False}),
+        # What stays, is asked, or is about something else.
+        ("actually no collection", "en-GB", False, {}),
+        ("actually, is the collection free?", "en-GB", False, {}),
+        ("actually the bike is green", "en-GB", False, {}),
+        ("could you put it under Omar Khan please", "en-GB", False, {"name": "Omar Khan"}),
+        ("put it under the mat", "en-GB", False, {}),
+        ("schreiben Sie es auf Ina Wolf bitte", "de-DE", False, {"name": "Ina Wolf"}),
+    ],
+)
+def test_a_field_is_given_again_by_what_it_is_about(
+    text: str, locale: str, is_fetched: bool, values: dict[str, Any], asked: str | None
+) -> None:
+    title, question = "Collection", "Shall we collect the bike from your home?"
+    if locale == "de-DE":
+        title, question = "Abholung", "Sollen wir das Rad bei Ihnen zu Hause abholen?"
+    properties = {
+        "bikes": {"type": "integer", "title": "Bikes", "x-ask": "How many bikes?"},
+        "fetch": {"type": "boolean", "title": title, "x-ask": question},
+        "name": {"type": "string", "title": "Name"},
+        "phone": {"type": "string", "x-kind": "phone"},
+    }
+    form, held = Form({"type": "object", "properties": properties}), {"fetch": is_fetched, "name": "Ann Hill"}
+    assert get_values(read_correction(form, text, held, make_situation(locale), asked_path=asked)) == values
+
+
+def test_a_surname_names_the_name_that_is_wrong() -> None:
+    form = Form({"type": "object", "properties": {"name": {"type": "string", "title": "Name"}}})
+    held, situation = {"name": "Emma Clarke"}, make_situation("en-GB")
+    for text in ("my surname is spelt wrong, its Emma Clark", "the surname is misspelled, Emma Clark"):
+        paths = find_fields_to_ask_again(form, text, held, situation)
+        assert get_values(read_named_field(form, text, paths, held, situation)) == {"name": "Emma Clark"}

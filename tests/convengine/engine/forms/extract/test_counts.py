@@ -466,3 +466,41 @@ def test_the_age_of_one_child_is_an_age() -> None:
     extraction = extract(form, "my son is 4", asked_paths=["age"], situation=ReadingSituation(NOW, "", "en-GB"))
 
     assert [item.value for item in extraction.extracted] == [4]
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "people"),
+    [
+        ("4, no wait my sister comes too so 5", "en-GB", 5),
+        ("2. oh no my mum is coming, so 3", "en-GB", 3),
+        ("4, nee moment, Papa kommt noch also 5", "de-DE", 5),
+        ("6, no wait, so that's it", "en-GB", None),
+    ],
+)
+def test_the_number_that_concludes_replaces_the_first_one(text: str, locale: str, people: int | None) -> None:
+    form = Form({"type": "object", "properties": {"people": {"type": "integer", "title": "Number of people"}}})
+    situation = ReadingSituation(datetime(2026, 11, 4, 10, tzinfo=UTC), "Europe/London", locale)
+    extraction = extract(form, text, asked_paths=["people"], situation=situation)
+    assert {item.field: item.value for item in extraction.extracted} == ({"people": people} if people else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("7 bikes, none of them electric", "en-GB"),
+        ("7, none are electric", "en-GB"),
+        ("7 Räder, keins davon elektrisch", "de-DE"),
+    ],
+)
+def test_none_of_them_answers_the_question_about_them(text: str, locale: str) -> None:
+    count, question = ("Wie viele Räder sind es?", "Ist eins davon elektrisch?")
+    if locale == "en-GB":
+        count, question = ("How many bikes are there?", "Are any of them electric?")
+    title = "Electric" if locale == "en-GB" else "Elektrisch"
+    properties = {
+        "bikes": {"type": "integer", "x-ask": count},
+        "electric": {"type": "boolean", "title": title, "x-ask": question},
+    }
+    form = Form({"type": "object", "required": ["bikes", "electric"], "properties": properties})
+    extraction = extract(form, text, asked_paths=["bikes"], situation=ReadingSituation(NOW, "", locale))
+    assert {item.field: item.value for item in extraction.extracted} == {"bikes": 7, "electric": False}
