@@ -161,6 +161,8 @@ def is_phrase(text: str | None, *keys: str) -> bool:
 
 def skips_field(text: str | None, field: Field) -> bool:
     """True when the message leaves an optional field empty: "skip", "no that's fine", "no e-mail"."""
+    if asks_to_wait(text):
+        return False
     if says_nothing(text):
         return True
     words = split_words(text)
@@ -246,7 +248,7 @@ def knows_no_value(text: str | None, field: Field, *, may_add: bool = False) -> 
 
     `may_add`: other clauses may say more: "I don't know it, I have just moved in".
     """
-    if any(char == "?" or char.isdigit() for char in text or ""):
+    if any(char == "?" or char.isdigit() for char in text or "") or asks_to_wait(text):
         return False
     own = frozenset(fold_spelling(word) for word in field.spec.words) | _list_kind_names(field.spec.kind)
     clauses = [words for clause in _CLAUSE_SIGN.split(text or "") if (words := _strip_punctuation(clause).split())]
@@ -367,6 +369,11 @@ def _wants_person(words: Sequence[str], language: str, *, must_speak: bool) -> b
     courtesies = _list_courtesy_words(language)
     speaks = not _list_folded(language, "speaking").isdisjoint(others)
     return speaks or (not must_speak and courtesies.issuperset(others))
+
+
+def asks_to_wait(text: str | None) -> bool:
+    """True when the whole message only asks for a moment: "hang on a sec", "lass mich kurz überlegen"."""
+    return says_only(text, "wait")
 
 
 def says_nothing(text: str | None) -> bool:

@@ -18,6 +18,7 @@ from convengine.engine.values import (
     agrees_behind_no,
     confirms_behind_no,
     find_values,
+    finds_fault,
     is_passing_moment,
     names_day,
     orders_action,
@@ -48,6 +49,8 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     if any(agrees_behind_no(text, locale) for locale in locales):
         return True if any(confirms_behind_no(text, locale) for locale in locales) else None
     answer = read_yes_or_no(session, turn, row)
+    if answer is None and any(finds_fault(text, locale) for locale in locales):
+        return False
     if answer is None and any(orders_action(text, _find_last_question(session), locale) for locale in locales):
         return True
     return read_opening_answer(session, turn, row) if answer is None else answer

@@ -41,6 +41,7 @@ from convengine.engine.values.unmeant_options import blank_denials, blank_unmean
 from convengine.engine.values.yes_or_no import (
     agrees_behind_no,
     confirms_behind_no,
+    finds_fault,
     names_day,
     orders_action,
     read_opening,
@@ -77,6 +78,7 @@ __all__ = [
     "find_shift",
     "find_total",
     "find_values",
+    "finds_fault",
     "has_number",
     "has_only_fillers",
     "is_bare_cardinal",

@@ -568,6 +568,17 @@ def confirms_behind_no(text: str, locale: str) -> bool:
     return _covers_behind_no(text, get_language(locale), "all_right")
 
 
+def finds_fault(text: str, locale: str) -> bool:
+    """True for "no, something's wrong" and "not quite": the whole text says that the values are not right."""
+    language = get_language(locale)
+    tokens = language.read_tokens(text)
+    if not tokens.tokens or len(tokens.text) > MAX_LENGTH:
+        return False
+    plain = _drop_phrases(tokens, _get_phrases(language, "hedges")).text  # "Da ist leider ein Fehler"
+    phrases = _get_phrases(language, "no", "faults")
+    return _covers(plain, 0, len(plain), phrases, _get_phrases(language, "after"))
+
+
 def _covers_behind_no(text: str, language: Language, *names: str) -> bool:
     tokens = language.read_tokens(text)
     count = _count_leading_no(tokens, language)
@@ -582,7 +593,8 @@ def _covers_behind_no(text: str, language: Language, *names: str) -> bool:
 def read_opening(text: str, locale: str) -> bool | None:
     """The yes or no that begins a short text, if the rest only adds to it: "yes lovely", "no that's all"; else null."""
     language = get_language(locale)
-    tokens = _drop_phrases(language.read_tokens(text), _get_phrases(language, "harmless", "farewells"))
+    tokens = language.read_tokens(_STRETCHED.sub(r"\1", text))  # "Jaaa"
+    tokens = _drop_phrases(tokens, _get_phrases(language, "harmless", "farewells"))
     if text.strip()[:1] in _get_phrases(language, "no").phrases and _contradicts(False, tokens, language):
         return None  # A thumb down, and "yes"
     words = [token.text for token in tokens.tokens]

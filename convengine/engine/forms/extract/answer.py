@@ -4,7 +4,15 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from convengine.engine.forms.asking import counts_none, is_phrase, knows_no_value, refers_back, says_nothing
+from convengine.engine.forms.asking import (
+    asks_to_wait,
+    counts_none,
+    is_phrase,
+    knows_no_value,
+    refers_back,
+    says_nothing,
+    says_only,
+)
 from convengine.engine.forms.convert import clean_value
 from convengine.engine.forms.extract.candidate import ANSWER, Candidate
 from convengine.engine.forms.extract.directions import leads_from, leads_to
@@ -282,7 +290,9 @@ def _read_free_text(
 ) -> Candidate | None:
     """The text of the user; null for a question, a denial, thanks or a wish to leave, and for a sentence as a name."""
     whole = reading.original.strip()
-    if says_nothing(whole) or is_phrase(whole, "thanks", "leave") or fold(whole) in NO:
+    if says_nothing(whole) or is_phrase(whole, "leave") or fold(whole) in NO:
+        return None
+    if says_only(whole, "thanks") or asks_to_wait(whole):
         return None
     locales = (situation.locale, situation.fallback_locale)
     if not field.spec.long and any(says_yes_or_no(whole, locale) is not None for locale in locales):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.asking import (
+    asks_for_another,
     asks_for_options,
     asks_for_person,
     find_form_locale,
@@ -64,6 +65,8 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     if _chooses_option(session, turn) if leaves_form(row) else _says_more(session, turn, row):
         return None
+    if only_counts_persons(session, row):
+        return None
     own = turn.snapshot.list_questions_beside(session.intent)
     return None if code(row.intent_code) not in own and asks_for_field_options(session, turn) else row
 
@@ -77,6 +80,18 @@ def asks_for_field_options(session: Session, turn: Turn) -> bool:
 def leaves_form(row: rows.Classifier) -> bool:
     """True for a phrase that asks for a person: the form is left for its intent."""
     return code(row.state_code) == HAND_OVER
+
+
+def only_counts_persons(session: Session, row: rows.Classifier) -> bool:
+    """True for "8:15 and it's for 6 people", which has a word of "I want to talk to a person" and asks for nobody."""
+    text = session.user_text or ""
+    if not leaves_form(row) or asks_for_person(text, must_speak=True):
+        return False
+    return asks_for_another(text) or any(
+        any(map(str.isdigit, token.text)) or language.number_words.get(token.text, 0) > 1
+        for language in map(get_language, list_languages())
+        for token in language.read_tokens(text).tokens
+    )
 
 
 def find_returning_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
-from convengine.engine.forms.asking import asks_for_another, asks_for_more, is_question
+from convengine.engine.forms.asking import asks_for_another, asks_for_more, asks_for_person, is_question
 from convengine.engine.forms.extract import Extraction, extract
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.leaving import (
@@ -37,6 +37,7 @@ from convengine.engine.steps.intents.digression import (
     find_interruption,
     find_returning_row,
     leaves_form,
+    only_counts_persons,
 )
 from convengine.engine.steps.intents.settings import (
     FORCE_PARAM_KEYS,
@@ -228,7 +229,8 @@ def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Sessi
     schema, intent = find_left_schema(session, turn), code(row.intent_code)
     if intent == code(session.intent):
         return _audit_no_change(stay(session), turn, "FORM_STAYS")
-    if schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
+    wants_person = leaves_form(row) and asks_for_person(session.user_text, must_speak=True)
+    if not wants_person and schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn, intent), turn, "FORM_LEAVE_ASKED")
     return _leave_for(session, turn, row)
 
@@ -260,6 +262,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
         return _audit_no_change(digressing, turn, "DIGRESSION")
     row = _find_ordered_row(session, turn, classification) or classification.winner
     row = row or (_find_unnamed_row(session, turn) if not classification.collided else None)
+    if row is not None and find_left_schema(session, turn) is not None and only_counts_persons(session, row):
+        row = None
     if row is not None and not forced and asks_to_undo_done_form(session, turn, row):
         return _audit_no_change(session, turn, "FORM_DONE")
     if row is not None and not forced and asks_before_leaving(session, turn, code(row.intent_code)):

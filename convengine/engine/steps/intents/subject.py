@@ -21,7 +21,7 @@ from convengine.engine.forms.user_answer import list_locales
 from convengine.engine.phrases.matching import has_request
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import classify
-from convengine.engine.steps.intents.digression import digress_by_agent, leaves_form
+from convengine.engine.steps.intents.digression import digress_by_agent, leaves_form, only_counts_persons
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
@@ -66,7 +66,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None  # "12 kids" is an answer, though one that does not fit.
     classification = classify(session, turn, session.user_text)
     row = classification.winner
-    if row is None or code(row.intent_code) in turn.snapshot.returning_intents:
+    if row is None or code(row.intent_code) in turn.snapshot.returning_intents or only_counts_persons(session, row):
         return None
     if fields and classification.details.get("score", 0) < _SURE:
         return None

@@ -8,6 +8,7 @@ from convengine.engine.forms.asking import (
     asks_for_more,
     asks_for_next,
     asks_for_person,
+    asks_to_wait,
     asks_why,
     blank_questions,
     drop_leaving_clauses,
@@ -522,3 +523,41 @@ def test_what_a_message_says_beside_leaving_is_kept(text: str, rest: str) -> Non
 )
 def test_a_clause_of_a_longer_message_asks_for_a_person(text: str, expected: bool) -> None:
     assert asks_for_person(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("hold on a minute", True),
+        ("ok, let me think", True),
+        ("just a sec please", True),
+        ("brb", True),
+        ("Moment bitte, ich schau kurz nach", True),
+        ("sekunde", True),
+        ("komme gleich", True),
+        ("lassen Sie mich kurz nachdenken", True),
+        ("let me have the window seat", False),
+        ("one", False),
+        ("gleich nach dem Essen", False),
+    ],
+)
+def test_a_wish_for_a_moment_is_no_value_and_leaves_nothing_empty(text: str, waits: bool) -> None:
+    form = make_form({"name": {"type": "string"}, "phone": {"type": "string", "format": "phone"}})
+
+    assert asks_to_wait(text) is waits
+    assert not (waits and any(skips_field(text, field) or knows_no_value(text, field) for field in form.leaves))
+
+
+@pytest.mark.parametrize(
+    ("text", "empty"),
+    [
+        ("no we're all good thanks", True),
+        ("thats it cheers", True),
+        ("nö, passt alles so", True),
+        ("nix mehr, danke Ihnen", True),
+        ("we're good with nuts but no fish", False),
+        ("passt alles so, nur bitte leise", False),
+    ],
+)
+def test_being_content_leaves_an_optional_text_empty(text: str, empty: bool) -> None:
+    assert says_nothing(text) is empty

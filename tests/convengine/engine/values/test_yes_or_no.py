@@ -11,6 +11,7 @@ from convengine.engine.values import (
     agrees_behind_no,
     confirms_behind_no,
     field_spec,
+    finds_fault,
     orders_action,
     read_opening,
     read_value,
@@ -646,3 +647,38 @@ def test_a_yes_that_counts_or_asks_for_something_else_orders_nothing(text: str, 
 @pytest.mark.parametrize(("text", "locale"), [("ok, put it off", "en-GB"), ("ok, leiten Sie mich weiter", "de-DE")])
 def test_putting_off_and_a_person_are_no_yes(text: str, locale: str) -> None:
     assert read_opening(text, locale) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("sounds perfect, see you there!", "en-GB", True),
+        ("brilliant, cheers", "en-GB", True),
+        ("yesss finally 😀", "en-GB", True),
+        ("sounds great but", "en-GB", None),
+        ("sounds great, is it free?", "en-GB", None),
+        ("unbedingt, wir freuen uns", "de-DE", True),
+        ("klingt super, so machen wir das", "de-DE", True),
+        ("jaaaa 🎉", "de-DE", True),
+        ("sehr gut, aber", "de-DE", None),
+    ],
+)
+def test_delight_is_a_yes_to_a_question(text: str, locale: str, value: bool | None) -> None:
+    assert read_opening(text, locale) is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("hmm no, something isn't right", "en-GB", True),
+        ("I'd like to change something please", "en-GB", True),
+        ("that's right", "en-GB", False),
+        ("something isn't right with my bike", "en-GB", False),
+        ("nee, da stimmt was nicht", "de-DE", True),
+        ("da ist leider ein Fehler", "de-DE", True),
+        ("ich muss noch was ändern", "de-DE", True),
+        ("das stimmt", "de-DE", False),
+    ],
+)
+def test_a_fault_may_be_told_without_saying_which(text: str, locale: str, value: bool) -> None:
+    assert finds_fault(text, locale) is value
