@@ -18,6 +18,8 @@ MAX_LENGTH = 120
 _MAX_REFUSED_WORDS = 4
 #: A near-miss has at least this similarity (0 to 100), and is so much ahead of the next option.
 _MIN_RATIO = 85.0
+#: Letters that are spoken like others: c like k, y like j.
+_SOUNDS = str.maketrans("cy", "kj")
 _MARGIN = 10.0
 #: Longest answer in words that may name an option by some of its words.
 _MAX_TELLING_WORDS = 12
@@ -587,7 +589,7 @@ def _find_similar(answers: dict[str, None], spellings: tuple[Spelling, ...], fil
             if min(len(compact), len(spelled)) < _MIN_FUZZY or _get_digits(compact) != _get_digits(spelled):
                 continue
             ratio = fuzz.ratio(compact, spelled)
-            if ratio < _MIN_RATIO and _swaps_letters(compact, spelled):
+            if ratio < _MIN_RATIO and (_swaps_letters(compact, spelled) or _sounds_like(compact, spelled)):
                 ratio = _MIN_RATIO
             points[index] = max(points.get(index, 0.0), ratio)
     best = max(points.values(), default=0.0)
@@ -617,6 +619,15 @@ def _lacks_vowel(word: str, spelled: str) -> bool:
         return False
     inner = range(1, len(spelled) - 1)
     return any(spelled[index] in "aeiou" and word == spelled[:index] + spelled[index + 1 :] for index in inner)
+
+
+def _sounds_like(first: str, second: str) -> bool:
+    """True for "kayak" and "Kajak", "foto" and "photo": letters that are spoken alike."""
+    return _write_sound(first) == _write_sound(second)
+
+
+def _write_sound(text: str) -> str:
+    return text.replace("ph", "f").replace("ck", "k").translate(_SOUNDS)
 
 
 def _swaps_letters(first: str, second: str) -> bool:

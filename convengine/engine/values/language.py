@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -16,6 +16,8 @@ Json = Any
 DEFAULT = "en"
 #: Names of days and months from this length on are read with a typing error.
 _LONG_NAME = 6
+#: Shortest word for a day from today, such as "tomorrow", that is read with a typing error.
+_LONG_DAY = 8
 _YEAR = re.compile(r"(?:19\d\d|20\d\d|2100) ")
 _FILES = ("calendar", "numbers", "words", "say")
 
@@ -81,6 +83,8 @@ class Language:
                     table.setdefault(left + right, f"{left} {right}")
         groups = (*self.calendar["weekdays"], *self.calendar["months"])
         names = [word for group in groups if len(word := fold_text(group[0])) >= _LONG_NAME]
+        days = map(fold_text, self.calendar["relative_days"])
+        names += [word for word in days if len(word) >= _LONG_DAY and " " not in word]
         return Spelling(table, names, [fold_text(word) for word in self.calendar["no_typing_errors"]])
 
     def _list_compound_words(self, table: str) -> list[str]:
@@ -148,6 +152,14 @@ class Language:
         return {}
 
     # --- slots and phrases ---------------------------------------------------------------------------------------
+
+    def list_table_words(self) -> frozenset[str]:
+        """All words of the lists in words.toml."""
+        return self._table_words
+
+    @cached_property
+    def _table_words(self) -> frozenset[str]:
+        return frozenset(part for text in _list_texts(self.words) for part in fold_text(text).split(" "))
 
     @cached_property
     def number_words(self) -> dict[str, int]:
@@ -391,3 +403,12 @@ def _invert(table: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 def _make_table(values: Mapping[str, Json]) -> Slot:
     return Slot(alternate(values), values)
+
+
+def _list_texts(table: Json) -> Iterator[str]:
+    """All texts inside a table."""
+    if isinstance(table, str):
+        yield table
+    elif isinstance(table, (list, dict)):
+        for item in table.values() if isinstance(table, dict) else table:
+            yield from _list_texts(item)

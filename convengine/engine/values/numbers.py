@@ -26,6 +26,8 @@ from convengine.engine.values.times import find_clock_end
 from convengine.engine.values.tokens import TokenText, fold_text
 
 Json = Any
+#: Shortest word that is read as a number word with a typing error.
+_SHORTEST_MISSPELLED = 4
 #: Longest number in tokens, and in digits.
 _MAX_WORDS = 12
 #: Longest short form of a noun: "OG".
@@ -143,7 +145,42 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
                 if situation.is_asked and is_piece and list_field_units(spec, tables) <= {*tables.counters.values()}:
                     amount = replace(amount, unit="")  # "30 Stück" counts whatever the question counts.
                 return NOTHING if _is_no_sum(spec, amount, text[:first], tables) else take_amount(spec, amount, tables)
+    if situation.is_asked and (corrected := _correct_number_words(spec, tokens, language)) is not None:
+        return read_amount(spec, corrected, situation, language)
     return NOTHING
+
+
+def _correct_number_words(spec: FieldSpec, tokens: TokenText, language: Language) -> TokenText | None:
+    """The tokens with "thre" and "fünff" as number words; null if none of them is one with a typing error.
+
+    A letter is missing, doubled, or has changed places with its neighbour. A word of the tables or of the field is meant.
+    """
+    known = {*language.list_table_words(), *spec.words, *spec.question}
+    words = [token.text if token.text in known else _find_number_word(token.text, language) for token in tokens.tokens]
+    corrected = [replace(token, text=word) for token, word in zip(tokens.tokens, words, strict=True)]
+    return TokenText(corrected) if corrected != tokens.tokens else None
+
+
+@lru_cache(maxsize=4096)
+def _find_number_word(word: str, language: Language) -> str:
+    """The only number word that a word is, but for a typing error; else the word."""
+    if len(word) < _SHORTEST_MISSPELLED or not word.isalpha() or word in language.number_words:
+        return word
+    if language.is_in("no_number_words", word):
+        return word
+    alike = [number for number in language.number_words if _is_misspelled(word, number)]
+    return alike[0] if len({language.number_words[number] for number in alike}) == 1 else word
+
+
+def _is_misspelled(word: str, number: str) -> bool:
+    longer, shorter = (word, number) if len(word) > len(number) else (number, word)
+    if word[0] != number[0] or word == number or len(longer) - len(shorter) > 1:
+        return False
+    if len(longer) == len(shorter):
+        swaps = (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(1, len(word) - 1))
+        return number in swaps
+    places = [at for at in range(1, len(longer)) if longer[:at] + longer[at + 1 :] == shorter]
+    return any(longer is number or longer[at] == longer[at - 1] for at in places)
 
 
 def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:

@@ -71,8 +71,11 @@ def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Langu
     is_name = is_name_field(spec, language)
     asks_name = is_name or asks_who(spec, language) or takes_name_of_other(spec, language)
     names = [_get_phrase_list(language, "before_name"), get_relatives(language)] if asks_name else []
-    for phrases in (_get_phrase_list(language, "courtesy_before"), _get_phrase_list(language, "before_text"), *names):
+    courtesies = _get_phrase_list(language, "courtesy_before")
+    for phrases in (courtesies, _get_phrase_list(language, "before_text"), *names):
         while (size := phrases.match_start(text, start)) and start + size < end:
+            if phrases is courtesies and not asks_name and _belongs_to_wish(answer, tokens, start + size, language):
+                break
             start += size
     for name in ("courtesy_after", *(["after_name"] if is_name else [])):
         while (size := _get_phrase_list(language, name).match_end(text, end)) and end - size > start:
@@ -81,6 +84,13 @@ def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Langu
         end -= size  # "Lena, my daughter"
     first, last = tokens.position(start, end)
     return answer[first : last if end < len(text) else len(answer)].strip(_CLOSING)
+
+
+def _belongs_to_wish(answer: str, tokens: TokenText, behind: int, language: Language) -> bool:
+    """True for the first word of "gerne am Fenster"; not for "gerne, am Fenster" and "ja am Fenster"."""
+    index = tokens.offsets.index(behind)
+    word, following = tokens.tokens[index - 1], tokens.tokens[index]
+    return language.is_in("wish_openings", word.text) and not answer[word.end : following.start].strip()
 
 
 def cut_description(text: str, language: Language) -> str:

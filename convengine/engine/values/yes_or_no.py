@@ -79,7 +79,9 @@ def read_yes_or_no(
         value = _read_own_words(spec, text, language)
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
         value = False
-    if value is None and situation.is_asked and _gives_reason_for_yes(text, tokens, language):
+    if value is None and situation.is_asked and (
+        _gives_reason_for_yes(text, tokens, language) or _adds_remark(text, tokens, language)
+    ):
         value = True
     if value and (_doubts(tokens, language) or _ends_with_no(text, language) or _depends(spec, tokens, language)):
         value = None
@@ -220,6 +222,22 @@ def _gives_reason_for_yes(text: str, tokens: TokenText, language: Language) -> b
     )
 
 
+def _adds_remark(text: str, tokens: TokenText, language: Language) -> bool:
+    """True for "ja aber das ist schon 2 Wochen alt": a plain yes, and then how old or large the thing is."""
+    words = [token.text for token in tokens.tokens]
+    yeses = _get_phrases(language, "plain_answers").phrases & _get_phrases(language, "first_yes").phrases
+    lead = _get_phrases(language, "remark_leads").match_start(tokens.text, len(words[0]) + 1) if words else 0
+    if "?" in text or len(words) > _MAX_WORDS or not lead or words[0] not in yeses:
+        return False
+    rest = tokens.text[len(words[0]) + 1 + lead :].split()
+    return not any(
+        _names_day(word, language)
+        or any(language.is_in(table, word) for table in ("denials", "changes", "alternatives", "reservations"))
+        or (word[0].isdigit() and following not in (language.slots["any_unit"].values or {}))
+        for word, following in zip(rest, [*rest[1:], ""], strict=True)
+    )
+
+
 def _denies_wish(tokens: TokenText, language: Language) -> bool:
     """True for "yes, I don't need it" and "yes, we can do without": what follows the yes says no."""
     denied = _get_phrases(language, "denied_wishes")
@@ -311,6 +329,7 @@ def _ends_with_plain_no(words: list[str], language: Language) -> bool:
     plain = _get_phrases(language, "plain_answers").phrases
     noes, yeses = (plain & _get_phrases(language, name).phrases for name in ("first_no", "first_yes"))
     is_denied = not denial.isdisjoint(words[:-1])
+    is_denied = is_denied or any(language.is_in("conclusions", word) for word in words[-2:-1])  # "We bring our own so no"
     is_told = not {fold_text(word) for word in table["told_answers"]}.isdisjoint(words)
     return words[-1] in noes and is_denied and not is_told and yeses.isdisjoint(words)
 

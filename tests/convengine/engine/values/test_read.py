@@ -532,3 +532,34 @@ def test_dateparser_reads_from_the_clock_of_the_turn() -> None:
 )
 def test_a_confirmation_repeats_the_value_in_full(declared: dict[str, Any], value: Any, locale: str, text: str) -> None:
     assert say_value(field_spec("field", declared), value, locale) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "situation", "value"),
+    [
+        ("thre", BERLIN, 3), ("elevn please", BERLIN, 11), ("eihgt", BERLIN, 8), ("sevn guests", BERLIN, 7),
+        ("steven", BERLIN, None), ("tree", BERLIN, None), ("fine", BERLIN, None),
+        ("zwlf", GERMAN, 12), ("fünff", GERMAN, 5), ("siben", GERMAN, 7), ("nein", GERMAN, None), ("Nina", GERMAN, None),
+    ],
+)  # fmt: skip
+def test_a_number_word_with_a_typing_error_is_read_where_it_is_asked_for(
+    text: str, situation: ReadingSituation, value: int | None
+) -> None:
+    asked = replace(situation, is_asked=True)
+
+    assert read({"type": "integer", "title": "Guests"}, text, asked).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "situation", "value"),
+    [("tomorow", BERLIN, "2026-11-25"), ("thrusday", BERLIN, "2026-11-26"), ("übermorgn", GERMAN, "2026-11-26")],
+)
+def test_a_word_for_a_day_is_read_with_a_typing_error(text: str, situation: ReadingSituation, value: str) -> None:
+    assert read({"format": "date"}, text, situation).value == value
+
+
+@pytest.mark.parametrize(("text", "value"), [("kayak", "K"), ("fotograph", "F"), ("kanu", None)])
+def test_an_option_may_be_written_as_it_sounds(text: str, value: str | None) -> None:
+    options = [{"value": "K", "label": "Kajak"}, {"value": "F", "label": "Photograph"}, {"value": "S", "label": "SUP"}]
+
+    assert read({"x-options": options}, text).value == value

@@ -682,3 +682,24 @@ def test_delight_is_a_yes_to_a_question(text: str, locale: str, value: bool | No
 )
 def test_a_fault_may_be_told_without_saying_which(text: str, locale: str, value: bool) -> None:
     assert finds_fault(text, locale) is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("that'd be brilliant, thanks", "en-GB", True),
+        ("we're bringing our own so no", "en-GB", False),
+        ("yes but it's 3 months old", "en-GB", True),
+        ("yes but it's for Friday", "en-GB", None),
+        ("yes but not now", "en-GB", None),
+        ("jap, liegt hier", "de-DE", True),
+        ("nicht so richtig", "de-DE", False),
+        ("mein Mann hat eins, also nein", "de-DE", False),
+        ("ja aber das ist schon 2 Wochen alt", "de-DE", True),
+        ("ja aber lieber um 6", "de-DE", None),
+    ],
+)
+def test_a_remark_beside_a_yes_or_no_takes_nothing_back(text: str, locale: str, value: bool | None) -> None:
+    spec = FieldSpec("prescription", Kind.YES_NO, json_type="boolean")
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale, is_asked=True)).value is value
