@@ -153,7 +153,7 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
 def _correct_number_words(spec: FieldSpec, tokens: TokenText, language: Language) -> TokenText | None:
     """The tokens with "thre" and "fünff" as number words; null if none of them is one with a typing error.
 
-    A letter is missing, doubled, or has changed places with its neighbour. A word of the tables or of the field is meant.
+    A letter is missing, doubled, or has changed places with its neighbour. Words of the tables and of the field stay.
     """
     known = {*language.list_table_words(), *spec.words, *spec.question}
     words = [token.text if token.text in known else _find_number_word(token.text, language) for token in tokens.tokens]

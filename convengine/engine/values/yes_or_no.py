@@ -79,8 +79,10 @@ def read_yes_or_no(
         value = _read_own_words(spec, text, language)
     if value is None and situation.is_asked and _limits(spec, text, tokens, language):
         value = False
-    if value is None and situation.is_asked and (
-        _gives_reason_for_yes(text, tokens, language) or _adds_remark(text, tokens, language)
+    if (
+        value is None
+        and situation.is_asked
+        and (_gives_reason_for_yes(text, tokens, language) or _adds_remark(text, tokens, language))
     ):
         value = True
     if value and (_doubts(tokens, language) or _ends_with_no(text, language) or _depends(spec, tokens, language)):
@@ -329,7 +331,9 @@ def _ends_with_plain_no(words: list[str], language: Language) -> bool:
     plain = _get_phrases(language, "plain_answers").phrases
     noes, yeses = (plain & _get_phrases(language, name).phrases for name in ("first_no", "first_yes"))
     is_denied = not denial.isdisjoint(words[:-1])
-    is_denied = is_denied or any(language.is_in("conclusions", word) for word in words[-2:-1])  # "We bring our own so no"
+    is_denied = is_denied or any(
+        language.is_in("conclusions", word) for word in words[-2:-1]
+    )  # "We bring our own so no"
     is_told = not {fold_text(word) for word in table["told_answers"]}.isdisjoint(words)
     return words[-1] in noes and is_denied and not is_told and yeses.isdisjoint(words)
 

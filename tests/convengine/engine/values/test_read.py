@@ -539,7 +539,8 @@ def test_a_confirmation_repeats_the_value_in_full(declared: dict[str, Any], valu
     [
         ("thre", BERLIN, 3), ("elevn please", BERLIN, 11), ("eihgt", BERLIN, 8), ("sevn guests", BERLIN, 7),
         ("steven", BERLIN, None), ("tree", BERLIN, None), ("fine", BERLIN, None),
-        ("zwlf", GERMAN, 12), ("fünff", GERMAN, 5), ("siben", GERMAN, 7), ("nein", GERMAN, None), ("Nina", GERMAN, None),
+        ("zwlf", GERMAN, 12), ("fünff", GERMAN, 5), ("siben", GERMAN, 7), ("nein", GERMAN, None),
+        ("Nina", GERMAN, None),
     ],
 )  # fmt: skip
 def test_a_number_word_with_a_typing_error_is_read_where_it_is_asked_for(
