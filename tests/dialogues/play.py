@@ -74,12 +74,13 @@ def _play_dialogue(dialogue: Mapping[str, Json], flows: list[Mapping[str, Json]]
         if state == DONE and values:
             played.confirmed.append({"flow": answer["intent"], **values})
         values = answer["context"] if state == CONFIRM else {}
-        handed_over = handed_over or _is_handed_over(answer, said, flows)
+        handed_over = handed_over or is_handed_over(answer, said, flows)
     played.misses += _find_misses(dialogue, played, answer, handed_over)
     return played
 
 
-def _is_handed_over(answer: Mapping[str, Json], said: str, flows: list[Mapping[str, Json]]) -> bool:
+def is_handed_over(answer: Mapping[str, Json], said: str, flows: list[Mapping[str, Json]]) -> bool:
+    """True when an answer passes the user on to a person."""
     codes = [flow["code"] for flow in flows if flow["kind"] == "handover"]
     texts = [flow.get("hand_over") or get_texts(find_language(flow["locale"]))["hand_over"] for flow in flows]
     return answer["intent"] in codes or any(text in said for text in texts)

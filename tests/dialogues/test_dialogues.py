@@ -1,7 +1,7 @@
 """People reach what they want in ordinary words, with nothing but flows that an analyst starts on a page.
 
 The dialogues were written by people who had not seen the engine. Those in `seen` were looked at while the engine was
-made; those in `unseen` were played once, at the end.
+made; those in `unseen` were played once, at the end. `messages` are single messages behind a clean beginning.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import pytest
 from django.db import transaction
 
 from tests.dialogues.play import Played, list_trades, play_trade
+from tests.dialogues.play_messages import MESSAGES, Probe, play_messages
 
 #: The least share of dialogues that reach their end, by half.
 FLOORS = {"seen": Fraction(9, 10), "unseen": Fraction(3, 4)}
@@ -29,6 +30,21 @@ def test_most_dialogues_reach_their_end(half: str) -> None:
     failed = [dialogue for dialogue in played if dialogue.misses]
     reached = Fraction(len(played) - len(failed), len(played))
     assert reached >= FLOORS[half], _describe(failed)
+
+
+@pytest.mark.long
+@pytest.mark.django_db
+def test_most_messages_are_read_as_a_careful_clerk_would() -> None:
+    probes: list[Probe] = []
+    for file in sorted(MESSAGES.glob("*.yaml")):
+        with transaction.atomic():
+            probes += play_messages(file)
+            transaction.set_rollback(True)
+
+    missed = [probe for probe in probes if probe.miss]
+    assert Fraction(len(probes) - len(missed), len(probes)) >= FLOORS["seen"], "\n".join(
+        f"{probe.situation}: {probe.text!r}: {probe.miss}" for probe in missed
+    )
 
 
 def _describe(failed: Sequence[Played]) -> str:
