@@ -52,8 +52,8 @@ class Budget:
     turns: int = 20_000
     seconds: float = 0.1
     #: The largest batch if only records are read, with texts or calls, and with events.
-    records: int = 1_024
-    texts: int = 256
+    records: int = 512
+    texts: int = 128
     events: int = 64
 
 
