@@ -83,17 +83,17 @@ class OrderedSource:
 
     def count_candidates(self) -> int:
         """Counted in the order of the index, so that the database uses it."""
-        return len(self._list_newest().values_list("pk")[:COUNT_LIMIT])
+        return len(self.rows.order_by(*(f"-{name}" for name in self.order)).values_list("pk")[:COUNT_LIMIT])
 
     def count_turns(self, most: int) -> int:
         """The number of turns, up to `most`."""
-        newest = self._list_newest()
         if self.once is None:
-            return (newest.order_by() if self.counted else newest).values(self.counted or "pk")[:most].count()
-        # A turn may have several rows. Comparing them all with each other takes long, so the newest ones are counted.
+            rows = self.rows.order_by() if self.counted else self._in_order(None, newer=False)
+            return rows.values(self.counted or "pk")[:most].count()
+        # A turn may have several rows. Comparing all of them takes long, so the turns of some rows are counted.
         size = most
         while True:
-            count = newest[:size].aggregate(turns=Count(self.key, distinct=True), rows=Count("pk"))
+            count = self.rows.order_by()[:size].aggregate(turns=Count(self.key, distinct=True), rows=Count("pk"))
             if count["turns"] >= most or count["rows"] < size:
                 return min(int(count["turns"]), most)
             size *= 4
@@ -107,9 +107,6 @@ class OrderedSource:
         rows = self._in_order(position, newer).values_list("pk", self.key)[:size]
         candidates = [Candidate(pk, key) for pk, key in rows]
         return Batch(candidates, len(candidates) < size)
-
-    def _list_newest(self) -> QuerySet[Any]:
-        return self.rows.order_by(*(f"-{name}" for name in self.order))
 
     def _in_order(self, position: int | None, newer: bool) -> QuerySet[Any]:
         rows = self.rows if self.once is None else self.rows.filter(self.once)
