@@ -62,7 +62,7 @@ from convengine.engine.values import (
     takes_back,
 )
 from convengine.engine.values import Reading as ValueReading
-from convengine.engine.values.find import cut_start_lead
+from convengine.engine.values.find_moments import cut_start_lead
 from convengine.engine.values.language import Language, PhraseSet, get_language, list_languages
 from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import (

@@ -17,59 +17,83 @@ from convengine.engine.forms.asking import (
     sort_fields,
     wants_to_leave,
 )
-from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
+from convengine.engine.forms.extract import Extracted, Extraction, extract
 from convengine.engine.forms.extract.answer import is_plausible_text
 from convengine.engine.forms.extract.answer_beside import list_answers_beside
 from convengine.engine.forms.extract.candidate import VALUE
-from convengine.engine.forms.extract.day_order import is_day_field, is_of_other_event
+from convengine.engine.forms.extract.correct_moments import (
+    MOMENTS,
+    complete_moments,
+    find_held_times,
+    move_months,
+    read_date_part,
+    read_new_moment,
+    read_shift,
+)
+from convengine.engine.forms.extract.correct_numbers import (
+    CLAUSE_GAP,
+    MAX_IN_CLAUSES,
+    find_number_with_reason,
+    read_bare_number,
+    read_difference,
+    read_number,
+    read_total,
+)
+from convengine.engine.forms.extract.correct_texts import (
+    read_alike_text,
+    read_named_text,
+    read_new_names,
+    read_other_name,
+)
+from convengine.engine.forms.extract.day_order import is_day_field
+from convengine.engine.forms.extract.held_values import (
+    MAX_NAME_WORDS,
+    NOT_READ,
+    changes_values,
+    is_held,
+    is_like_held,
+    is_retyped_text,
+    measure_minutes,
+    read_counted,
+    read_held,
+)
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.reversals import find_reversal
-from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions, read_introduced_names
+from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.text.words import FILLERS, fold
 from convengine.engine.values import (
-    FieldSpec,
     Kind,
     ReadingSituation,
     blank_leading_no,
     blank_unmeant_options,
     counts_persons,
-    cut_to_other_name,
     denies,
     find_bare_number,
     find_contrasts,
     find_core,
     find_retraction,
-    find_shift,
-    find_total,
     find_values,
     has_only_fillers,
     is_bare_cardinal,
     is_correction,
     is_indifferent,
-    is_only_slip,
     is_passing_moment,
     is_shift,
     is_slip,
     keeps_value,
-    lengthens,
     read_own_words,
     read_value,
     strip_correction,
     strip_tail,
 )
-from convengine.engine.values.calendar_math import shift_moment
-from convengine.engine.values.choices import stem_words
 from convengine.engine.values.date_parts import replace_date_part, replace_weekday
-from convengine.engine.values.differences import find_difference
 from convengine.engine.values.language import get_language
 from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.own_things import keeps_own
-from convengine.engine.values.reading import NOTHING, Reason
-from convengine.engine.values.tokens import fold_text
 
 Json = Any
 #: A value of one of these kinds says which field it is for, also without words of a correction.
@@ -78,39 +102,16 @@ _TELLING = (
 )  # fmt: skip
 #: Kinds whose readers know their own values from those of other fields.
 _ANSWERED = (Kind.DURATION, Kind.MONEY, Kind.NUMBER, Kind.TIME, Kind.POSTCODE, Kind.IBAN, Kind.PATTERN)
-_NOT_READ = (Kind.TEXT, Kind.YES_NO)
-#: A number with a unit of these kinds counts nothing: "3 pm", "3 Stunden".
-_MEASURED = (Kind.TIME, Kind.DATE, Kind.DURATION)
 #: Kinds whose values answer in one clause while another one corrects.
 _ANSWERED_BESIDE = (Kind.TIME, Kind.DATE, Kind.NUMBER, Kind.DURATION, Kind.PHONE, Kind.EMAIL)
-#: Kinds that a message may change in one clause and explain in another.
-_MOMENTS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME)
-#: Which part of a stored date and time a new half is completed with.
-_HALVES = {Reason.DATE_MISSING.value: slice(0, 10), Reason.TIME_MISSING.value: slice(11, 16)}
 #: Between the clauses of a message.
 _CLAUSE_SIGN = re.compile(r"[,;:!?]\s+|\.\s+|\s[–-]\s")
-#: Between the clauses of a message, also before one that gives a reason.
-_CLAUSE_GAP = re.compile(
-    r"[,;:!?]+(?:\s+|$)|\.\s+|\.$|\s[–-]+\s|\s+(?=(?:as|because|since|cos|cause|so|but|and|weil|da|denn|also|aber|und)\s)",
-    re.IGNORECASE,
-)
-_MAX_IN_CLAUSES = 300
 #: Between two changes of one message, and how many of them are tried.
 _CHANGE_JOINT = re.compile(
     r"\s*[,;.]\s+(?:(?:and|und|also|auch)\s+)?|\s+(?:and|und)\s+(?:(?:also|auch)\s+)?", re.IGNORECASE
 )
 _MOST_JOINTS = 4
-#: Fewer words tell no reason: "thank you".
-_FEWEST_REASON_WORDS = 2
-#: "The street is Rosenstraße 12b", folded.
-_NAMED_TEXT = re.compile(
-    r"(?:(?:the|my|our|die|der|das|meine?|unsere?)\s+)?(?P<name>[^\W\d_]{3,})\s*"
-    r"(?:\s(?:is|should\s+be|must\s+be|has\s+to\s+be|needs\s+to\s+be|ist|lautet|heisst|soll|sollte|muss|müsste)\s|[:=])\s*"
-    r"(?:(?:actually|now|eigentlich|jetzt|doch|richtig)\s+)*(?:(?:hers|his|theirs|ours|ihrer|seiner|unserer)\s*,\s*)?"
-    r"(?!(?:hers|his|theirs|ours|ihrer|seiner|unserer)\W*$)(?P<value>\S.*?)(?:\s(?:sein|lauten|hei(?:ss|ß)en))?"
-)
 _SIGN = re.compile(r"[,.;:!?–]")
-_HALF_DAY, _HOUR = 12 * 60, 60
 #: Counts are hardly as large as years.
 _FIRST_YEAR = 1000
 #: Longest message that is a value and nothing else, and longest that only names a field, in characters.
@@ -118,9 +119,6 @@ _MAX_BARE = 80
 _MAX_NAMING = 60
 #: Word tables whose words name no field, also where its title has them: "Inside too".
 _SMALL_WORDS = ("fillers", "additions")
-#: Longest name in words, and how alike (0 to 100) a corrected name is to the earlier one.
-_MAX_NAME_WORDS = 4
-_MIN_LIKENESS = 70.0
 
 
 def read_correction(
@@ -140,12 +138,12 @@ def read_correction(
     """
     if not held or form.problem:
         return None
-    situation = replace(situation, held_times=_find_held_times(form, held))
+    situation = replace(situation, held_times=find_held_times(form, held))
     return (
         _read_change_beside_answer(form, text, held, situation, asked_path)
         or _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
         or _read_change(form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry)
-        or _read_introduced_names(form, text, held, situation, asked_path)
+        or read_new_names(form, text, held, situation, asked_path)
     )
 
 
@@ -164,12 +162,6 @@ def _read_change_beside_answer(
     return None
 
 
-def _find_held_times(form: Form, held: Mapping[str, Json]) -> dict[str, str]:
-    """The times (`HH:MM`) of the moments that the fields hold, by path: a change is near them."""
-    moments = ((field.path, held.get(field.path)) for field in form.leaves if field.spec.kind is Kind.DATE_TIME)
-    return {path: value[11:16] for path, value in moments if isinstance(value, str)}
-
-
 def _read_change(
     form: Form,
     text: str,
@@ -183,27 +175,27 @@ def _read_change(
     """The values that replace others, in the order of how plainly the message says so."""
     if contrast := _read_contrast(form, text, held, situation):
         return contrast
-    if named := _read_named_text(form, text, held, situation, asked_path):
+    if named := read_named_text(form, text, held, situation, asked_path):
         return named
     text = blank_unmeant_options([field.spec for field in form.leaves], text, situation, with_denials=True)
-    if shift := _read_shift(form, text, held, situation, asked_path):
+    if shift := read_shift(form, text, held, situation, asked_path):
         return shift
     if is_expected and (answer := _read_own_words(form, text, held, situation)):
         return answer
     if reversal := find_reversal(form, text, held, situation):
         return Extraction((reversal,))
-    if renamed := _read_other_name(form, text, held, situation, asked_path):
+    if renamed := read_other_name(form, text, held, situation, asked_path):
         return renamed
-    if difference := _read_difference(form, text, held, situation, asked_path):
+    if difference := read_difference(form, text, held, situation, asked_path):
         return difference
     if not asked_path and (retracted := _read_retraction(form, text, held, situation)):
         return retracted
     if asked_path and is_indifferent(text, situation):
         return None
     earlier = _list_earlier_fields(form, held, asked_path)
-    if total := _read_total(form, text, held, situation, asked_path, earlier):
+    if total := read_total(form, text, held, situation, asked_path, earlier):
         return total
-    if moment := _read_new_moment(form, text, held, situation, asked_path):
+    if moment := read_new_moment(form, text, held, situation, asked_path):
         return moment
     if not (is_expected or is_correction(text, situation) or counts_persons(text, situation)) and (
         _answers(form, text, situation, asked_path) or not _is_bare(form, text, held, situation, asked_path)
@@ -217,46 +209,44 @@ def _read_change(
         return slip
     if _answers_yes_or_no(form.field(asked_path) if asked_path else None, text, situation):
         return None  # "No, we do need one"
-    number = find_bare_number(text, situation) or _find_number_with_reason(form, text, situation)
+    number = find_bare_number(text, situation) or find_number_with_reason(form, text, situation)
     if number:
         times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
         counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
         is_cardinal = not is_retry and is_bare_cardinal(text, number, situation)
-        change = _read_bare_number(
+        change = read_bare_number(
             form, number, (0, len(text)), counted, situation, asked_path, earlier, is_cardinal=is_cardinal
         )
         # "No, 1981" is a year, unless a field counts as much.
         counts = [value for value in held.values() if isinstance(value, int | float) and value >= _FIRST_YEAR]
-        day = None if counts or asked_path else _read_date_part(form, text, held, situation)
-        return day or change or _read_date_part(form, text, held, situation)
+        day = None if counts or asked_path else read_date_part(form, text, held, situation)
+        return day or change or read_date_part(form, text, held, situation)
     asked_group = [[asked_path]] if asked_path else []
     nearest = [[field.path] for field in earlier] if asked_path else []
     preferred = [*nearest, *asked_group] if slips else [*asked_group, *nearest, list(held)]
     extraction = extract(form, text, situation=situation, preferred_paths=preferred)
     extraction = _strip_corrections(form, extraction, situation)
-    if _changes(extraction, held):
-        changed = _complete_moments(form, text, extraction, held, situation)
+    if changes_values(extraction, held):
+        changed = complete_moments(form, text, extraction, held, situation)
         return _add_answer(form, text, changed, situation, asked_path)
     plain = blank_leading_no(text, situation)
     if plain != text:
         extraction = extract(form, plain, situation=situation, preferred_paths=preferred)
-        if _changes(extraction, held) and not _chooses(form, extraction, held):
-            return _complete_moments(form, plain, extraction, held, situation)
+        if changes_values(extraction, held) and not _chooses(form, extraction, held):
+            return complete_moments(form, plain, extraction, held, situation)
     retraction = find_retraction(text, situation)
     if retraction and not denies(text[len(retraction[0]) :], situation):
         # "11. No sorry, make that Friday": the "no" takes back what was said before.
         later = " " * (len(text) - len(retraction[1])) + retraction[1]
         extraction = extract(form, later, situation=situation, preferred_paths=preferred)
-        if _changes(extraction, held) and not _chooses(form, extraction, held):
-            changed = _complete_moments(form, later, extraction, held, situation)
+        if changes_values(extraction, held) and not _chooses(form, extraction, held):
+            changed = complete_moments(form, later, extraction, held, situation)
             return _add_answer(form, text, changed, situation, asked_path)
     if orderly := _read_in_order(form, text, held, situation):
         return orderly
     whole = _read_whole_correction(form, text, held, situation, asked_path)
     return (
-        whole
-        or _read_alike_text(form, text, held, situation, asked_path)
-        or _read_date_part(form, text, held, situation)
+        whole or read_alike_text(form, text, held, situation, asked_path) or read_date_part(form, text, held, situation)
     )
 
 
@@ -268,159 +258,13 @@ def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation:
     changes: list[Extracted] = []
     for field in form.leaves:
         if field.path in held and field.spec.kind in (*_ANSWERED_BESIDE, Kind.DATE_TIME):
-            values = [_read_held(field, find_core(part, situation), held[field.path], situation) for part in parts]
+            values = [read_held(field, find_core(part, situation), held[field.path], situation) for part in parts]
             if None not in values and values[1] != held[field.path] and not form.breaks(field, values[1]):
                 changes.append(Extracted(field.path, values[1], (0, len(text)), VALUE))
     if len(changes) > 1 and find_bare_number(find_core(parts[1], situation), situation) is None:
         # "9.30am" is no count.
         changes = [change for change in changes if isinstance(change.value, str)]
     return Extraction((changes[0],)) if len(changes) == 1 else None
-
-
-def _read_date_part(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
-    """The only day that the form holds and that takes the year or month that is all of a correction: "nein, 2017"."""
-    if denies(text, situation):
-        return None  # "Not the 11th"
-    rest, local = strip_correction(text, situation).strip(" .!"), replace(situation, is_asked=True)
-    days = [field for field in form.leaves if field.spec.kind is Kind.DATE and isinstance(held.get(field.path), str)]
-    changed = {field.path: replace_date_part(field.spec, held[field.path], rest, local).value for field in days}
-    new = [(path, day) for path, day in changed.items() if day and day != held[path]]
-    if len(new) > 1 and (moved := _move_months(form, text, held, dict(new))):
-        return moved
-    return Extraction((Extracted(*new[0], (0, len(text)), VALUE),)) if len(new) == 1 else None
-
-
-def _move_months(form: Form, text: str, held: Mapping[str, Json], changes: Mapping[str, Json]) -> Extraction | None:
-    """All days that a form holds in one month, in another month: "that has to be October, not September"."""
-    old, new = ({str(values[path])[:7] for path in changes} for values in (held, changes))
-    stay = all(str(held[path])[7:] == str(day)[7:] for path, day in changes.items())
-    others = (held[field.path] for field in form.leaves if is_day_field(field) and field.path in held.keys() - changes)
-    if not stay or len(old) != 1 or len(new) != 1 or any(str(day)[:7] in old for day in others):
-        return None
-    return Extraction(tuple(Extracted(path, day, (0, len(text)), VALUE) for path, day in changes.items()))
-
-
-def _read_named_text(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
-) -> Extraction | None:
-    """The new text of a field that its title or a word of it names: "the street is Rosenstraße 12b"."""
-    reading = Reading(strip_correction(text, situation))
-    match = _NAMED_TEXT.fullmatch(reading.text.rstrip(" .!"))
-    if match is None or "?" in text:
-        return None
-    name = match["name"]
-    fields = [field for field in form.leaves if name in field.spec.words]
-    if len(fields) != 1 or fields[0].path not in held or fields[0].path == asked_path:
-        return None
-    field, words = fields[0], _strip_slip_behind(reading.quote(*match.span("value")), situation)
-    if not _is_like_held(field, words, held[field.path], situation) or form.breaks(field, words):
-        return None
-    start = text.rindex(words)
-    return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
-
-
-def _read_introduced_names(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
-) -> Extraction | None:
-    """The other names that a message introduces for fields that hold one: "her name is Ivy, so change that too"."""
-    asked_field, language = form.field(asked_path) if asked_path else None, get_language(situation.locale)
-    if "?" in text or (
-        asked_field is not None
-        and (is_name_field(asked_field.spec, language) or takes_name_of_other(asked_field.spec, language))
-    ):
-        return None
-    reading = Reading(strip_correction(text, situation))
-    others = [field for field in form.leaves if field.path in held and takes_name_of_other(field.spec, language)]
-    names = read_introduced_names(reading, others, situation, [])
-    changed = [
-        name for name in names if name.value != held[name.field.path] and not form.breaks(name.field, name.value)
-    ]
-    return (
-        Extraction(tuple(Extracted(name.field.path, name.value, (0, len(text)), VALUE) for name in changed))
-        if changed
-        else None
-    )
-
-
-def _read_other_name(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
-) -> Extraction | None:
-    """The name of "put it under Omar Khan instead" for the only name that the form holds."""
-    names = [field for field in form.leaves if is_name_field(field.spec, get_language(situation.locale))]
-    words = cut_to_other_name(text, situation)
-    if len(names) != 1 or names[0].path not in held or names[0].path == asked_path or not words:
-        return None
-    field, start = names[0], text.find(words)
-    is_new = start >= 0 and _is_retyped_text(field, words, held[field.path], situation)
-    if not is_new or form.breaks(field, words):
-        return None
-    return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
-
-
-def _strip_slip_behind(words: str, situation: ReadingSituation) -> str:
-    """The value of "DEL RR 19, typo": without a last clause that only tells of a slip."""
-    *first, last = re.split(r"\s*(?:[,;!]|\s[–-])\s+", words)
-    return words[: words.rindex(last)].rstrip(" ,;!–-") if first and is_only_slip(last, situation) else words
-
-
-def _read_new_moment(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
-) -> Extraction | None:
-    """A message that gives the missing time and another day beside it: "we'd collect it on 18 June at 5pm"."""
-    days, times = ([field for field in form.leaves if field.spec.kind is kind] for kind in (Kind.DATE, Kind.TIME))
-    if len(days) != 1 or len(times) != 1 or days[0].path not in held or times[0].path in held or "?" in text:
-        return None
-    day, time = days[0], times[0]
-    if asked_path == day.path or not isinstance(held[day.path], str):
-        return None
-    spans = find_values([day.spec, time.spec], text, situation)
-    paths = [next(iter(span.readings)) for span in spans if len(span.readings) == 1]
-    if sorted(paths) != sorted([day.path, time.path]) or len(spans) != 2:
-        return None
-    beside = text[spans[0].end : spans[1].start]
-    reading, values = Reading(text), {path: span.readings[path] for path, span in zip(paths, spans, strict=True)}
-    new = values[day.path]
-    start = spans[paths.index(day.path)].start
-    is_beside = len(beside.split()) <= 1 and not any(sign in beside for sign in ".,;")
-    if not is_beside or not new.has_value or new.value == held[day.path] or form.breaks(day, new.value):
-        return None
-    if is_of_other_event(reading, day, start) or reading.is_denied(start, start):
-        return None
-    extraction = extract(form, text, situation=situation)
-    changed = {item.field: item.value for item in extraction.extracted}
-    return extraction if changed.get(day.path) == new.value and time.path in changed else None
-
-
-def _is_like_held(field: Field, words: str, held: Json, situation: ReadingSituation) -> bool:
-    """True for a text of the same shape as the one that a field holds: a name, or words with a number."""
-    if field.spec.kind is not Kind.TEXT or field.spec.long or words == held or not is_plausible_text(words, field):
-        return False
-    if _is_retyped_text(field, words, held, situation):
-        return True
-    texts = (words, str(held))
-    is_numbered = all(any(char.isdigit() for char in text) and any(map(str.isalpha, text)) for text in texts)
-    return is_numbered and len(words.split()) <= _MAX_NAME_WORDS + 1
-
-
-def _read_total(
-    form: Form,
-    text: str,
-    held: Mapping[str, Json],
-    situation: ReadingSituation,
-    asked_path: str | None,
-    earlier: Sequence[Field],
-) -> Extraction | None:
-    """The number of "so 2" for the count that was answered last, where the asked field takes no number."""
-    asked_field, number = form.field(asked_path) if asked_path else None, find_total(text, situation)
-    last = next(iter(earlier), None)
-    if number is None or asked_field is None or last is None or last.spec.kind is not Kind.NUMBER:
-        return None
-    if asked_field.spec.kind not in (Kind.YES_NO, Kind.CHOICE, Kind.TEXT):
-        return None
-    value = read_value(last.spec, number, situation).value
-    if value is None or value == held[last.path] or form.breaks(last, value):
-        return None
-    return Extraction((Extracted(last.path, value, (0, len(text)), VALUE),))
 
 
 def _list_earlier_fields(form: Form, held: Mapping[str, Json], asked_path: str | None) -> list[Field]:
@@ -442,51 +286,27 @@ def _read_slip(
     for index, field in enumerate(earlier):
         # The last field was asked for just now, so that a bare "4" may be its time.
         own = replace(local, is_asked=index == 0)
-        read = partial(_read_held, field, held=held[field.path], situation=own)
-        value = None if field.spec.kind in _NOT_READ else read(rest)
-        value = read(core) if value is None and field.spec.kind not in _NOT_READ else value
+        read = partial(read_held, field, held=held[field.path], situation=own)
+        value = None if field.spec.kind in NOT_READ else read(rest)
+        value = read(core) if value is None and field.spec.kind not in NOT_READ else value
         if value is None and index == 0 and field.spec.kind is Kind.NUMBER:
             value = find_only_count(field.spec, rest, own).value  # "Hang on, 11 with the conservatory"
         if value is not None and not form.breaks(field, value):
             is_new = value != held[field.path]
             return Extraction((Extracted(field.path, value, (0, len(text)), VALUE),)) if is_new else None
     last = next(iter(earlier), None)
-    if last is None or rest == text or not _is_retyped_text(last, rest, held[last.path], situation):
+    if last is None or rest == text or not is_retyped_text(last, rest, held[last.path], situation):
         return None
     return None if form.breaks(last, rest) else Extraction((Extracted(last.path, rest, (0, len(text)), VALUE),))
-
-
-def _read_held(field: Field, words: str, held: Json, situation: ReadingSituation) -> Json:
-    """The value of the words for a field that holds one; of two halves of the day, the nearer one. Null for none."""
-    known = held[:10] if field.spec.kind is Kind.DATE_TIME and isinstance(held, str) else ""
-    reading = read_value(field.spec, words, replace(situation, known_part=known))
-    if reading.has_value or field.spec.kind not in (Kind.TIME, Kind.DATE_TIME):
-        return reading.value if reading.has_value else None
-    return min(reading.candidates, key=partial(_measure, held), default=None)
-
-
-def _is_retyped_text(field: Field, words: str, held: Json, situation: ReadingSituation) -> bool:
-    """True for a text that may be the last answer without its typing error."""
-    from rapidfuzz import fuzz
-
-    if field.spec.kind is not Kind.TEXT or words == held or len(words.split()) > _MAX_NAME_WORDS + 1:
-        return False
-    is_alike = fuzz.ratio(fold(words), fold(str(held))) >= _MIN_LIKENESS
-    if is_name_field(field.spec, get_language(situation.locale)):
-        # "No wait, Rosa", not "sorry, one moment".
-        is_written_as_name = words[:1].isupper() and words.rsplit(maxsplit=1)[-1][0].isupper()
-        is_name = is_plausible_text(words, field) and words.replace(" ", "").replace("-", "").isalpha()
-        return is_name and (is_alike or is_written_as_name)
-    return is_alike
 
 
 def find_possible_fields(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> list[str]:
     """The fields that may get the only value of a message, where nothing says which: "make it 5 July", "make it 3"."""
     if possible := _list_possible_values(form, text, held, situation):
         return list(possible)
-    number = find_bare_number(text, situation) or _find_number_with_reason(form, text, situation)
+    number = find_bare_number(text, situation) or find_number_with_reason(form, text, situation)
     fields = [field for field in form.leaves if number and field.path in held]
-    values = {field.path: _read_number(field, number or "", held[field.path], situation) for field in fields}
+    values = {field.path: read_number(field, number or "", held[field.path], situation) for field in fields}
     return [path for path, value in values.items() if value is not None and value != held[path]]
 
 
@@ -540,12 +360,12 @@ def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: R
                 if (
                     value is None
                     and field.spec.kind is Kind.NUMBER
-                    and _is_held(field, old, held[field.path], situation)
+                    and is_held(field, old, held[field.path], situation)
                 ):
                     value = find_lone_number(field.spec, new, situation).value  # "It's going to be 5 people, not 4"
                 if value is not None and value != held[field.path] and not form.breaks(field, value):
                     changes[field.path] = value
-    if len(changes) > 1 and (moved := _move_months(form, text, held, changes)):
+    if len(changes) > 1 and (moved := move_months(form, text, held, changes)):
         return moved
     # "Not 2 but 3" may be a day of the month, and hardly is one.
     counts = [path for path in changes if (counted := form.field(path)) and counted.spec.kind is Kind.NUMBER]
@@ -568,7 +388,7 @@ def _read_two_changes(
 
     Null unless both are read, for different fields.
     """
-    for joint in islice(_CHANGE_JOINT.finditer(text[:_MAX_IN_CLAUSES]), _MOST_JOINTS):
+    for joint in islice(_CHANGE_JOINT.finditer(text[:MAX_IN_CLAUSES]), _MOST_JOINTS):
         parts = text[: joint.start()], text[joint.end() :]
         contrasts = [_read_contrast(form, part, held, situation) for part in parts]
         if not (is_expected or any(contrasts)):
@@ -604,7 +424,7 @@ def _replace_value(field: Field, held: Json, old: str, new: str, situation: Read
             new_words = new_words[1:]  # "She's called Ivy, not Theo"
         words, old_words, new = str(held).split(), old.split(), " ".join(new_words)
         is_name = is_name_field(field.spec, language) or takes_name_of_other(field.spec, language)
-        if not is_name or not new_words or len(new_words) > _MAX_NAME_WORDS:
+        if not is_name or not new_words or len(new_words) > MAX_NAME_WORDS:
             return None
         if fold(old) == fold(str(held)):
             return new
@@ -621,11 +441,11 @@ def _replace_value(field: Field, held: Json, old: str, new: str, situation: Read
             return replace_date_part(field.spec, held, new, local).value  # "March, not May"
         if day := replace_weekday(field.spec, held, old, new, local).value:
             return day  # "The Sunday, not the Saturday"
-    if not _is_held(field, old, held, situation):
+    if not is_held(field, old, held, situation):
         return None
-    value = _read_counted(field, new, old, situation)
+    value = read_counted(field, new, old, situation)
     if value is None and field.spec.kind is Kind.TIME:
-        return min(read_value(field.spec, new, situation).candidates, key=partial(_measure, held), default=None)
+        return min(read_value(field.spec, new, situation).candidates, key=partial(measure_minutes, held), default=None)
     return value
 
 
@@ -637,117 +457,6 @@ def _answers_yes_or_no(asked_field: Field | None, text: str, situation: ReadingS
     return read_value(spec, text, situation).value is True or keeps_own(spec, text, situation)
 
 
-def _read_bare_number(
-    form: Form,
-    number: str,
-    span: tuple[int, int],
-    held: Mapping[str, Json],
-    situation: ReadingSituation,
-    asked_path: str | None,
-    earlier: Sequence[Field],
-    *,
-    is_cardinal: bool = False,
-) -> Extraction | None:
-    """The number of "make it 11" for the only field that takes it: of a time and a count, for the time if it is nearer.
-
-    Else for the field that was answered last, `earlier`. Nothing if the asked field takes it. `is_cardinal`: it is no
-    day of the month, and so for the only count if that was answered just before the day that is asked for.
-    """
-    asked_field = form.field(asked_path) if asked_path else None
-    counts = [field for field in form.leaves if field.spec.kind is Kind.NUMBER]
-    recounts = is_cardinal and asked_field is not None and asked_field.spec.kind is Kind.DATE and earlier[:1] == counts
-    if asked_field is not None and asked_field.spec.kind is not Kind.TEXT and not recounts:
-        answer = read_value(asked_field.spec, number, situation)
-        if answer.has_value or answer.candidates:
-            return None
-    changes: list[tuple[float, Extracted]] = []
-    for field in counts if recounts else form.leaves:
-        value = _read_number(field, number, held[field.path], situation) if field.path in held else None
-        if value is None or value == held[field.path] or form.breaks(field, value):
-            continue
-        is_time = field.spec.kind in (Kind.TIME, Kind.DATE_TIME)
-        distance = _measure(held[field.path], value) / _HOUR if is_time else abs(value - held[field.path])
-        changes.append((distance, Extracted(field.path, value, span, VALUE)))
-    times = [change for change in changes if isinstance(change[1].value, str)]
-    if len(changes) > 1 and (len(times) != 1 or min(changes, key=lambda change: change[0]) is not times[0]):
-        last = earlier[0].path if asked_path and earlier else ""
-        return next((Extraction((change,)) for _, change in changes if change.field == last), None)
-    return Extraction(((times or changes)[0][1],)) if changes else None
-
-
-def _find_number_with_reason(form: Form, text: str, situation: ReadingSituation) -> str | None:
-    """The number of "you know what, make it 80, she's turning 80": one clause corrects, those behind it tell why.
-
-    Null if the others correct, ask, deny, or may be a value themselves. Another number there counts something else.
-    """
-    clauses = [clause for clause in _CLAUSE_GAP.split(text[:_MAX_IN_CLAUSES]) if clause.strip()]
-    while len(clauses) > 1 and is_courtesy(clauses[0]):
-        clauses = clauses[1:]
-    first = clauses[0] if clauses else ""
-    number = find_bare_number(first, situation) if is_correction(first, situation) else None
-    if number is None or "?" in text or has_leaving_clause(text):
-        return None
-    reason = text[text.index(first) + len(first) :]
-    words = [token.text for token in get_language(situation.locale).read_tokens(reason).tokens]
-    if is_courtesy(reason) or (len(words) < _FEWEST_REASON_WORDS and number not in words):
-        return None
-    if _counts_other(words, number, situation) or is_correction(reason, situation) or denies(reason, situation):
-        return None
-    plain = " ".join(word for word in words if word != number)
-    is_value = find_values(list_specs(form, form.leaves), plain, situation) or find_bare_number(plain, situation)
-    return None if is_value else number
-
-
-def _counts_other(words: Sequence[str], number: str, situation: ReadingSituation) -> bool:
-    """True when a word is another number and no noun follows it: "make it 3, or 4"."""
-    language = get_language(situation.locale)
-    for index, word in enumerate(words):
-        if word != number and (word.isdigit() or language.number_words.get(word, 1) != 1):
-            noun = words[index + 1] if index + 1 < len(words) else ""
-            if not noun.isalpha() or has_only_fillers([noun], situation):
-                return True
-    return False
-
-
-def _read_number(field: Field, number: str, held: Json, situation: ReadingSituation) -> Json:
-    """The value of a bare number for a field that holds another one; null if it takes none."""
-    if field.spec.kind in (Kind.NUMBER, Kind.MONEY):
-        return read_value(field.spec, number, situation).value
-    if field.spec.kind not in (Kind.TIME, Kind.DATE_TIME) or not isinstance(held, str):
-        return None
-    return _read_held(field, number, held, situation)
-
-
-def _read_shift(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
-) -> Extraction | None:
-    """The moments that are "an hour later" than those of the fields that the message names, else of the only one."""
-    fields = [field for field in form.leaves if field.path in held and field.spec.kind in _MOMENTS]
-    named, names = _find_named_moments(fields, text, situation)
-    parts = find_shift(text, situation, names)
-    asked_field = form.field(asked_path) if asked_path else None
-    if parts is None:
-        return None
-    kind = Kind.TIME if set(parts) <= {"hour", "minute"} else Kind.DATE
-    if lengthens(text, situation):
-        named = _find_end(form, held, asked_field) if kind is Kind.DATE else []
-        fields = []
-    if not named and asked_field is not None and asked_field.spec.kind in (kind, Kind.DATE_TIME, Kind.DURATION):
-        return None
-    fields = [field for field in named or fields if field.spec.kind in (kind, Kind.DATE_TIME)]
-    if not fields or (not named and len(fields) > 1):
-        return None
-    extracted, rejected = [], []
-    for field in fields:
-        value = shift_moment(str(held[field.path]), parts)
-        reading = read_value(field.spec, value, replace(situation, earlier_days={})) if value else NOTHING
-        if reading.has_value:
-            extracted.append(Extracted(field.path, reading.value, (0, len(text)), VALUE))
-        elif reading.reason:
-            rejected.append(Rejected(field.path, text, reading.reason.value, reading.data))
-    return Extraction(tuple(extracted), tuple(rejected)) if extracted or rejected else None
-
-
 def _read_own_words(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
     """The other answer to the only question whose own words a message has: "please don't store them"."""
     fields = [field for field in form.leaves if field.path in held and field.spec.kind is Kind.YES_NO]
@@ -756,93 +465,6 @@ def _read_own_words(form: Form, text: str, held: Mapping[str, Json], situation: 
     if len(changed) != 1 or len(text.split()) == 1:
         return None
     return Extraction(tuple(Extracted(path, value, (0, len(text)), VALUE) for path, value in changed.items()))
-
-
-def _find_end(form: Form, held: Mapping[str, Json], asked_field: Field | None) -> list[Field]:
-    """The later one of the only two days, which "one day longer" moves, unless the form asks how long."""
-    days = [field for field in form.leaves if field.path in held and field.spec.kind is Kind.DATE]
-    lengths = [field for field in form.leaves if field.spec.kind is Kind.DURATION]
-    if len(days) != 2 or lengths or (asked_field is not None and asked_field.spec.kind is Kind.NUMBER):
-        return []
-    return [max(days, key=lambda field: str(held[field.path]))]
-
-
-def _find_named_moments(
-    fields: Sequence[Field], text: str, situation: ReadingSituation
-) -> tuple[list[Field], frozenset[str]]:
-    """The fields that the words of their titles name, else those of their questions, and the words that do so.
-
-    "Wir reisen einen Tag später ab" names "Abreise", and "everything" names all.
-    """
-    language = get_language(situation.locale)
-    words = [token.text for token in language.read_tokens(text).tokens]
-    ends = words[-1:] if language.words.get("joins_words") else []
-    stems = {word: set(stem_words(word, language)) for word in words}
-    stems |= {f"{end} {word}": set(stem_words(end + word, language)) for end in ends for word in words[:-1]}
-    if any(language.is_in("all_of_them", word) for word in words):
-        return list(fields), frozenset(word for word in words if language.is_in("all_of_them", word))
-    for is_title in (True, False):
-        own = {
-            field.path: {
-                stem
-                for word in (field.spec.words if is_title else field.spec.question)
-                if not language.is_in("fillers", word)
-                for stem in stem_words(fold_text(word), language)
-            }
-            for field in fields
-        }
-        telling = {
-            field.path: own[field.path].difference(*(own[other.path] for other in fields if other is not field))
-            for field in fields
-        }
-        named = [field for field in fields if any(telling[field.path] & item for item in stems.values())]
-        if named:
-            everything = set().union(*own.values())
-            names = {part for word, item in stems.items() if item & everything for part in word.split()}
-            return named, frozenset(names)
-    return [], frozenset()
-
-
-def _read_difference(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
-) -> Extraction | None:
-    """The number that is "one more" than that of the count that is named, or of the only one that the form holds."""
-    counts = [
-        field for field in form.leaves if field.spec.kind is Kind.NUMBER and isinstance(held.get(field.path), int)
-    ]
-    matches = [(field, item) for field in counts if (item := find_difference(field.spec, text, situation))]
-    asked_field = form.field(asked_path) if asked_path else None
-    asks_number = asked_field is not None and asked_field.spec.kind is Kind.NUMBER
-    if len(matches) != 1 or (not matches[0][1][1] and (asks_number or len(counts) > 1)):
-        return None
-    field, (difference, _) = matches[0]
-    value = read_value(field.spec, str(held[field.path] + difference), situation)
-    if value.has_value and not form.breaks(field, value.value):
-        return Extraction((Extracted(field.path, value.value, (0, len(text)), VALUE),))
-    return Extraction(rejected=(Rejected(field.path, text, value.reason.value, value.data),)) if value.reason else None
-
-
-def _read_alike_text(
-    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
-) -> Extraction | None:
-    """The text of "I meant John Smith" or "I mean 12 Elm Road", if it is like that of only one field."""
-    rest = strip_tail(strip_correction(text, situation).strip(" .!"), situation)
-    asked_field = form.field(asked_path) if asked_path else None
-    if rest == text or (asked_field is not None and asked_field.spec.kind is Kind.TEXT):
-        return None
-    fields = [field for field in form.leaves if field.path in held and _is_alike(field, rest, held[field.path])]
-    if len(fields) != 1 or not is_plausible_text(rest, fields[0]) or form.breaks(fields[0], rest):
-        return None
-    start = text.index(rest)
-    return Extraction((Extracted(fields[0].path, rest, (start, start + len(rest)), VALUE),))
-
-
-def _is_alike(field: Field, words: str, held: Json) -> bool:
-    """True for words that may be the text of a field without its error."""
-    from rapidfuzz import fuzz
-
-    is_text = field.spec.kind is Kind.TEXT and not field.spec.long and 0 < len(words.split()) <= _MAX_NAME_WORDS + 1
-    return is_text and words != held and fuzz.ratio(fold(words), fold(str(held))) >= _MIN_LIKENESS
 
 
 def find_fields_to_ask_again(
@@ -900,7 +522,7 @@ def read_named_field(
         if field.spec.kind is Kind.TEXT:
             words = strip_tail(cut_spelling(words, get_language(situation.locale)).strip(" .!"), situation)
             is_new = takes_any_text and _may_be_new_text(field, words, held.get(field.path), situation)
-            is_new = is_new or _is_like_held(field, words, held.get(field.path), situation)
+            is_new = is_new or is_like_held(field, words, held.get(field.path), situation)
             if is_new and not form.breaks(field, words):
                 return Extraction((Extracted(field.path, words, (start, len(text)), VALUE),))
             continue
@@ -913,7 +535,7 @@ def read_named_field(
 def _may_be_new_text(field: Field, words: str, held: Json, situation: ReadingSituation) -> bool:
     """True for a short text that neither tells nor asks anything."""
     language = get_language(situation.locale)
-    is_short = any(map(str.isalnum, words)) and len(words.split()) <= _MAX_NAME_WORDS + 1 and words != held
+    is_short = any(map(str.isalnum, words)) and len(words.split()) <= MAX_NAME_WORDS + 1 and words != held
     tells = is_correction(words, situation) or has_sentence_word(words, language) or denies(words, situation)
     return is_short and not (tells or "?" in words or is_courtesy(words)) and is_plausible_text(words, field)
 
@@ -942,7 +564,7 @@ def _add_answer(
     touched = {item.field for item in extraction.extracted} | {item.field for item in extraction.rejected}
     if field is None or field.path in touched or field.spec.kind not in _ANSWERED_BESIDE or "?" in text:
         return extraction
-    clauses = [clause.strip(" .") for clause in _CLAUSE_GAP.split(text) if any(map(str.isalnum, clause))]
+    clauses = [clause.strip(" .") for clause in CLAUSE_GAP.split(text) if any(map(str.isalnum, clause))]
     readings = (read_value(field.spec, clause, situation) for clause in clauses if not denies(clause, situation))
     values = {reading.value for reading in readings if reading.has_value}
     if len(values) != 1 or form.breaks(field, value := values.pop()):
@@ -959,13 +581,13 @@ def _read_moment_in_clause(
     The other clauses must tell something, and answer nothing.
     """
     asked_field = form.field(asked_path) if asked_path else None
-    if (asked_field is not None and asked_field.spec.kind in _MOMENTS) or has_leaving_clause(text):
+    if (asked_field is not None and asked_field.spec.kind in MOMENTS) or has_leaving_clause(text):
         return None
     languages = [get_language(locale) for locale in (situation.locale, situation.fallback_locale) if locale]
     is_text = asked_field is not None and asked_field.spec.kind is Kind.TEXT
     is_note = is_text and not any(is_name_field(asked_field.spec, language) for language in languages if asked_field)
-    clauses = [clause for clause in _CLAUSE_GAP.split(text[:_MAX_IN_CLAUSES]) if any(map(str.isalnum, clause))]
-    bare = [clause for clause in clauses if _is_bare(form, clause, held, situation, asked_path, _MOMENTS)]
+    clauses = [clause for clause in CLAUSE_GAP.split(text[:MAX_IN_CLAUSES]) if any(map(str.isalnum, clause))]
+    bare = [clause for clause in clauses if _is_bare(form, clause, held, situation, asked_path, MOMENTS)]
     others = [clause for clause in clauses if clause not in bare]
     tell = (any(has_sentence_word(clause, language) for language in languages) for clause in others)
     if (is_note and "?" not in text) or len(bare) != 1 or not any(tell) or is_shift(bare[0], situation):
@@ -977,68 +599,13 @@ def _read_moment_in_clause(
     rest = extract(form, text, asked_paths=asked_paths, missing=missing, situation=situation)
     extraction = extract(form, bare[0], situation=situation, preferred_paths=[list(held)])
     changed = {item.field for item in extraction.extracted} | {item.field for item in extraction.rejected}
-    if not changed or not changed <= {field.path for field in form.leaves if field.spec.kind in _MOMENTS}:
+    if not changed or not changed <= {field.path for field in form.leaves if field.spec.kind in MOMENTS}:
         return None
     own = tuple(item for item in rest.extracted if item.field not in changed and item.field not in held)
-    if not _changes(extraction, held):
+    if not changes_values(extraction, held):
         return None
-    moments = _complete_moments(form, bare[0], extraction, held, situation)
+    moments = complete_moments(form, bare[0], extraction, held, situation)
     return replace(moments, extracted=(*moments.extracted, *own))
-
-
-def _complete_moments(
-    form: Form, text: str, extraction: Extraction, held: Mapping[str, Json], situation: ReadingSituation
-) -> Extraction:
-    """The extraction with the other half of a date and time from the value that it changes: "make it 8pm".
-
-    Of two halves of the day, the nearer one to the earlier time is meant: after 20:00, "7:30" is 19:30.
-    """
-    extracted, rejected = list(extraction.extracted), []
-    for refused in extraction.rejected:
-        field, value = form.field(refused.field), held.get(refused.field)
-        if field is None or not isinstance(value, str) or field.spec.kind not in (Kind.TIME, Kind.DATE_TIME):
-            rejected.append(refused)
-            continue
-        known = value[_HALVES[refused.reason]] if refused.reason in _HALVES else ""
-        spans = find_values([field.spec], text, replace(situation, known_part=known))
-        readings = [reading for span in spans for reading in span.readings.values()]
-        values = [readings[0].value] if len(readings) == 1 and readings[0].has_value else []
-        values = values or (sorted(readings[0].candidates, key=partial(_measure, value)) if len(readings) == 1 else [])
-        if values and not form.breaks(field, values[0]) and _measure(value, values[0]) < _HALF_DAY:
-            extracted.append(Extracted(refused.field, values[0], (spans[0].start, spans[-1].end), VALUE))
-        else:
-            rejected.append(refused)
-    return Extraction(tuple(extracted), tuple(rejected))
-
-
-def _measure(held: str, value: str) -> int:
-    """The minutes between the times of day of two values."""
-    times = [text[11:16] if "T" in text else text[:5] for text in (held, value)]
-    first, second = (int(time[:2]) * 60 + int(time[3:5]) for time in times)
-    return abs(first - second)
-
-
-def _is_held(field: Field, old: str, held: Json, situation: ReadingSituation) -> bool:
-    """True when the words are the value that the field holds."""
-    if field.spec.kind in _NOT_READ:
-        return False
-    if _read_counted(field, old, old, situation) == held:
-        return True
-    return held in read_value(field.spec, old, replace(situation, held_days={}, earlier_days={})).candidates
-
-
-def _read_counted(field: Field, words: str, others: str, situation: ReadingSituation) -> Json:
-    """The value of the words; of a number, also before a noun that only the other value or nothing may contradict."""
-    value = read_value(field.spec, words, situation)
-    if value.has_value or field.spec.kind is not Kind.NUMBER:
-        return value.value if value.has_value else None
-    number, _, noun = words.partition(" ")
-    others_noun = others.partition(" ")[2]
-    if not noun or " " in noun or (others_noun and others_noun.casefold() != noun.casefold()):
-        return None
-    if any(read_value(FieldSpec(field.path, kind), words, situation).has_value for kind in _MEASURED):
-        return None
-    return read_value(field.spec, number, situation).value
 
 
 def _read_whole_correction(
@@ -1050,7 +617,7 @@ def _read_whole_correction(
         rest = find_core(text, situation)
     if not rest or rest == text or denies(_SIGN.split(text[: text.index(rest)])[-1], situation):
         return None  # "No thanks, not on Friday" names no day.
-    unread = _NOT_READ if blank_leading_no(text, situation) == text else (*_NOT_READ, Kind.CHOICE)
+    unread = NOT_READ if blank_leading_no(text, situation) == text else (*NOT_READ, Kind.CHOICE)
     local = replace(situation, is_asked=False)
     readings = {
         field: reading
@@ -1069,15 +636,8 @@ def _read_whole_correction(
 
 def _reads_any(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> bool:
     """True when the whole text is a value of a field that holds one."""
-    fields = (field for field in form.leaves if field.path in held and field.spec.kind not in _NOT_READ)
+    fields = (field for field in form.leaves if field.path in held and field.spec.kind not in NOT_READ)
     return any(read_value(field.spec, text, replace(situation, is_asked=False)).has_value for field in fields)
-
-
-def _changes(extraction: Extraction, held: Mapping[str, Json]) -> bool:
-    """True when a field gets another value, or one that is refused."""
-    if any(refused.field in held for refused in extraction.rejected):
-        return True
-    return any(item.field in held and item.value != held[item.field] for item in extraction.extracted)
 
 
 def _chooses(form: Form, extraction: Extraction, held: Mapping[str, Json]) -> bool:
