@@ -24,7 +24,7 @@ BATCH = 500
 #: A number may be stored after a higher one: this many below the highest indexed one are searched as well.
 OVERLAP = 500
 #: Maximum hits of one look to sort, and turns of the first look.
-_MOST, _SPAN = 2_000, 4_096
+_MOST, _SPAN = 2_000, 256
 _INSERT = """INSERT INTO ce_turn_text (history_id, words)
 SELECT id, array_to_tsvector(string_to_array(text, ' ')) FROM unnest(%s::bigint[], %s::text[]) AS turn(id, text)
 ON CONFLICT DO NOTHING"""
