@@ -18,6 +18,7 @@ from convengine.engine.forms.asking import (
 )
 from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.day_order import find_earlier_days, is_day_field
+from convengine.engine.forms.extract.only_part import read_only_part
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.sentence_values import read_name_alone
 from convengine.engine.forms.form import Form, is_meaningful
@@ -222,6 +223,9 @@ def _list_phrases(session: Session, turn: Turn) -> list[str]:
 def extract_values(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Extraction:
     """Read with the engine's own reader and write the event."""
     extraction = extract_fields(session, turn, form, asked_fields)
+    asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
+    if asked_field and extraction == Extraction() and not (session.digression or session.intent_source):
+        extraction = read_only_part(asked_field, session.user_text or "", describe_situation(session, turn, form))
     if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
         # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).
         extraction = Extraction(rejected=extraction.rejected)

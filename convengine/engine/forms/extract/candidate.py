@@ -10,7 +10,7 @@ from convengine.engine.forms.form import Field
 Json = Any
 
 #: The confidence of each kind of reading. A higher one overrides others of the same field.
-X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, VALUE, FORMER, UNIT, NUMBER, ANSWER = (
+X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, VALUE, FORMER, UNIT, NUMBER, ANSWER, PART = (
     "x-extract",
     "label",
     "direction",
@@ -23,6 +23,7 @@ X_EXTRACT, LABEL, DIRECTION, FORMAT, ENUM, SYNONYM, PATTERN, VALUE, FORMER, UNIT
     "unit",
     "number",
     "answer",
+    "part",
 )
 SURENESS = {
     X_EXTRACT: 4,
@@ -37,6 +38,7 @@ SURENESS = {
     UNIT: 2,
     NUMBER: 1,
     ANSWER: 0,
+    PART: 0,
 }
 
 

@@ -3,7 +3,9 @@
 Source: pipeline-2 5.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from convengine.engine.forms.asking import (
@@ -13,11 +15,13 @@ from convengine.engine.forms.asking import (
     is_question,
     skips_field,
 )
-from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.extract.only_part import refuses_value
+from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.leaving import wants_next
 from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.read_message import (
     AskedFields,
+    describe_situation,
     extract_fields,
     extract_values,
     find_asked_fields,
@@ -225,7 +229,7 @@ def _read_message(
         return _MessageReading(session, fields, refused)
     if asked_fields.is_question and wants_next(session, turn) and _awaits_value(form, asked_fields):
         return _MessageReading(session, fields, refused)
-    if skipped := _find_skipped_field(session, form, asked_fields):
+    if skipped := _find_skipped_field(session, form, asked_fields, skips_field):
         # The null says that the question was answered.
         return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
     extractor = "DETERMINISTIC" if known or session.digression else find_extractor(session, turn)
@@ -243,6 +247,11 @@ def _read_message(
         refused = {path: refusal for path, refusal in refused.items() if path not in fields}
         text = shorten_line(session.user_text, _REFUSED_CHARS)
         refused |= {path: RefusedValue(path, text, reason) for path, reason in answer.invalid.items()}
+    if not (fields or refused or session.digression or session.intent_source):
+        situation = describe_situation(session, turn, form)
+        refuses = partial(refuses_value, situation=situation)
+        if skipped := _find_skipped_field(session, form, asked_fields, refuses):
+            return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
     return _MessageReading(session, fields, refused)
 
 
@@ -260,12 +269,14 @@ def _awaits_value(form: Form, asked_fields: AskedFields) -> bool:
     return any((field := form.field(path)) and field.required for path in asked_fields.paths)
 
 
-def _find_skipped_field(session: Session, form: Form, asked_fields: AskedFields) -> str | None:
-    """The optional field that the user does not want to fill: "skip", "none", "no e-mail"."""
+def _find_skipped_field(
+    session: Session, form: Form, asked_fields: AskedFields, skips: Callable[[str | None, Field], bool]
+) -> str | None:
+    """The optional field that the user does not want to fill, by what `skips` reads: "skip", "none", "no e-mail"."""
     if not asked_fields.is_question:
         return None
     fields = (form.field(path) for path in asked_fields.paths)
-    skipped = [field.path for field in fields if field and skips_field(session.user_text, field)]
+    skipped = [field.path for field in fields if field and skips(session.user_text, field)]
     unanswered = form.status(session.context).unanswered if skipped else ()
     return next((path for path in skipped if path in unanswered), None)
 

@@ -1,0 +1,163 @@
+"""The only part of an answer that can be the asked value, when nobody understood the answer as a whole (R109).
+
+Other readers know the words around a value. This one knows what must not be there: a question, a doubt, a condition, a
+denial. It reads only while a form collects: the summary shows its values before anything is done with them.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from convengine.engine.forms.asking import asks_for_person, asks_to_wait, find_questions, is_phrase, knows_no_value
+from convengine.engine.forms.extract import Extracted, Extraction, Rejected
+from convengine.engine.forms.extract.candidate import PART
+from convengine.engine.forms.form import Field
+from convengine.engine.values import Kind, ReadingSituation, read_value
+from convengine.engine.values.language import Language, PhraseSet, get_language
+from convengine.engine.values.names import is_name_field
+from convengine.engine.values.read import list_situations
+from convengine.engine.values.reading import Reading, Reason
+from convengine.engine.values.tokens import fold_text
+
+_MOMENTS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
+#: Longer answers tell a story.
+_MAX_WORDS = 16
+#: Longest value of these kinds, in words, and longest name.
+_MAX_VALUE = 8
+_MIN_NAME, _MAX_NAME = 2, 4
+_CLAUSE = re.compile(r"[,;!–…]+\s*|(?<!\d)\.+(?=\s|$)|\.(?=\s+[^\W\d])|\s-\s|\n+")
+#: Tables of words that say nothing beside a number, and of words that are part of no name.
+_BESIDE_NUMBERS = ("fillers", "interjections", "sentence_words", "beside_lone_numbers")
+_NO_NAMES = (
+    "fillers", "interjections", "wish_words", "sentence_words", "naming_verbs", "introductions",
+    "introductions_of_others", "after_name", "before_name", "before_text", "others", "relations", "no_name_words",
+    "denials",
+)  # fmt: skip
+#: Words in an answer that take its values back or leave them open.
+_OPEN = ("doubts", "conditions", "waits")
+
+
+def read_only_part(field: Field, text: str, situation: ReadingSituation) -> Extraction:
+    """The value of the asked field, or why the only one in the answer is refused; nothing if several are possible."""
+    if find_questions(text) or "?" in text or _leaves_open(text, field, situation):
+        return Extraction()
+    if field.spec.kind in _MOMENTS:
+        return _read_moment(field, text, situation)
+    if field.spec.kind is Kind.TEXT and is_name_field(field.spec, get_language(situation.locale)):
+        return _read_name(field, text, situation)
+    return Extraction()
+
+
+def refuses_value(text: str | None, field: Field, situation: ReadingSituation) -> bool:
+    """True for an answer that denies and gives nothing, which leaves an optional field empty: "I'd rather not say"."""
+    text = text or ""
+    if field.spec.kind in (Kind.YES_NO, Kind.CHOICE) or find_questions(text) or any(char in "?@" for char in text):
+        return False
+    if any(map(str.isdigit, text)) or _leaves_open(text, field, situation):
+        return False
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        words = [token.text for token in language.read_tokens(text).tokens]
+        if any(language.is_in(table, word) for word in words for table in ("denials", "leading_no")):
+            return True
+    return False
+
+
+def _leaves_open(text: str, field: Field, situation: ReadingSituation) -> bool:
+    """True for a doubt, a condition, a wish to wait or to speak to a person, thanks, and for a long answer."""
+    if is_phrase(text, "greetings", "thanks", "leave") or asks_to_wait(text) or asks_for_person(text):
+        return True
+    if knows_no_value(text, field):
+        return True
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        tokens, open_words = language.read_tokens(text), _get_open_words(language)
+        if len(tokens.tokens) > _MAX_WORDS:
+            return True
+        if any(open_words.match_start(tokens.text, offset) for offset in tokens.offsets):
+            return True
+    return False
+
+
+@lru_cache(maxsize=16)
+def _get_open_words(language: Language) -> PhraseSet:
+    phrases = [phrase for table in _OPEN for phrase in language.words["yes_no"][table]]
+    return PhraseSet([*phrases, *language.words["alternatives"]])
+
+
+def _read_moment(field: Field, text: str, situation: ReadingSituation) -> Extraction:
+    readings = [
+        reading for clause in _list_clauses(text, situation) for reading in _read_longest(field, clause, situation)
+    ]
+    values = {str(reading.value): reading for _, reading in readings if reading.has_value}
+    if len(values) == 1:
+        [reading] = values.values()
+        return Extraction((Extracted(field.path, reading.value, (0, len(text)), PART),))
+    refused = [item for item in readings if not item[1].has_value]
+    if values or len(refused) != 1:
+        return Extraction()
+    [(words, reading)] = refused
+    return Extraction(rejected=(Rejected(field.path, words, Reason.OUT_OF_BOUNDS.value, reading.data),))
+
+
+def _list_clauses(text: str, situation: ReadingSituation) -> Iterator[str]:
+    """The clauses that deny nothing: the last one of "not this week. Wednesday next week"."""
+    languages = [get_language(local.locale) for local in list_situations(situation)]
+    for clause in filter(str.strip, _CLAUSE.split(text)):
+        if not any(
+            language.is_in("denials", token.text)
+            for language in languages
+            for token in language.read_tokens(clause).tokens
+        ):
+            yield clause
+
+
+def _read_longest(field: Field, clause: str, situation: ReadingSituation) -> list[tuple[str, Reading]]:
+    """The longest part of a clause that is a value or a refused one, with its reading; a bare number is none."""
+    language = get_language(situation.locale)
+    words = clause.split()
+    for size in range(min(len(words), _MAX_VALUE), 0, -1):
+        parts = []
+        for start in range(len(words) - size + 1):
+            part = " ".join(words[start : start + size])
+            if _is_bare_number(part, language):
+                continue
+            if start and fold_text(words[start - 1]) in language.calendar["limits_in_clause"]:
+                continue  # "I'm only in after 6 pm"
+            reading = read_value(field.spec, part, situation)
+            if reading.has_value or reading.reason is Reason.OUT_OF_BOUNDS:
+                parts.append((part, reading))
+        if parts:
+            return parts
+    return []
+
+
+def _is_bare_number(part: str, language: Language) -> bool:
+    """True for "are 5": a number and small words, which may count anything."""
+    tokens = language.read_tokens(part)
+    small = _list_words(language, _BESIDE_NUMBERS)
+    return all(
+        token.text.isdigit() or token.text in language.number_words or token.text in small for token in tokens.tokens
+    )
+
+
+def _read_name(field: Field, text: str, situation: ReadingSituation) -> Extraction:
+    """The only words with capital letters between words that are part of no name: "Gerda Nolte heißt sie"."""
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        small = _list_words(language, _NO_NAMES)
+        runs: list[list[str]] = [[]]
+        for word in re.findall(r"[\w'’-]+|[^\w\s]", text):
+            if not word[0].isalpha() or fold_text(word) in small:
+                runs.append([])
+            else:
+                runs[-1].append(word)
+        names = [run for run in runs if run]
+        if len(names) == 1 and _MIN_NAME <= len(names[0]) <= _MAX_NAME and all(word[0].isupper() for word in names[0]):
+            return Extraction((Extracted(field.path, " ".join(names[0]), (0, len(text)), PART),))
+    return Extraction()
+
+
+@lru_cache(maxsize=32)
+def _list_words(language: Language, tables: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(fold_text(part) for table in tables for phrase in language.words[table] for part in phrase.split())
