@@ -8,7 +8,8 @@ from typing import Any
 from convengine.engine.values.calendar_math import add_units, add_units_to_time
 
 Json = Any
-_RELATIVE = re.compile(r"(today|now)(?:\s*([+-])\s*(\d{1,5})\s*(d|w|m|y|h|min))?", re.IGNORECASE)
+_RELATIVE = re.compile(r"(today|tomorrow|yesterday|now)(?:\s*([+-])\s*(\d{1,5})\s*(d|w|m|y|h|min))?", re.IGNORECASE)
+_DAYS = {"tomorrow": 1, "yesterday": -1}
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _UNITS = {"d": "day", "w": "week", "m": "month", "y": "year", "h": "hour", "min": "minute"}
 
@@ -65,6 +66,7 @@ def read_time_bound(bound: Json) -> int | None:
 
 
 def _shift(moment: datetime, match: re.Match[str]) -> datetime:
+    moment += timedelta(days=_DAYS.get(match[1].lower(), 0))
     if match[2] is None:
         return moment
     number = int(match[3]) * (-1 if match[2] == "-" else 1)

@@ -211,20 +211,31 @@ def keeps_value(text: str, situation: ReadingSituation) -> bool:
     )
 
 
-def find_shift(text: str, situation: ReadingSituation, names: Collection[str] = ()) -> Parts | None:
-    """The duration of "an hour later" and nothing else, negative for "earlier"; null for other texts.
-
-    `names`: folded words that may stand beside it. A clause that only says what stays may follow: "a week later, same
-    time".
-    """
+def cut_kept(text: str, situation: ReadingSituation) -> str:
+    """The text without what only says that something stays: "a week later" of "same time, but a week later"."""
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
     clauses = [
         clause
         for clause in _CLAUSE.split(composed)
         if is_shift(clause, situation) or lengthens(clause, situation) or not keeps_value(clause, situation)
     ]
+    plain = " ".join(clauses)
     for language in _list_languages(situation):
-        tokens = language.read_tokens(" ".join(clauses))
+        tokens = language.read_tokens(plain)
+        for offset in tokens.offsets:
+            if size := _get_phrases(language, "kept_moments").match_start(tokens.text, offset):
+                start, end = tokens.position(offset, offset + size)
+                return f"{plain[:start]} {plain[end:]}"
+    return plain
+
+
+def find_shift(text: str, situation: ReadingSituation, names: Collection[str] = ()) -> Parts | None:
+    """The duration of "an hour later" and nothing else, negative for "earlier"; null for other texts.
+
+    `names`: folded words that may stand beside it.
+    """
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(unicodedata.normalize("NFC", text)[:MAX_LENGTH])
         for offset in tokens.offsets:
             for end, parts in match_durations(tokens.text, offset, language):
                 sign = _find_direction(tokens.text[:offset].strip(), tokens.text[end:].strip(), names, language)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
-from convengine.engine.values.calendar_math import add_units, find_weekday_before, make_date
+from convengine.engine.values.calendar_math import add_units, find_month_end, find_weekday_before, make_date
 from convengine.engine.values.date_times import list_calendar_starts
 from convengine.engine.values.dates import DateContext, DateMatch, match_dates
 from convengine.engine.values.language import Language
@@ -12,6 +12,8 @@ from convengine.engine.values.tokens import TokenText
 
 #: A day of the month or a weekday alone says the day only beside the other one.
 _PARTIAL = ("day_only", "weekday")
+#: The ends of months do not say of which month the first day is.
+_ENDS = ("month_end", "period_end")
 _DASHES = ("-", "–", "—")
 #: Longest time between the two days where only the second one is full.
 _LONGEST = 62
@@ -38,6 +40,8 @@ def find_date_range(text: str, tokens: TokenText, language: Language, context: D
     for start in list_calendar_starts(tokens, language):
         if start < covered:
             continue  # "July 10" of "3 July 10-12"
+        if whole := _read_whole_month(tokens, start, language, local):
+            return whole
         for match in _match(tokens, start, language, local):
             covered = covered if _is_partial(match) else max(covered, match.end)
             end = _skip_time(tokens.text, match.end, language, local)
@@ -45,6 +49,19 @@ def find_date_range(text: str, tokens: TokenText, language: Language, context: D
             date_range = _read_range(tokens, match, end + joint, language, local) if joint is not None else None
             if date_range := date_range or _read_stay(tokens, match, language):
                 return date_range
+    return None
+
+
+def _read_whole_month(tokens: TokenText, start: int, language: Language, context: DateContext) -> DateRange | None:
+    """The first and the last day of "all of July"."""
+    for phrase in language.whole_month_phrases:
+        if match := phrase.pattern.match(tokens.text, start):
+            slots = phrase.read(match)
+            year = slots.get("year", context.today.year + (slots["month"] < context.today.month))
+            first = date(year, slots["month"], 1)
+            middle = match.start("month")
+            if middle > start and first >= context.today:
+                return DateRange(first, (start, middle), find_month_end(first), (middle, match.end()))
     return None
 
 
@@ -101,7 +118,7 @@ def _place_both(
     text: str, first: DateMatch, second: DateMatch, language: Language, context: DateContext
 ) -> tuple[date, date] | None:
     """The two days, the first one before the last one; null if they are not sure."""
-    if _is_partial(first) and not _is_partial(second):
+    if _is_partial(first) and not _is_partial(second) and second.means not in _ENDS:
         last = _get_day(second)
         begin = _find_before(first, last, context) if last else None
     else:

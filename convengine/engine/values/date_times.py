@@ -15,7 +15,7 @@ from convengine.engine.values.bounds import (
 )
 from convengine.engine.values.dates import DateContext, DateMatch, Days, match_dates
 from convengine.engine.values.field_spec import FieldSpec, Kind, names_birth
-from convengine.engine.values.language import Language, get_countries, get_country
+from convengine.engine.values.language import Language, PhraseSet, get_countries, get_country, get_language
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.times import PartMatch, TimeMatch, Times, match_parts, match_times, narrow_times
 from convengine.engine.values.tokens import TokenText
@@ -26,6 +26,9 @@ MAX_LENGTH = 64
 _KNOWN_HOURS = re.compile(r"\[(\d{1,2})-(\d{1,2})\]$")
 _DAY = 24 * 60
 _HALF_DAY = 12 * 60
+_HOUR = 60
+#: Longest answer that is read as a limit, and the minutes between the times that are tried against it.
+_LONGEST_LIMIT, _LIMIT_STEP = 60, 5
 #: Of an hour behind "in the afternoon", only these are meant.
 _WAKING_HOURS = range(5, 22)
 #: The rank of a day without a time.
@@ -258,7 +261,7 @@ def read_match(spec: FieldSpec, moment: Moment, situation: ReadingSituation, con
     if spec.kind is Kind.DATE:
         return _read_date(spec, moment, context)
     if spec.kind is Kind.TIME:
-        return _read_time(spec, moment, context, situation.known_part)
+        return _read_time(spec, moment, context, situation)
     return _read_date_time(spec, moment, situation, context)
 
 
@@ -280,7 +283,8 @@ def narrow_days(days: Days, bounds: DateBounds) -> Reading:
     return accept(allowed[0].isoformat()) if len(allowed) == 1 else offer([day.isoformat() for day in allowed])
 
 
-def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known_part: str) -> Reading:
+def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, situation: ReadingSituation) -> Reading:
+    known_part = situation.known_part
     times, known = moment.times, _read_known_part(known_part)[1]
     hours = _read_known_hours(known_part)
     if hours and moment.part is None and len(times.minutes) > 1:
@@ -290,6 +294,10 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known_pa
         return times.refusal
     if times.moment and times.moment.date() != context.now.date():
         return NOTHING  # "In 24 hours" is another day.
+    if times.moment == context.now and not context.is_asked:
+        return NOTHING  # "Now" where a day is asked for.
+    if times.moment and situation.held_days and context.now.date().isoformat() not in situation.held_days.values():
+        return refuse(Reason.TIME_MISSING)  # "Now" is no time of another day.
     if times.moment:
         minutes: tuple[int, ...] = (times.moment.hour * 60 + times.moment.minute,)
     elif times.minutes:
@@ -309,6 +317,47 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, known_pa
         return _refuse_bounds(_format_minutes(minutes[0]), spec.minimum, spec.maximum)
     texts = [_format_minutes(minute) for minute in allowed if times.written not in allowed or minute == times.written]
     return accept(texts[0]) if len(texts) == 1 else offer(texts)
+
+
+def read_time_limit(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:
+    """Why an answer that only limits the time, "after 6pm", "mornings only", is none: it leaves no time within the
+    bounds, or does not say which.
+    """
+    if spec.kind is not Kind.TIME or "?" in text or len(text) > _LONGEST_LIMIT:
+        return NOTHING
+    language = get_language(situation.locale)
+    context, tokens = make_moment_context(spec, situation, language), language.read_tokens(text)
+    limits = [limit for offset in tokens.offsets if (limit := _match_limit(tokens.text, offset, language, context))]
+    if len({end for _, _, end in limits}) != 1:
+        return NOTHING
+    first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)
+    low, high, _ = limits[0]
+    if any(low <= minute <= high and _allows_time(minute, first, last) for minute in range(0, _DAY, _LIMIT_STEP)):
+        return refuse(Reason.AMBIGUOUS)
+    return _refuse_bounds(_format_minutes(low or high), spec.minimum, spec.maximum)
+
+
+def _match_limit(
+    text: str, start: int, language: Language, context: MomentContext
+) -> tuple[int, int, int] | None:
+    """The first and the last minute that a limit allows, and where its words end."""
+    for table, is_first in (("limits_first", True), ("limits_last", False)):
+        size = _get_limits(language, table).match_start(text, start)
+        clocks = match_times(text, start + size, language, context.now, takes_bare=True) if size else iter(())
+        best = max(clocks, key=lambda clock: clock.end, default=None)
+        following = text[best.end :].split(" ", 1)[0] if best else ""
+        if best and best.times.minutes and (not following or following in language.clause_words):
+            usual = [minute for minute in best.times.minutes if minute // _HOUR in context.usual_hours]
+            minute = (usual or best.times.minutes)[0 if is_first else -1]
+            return (minute, _DAY, best.end) if is_first else (0, minute, best.end)
+    word = text[start:].split(" ", 1)[0]
+    hours = language.general_parts.get(word)
+    return (hours[0] * _HOUR, hours[1] * _HOUR, start + len(word) + 1) if hours else None
+
+
+@lru_cache(maxsize=16)
+def _get_limits(language: Language, table: str) -> PhraseSet:
+    return PhraseSet(language.calendar[table])
 
 
 def _choose_halves(minutes: Sequence[int], written: int | None, context: MomentContext) -> list[int]:

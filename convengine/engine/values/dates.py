@@ -25,6 +25,9 @@ Json = Any
 Slots = Mapping[str, Json]
 #: In so many weeks, a weekday is looked for within the bounds.
 _WEEKS = 3
+#: From this number on, digits without signs end with the whole year: "08081979", but not "080879".
+_LONG_JOINT = 10**6
+_WEEK_DAYS, _HALF_MONTH = 7, 15
 #: The weeks of the longest period that an answer names.
 _MOST_WEEKS = 6
 #: A day and month behind the day of the field before is this near.
@@ -257,12 +260,15 @@ def _read_relative(slots: Slots, context: DateContext) -> Days:
 def _read_after_earlier(slots: Slots, context: DateContext) -> Days:
     """ "A week later", "7 nights": behind the day of the field before, else of the day that the user changes.
 
-    Without both, "later" counts from today, and "the same day" is that of the form that was done before.
+    Without both, behind the day in the form that was done before. Without that, "later" counts from today.
     """
-    if context.former and context.held is None and context.earlier is None and slots["count"] == 0:
-        return (context.former,)
-    if context.held and "bare" not in slots and (context.earlier is None or slots["count"] < 0):
+    is_length = "bare" in slots  # "7 nights"
+    if context.held and not is_length and (context.earlier is None or slots["count"] < 0):
         return (add_units(context.held, slots["count"], slots["unit"]),)
+    if context.former and context.earlier is None and not is_length:
+        return (add_units(context.former, slots["count"], slots["unit"]),)
+    if "counted" in slots and context.earlier is None:
+        return refuse(Reason.DAY_MISSING)  # "4 weeks from then" is none of the next days.
     if (context.earlier is None and "later" not in slots) or slots["count"] < 0:
         return NOTHING
     return (add_units(context.find_base(), slots["count"], slots["unit"]),)
@@ -270,13 +276,13 @@ def _read_after_earlier(slots: Slots, context: DateContext) -> Days:
 
 def _read_weekday_of_same_week(slots: Slots, context: DateContext) -> Days:
     """ "Friday that week": in the week of the day that the user changes, or of the field before."""
-    base = context.held or context.earlier
+    base = context.held or context.earlier or context.former
     return (find_monday(base) + timedelta(days=7 * slots["weeks"] + slots["weekday"]),) if base else NOTHING
 
 
 def _read_weekday_by_held(slots: Slots, context: DateContext) -> Days:
-    """ "The Friday before": the nearest one beside the day that the user changes, or that of the field before."""
-    base = context.held or context.earlier or (context.today if "coming" in slots else None)
+    """ "The Friday before": the nearest one beside the day that the user changes, or that of the field or form before."""
+    base = context.held or context.earlier or context.former or (context.today if "coming" in slots else None)
     return (_find_weekday_from(base + timedelta(days=slots["sign"]), slots),) if base else NOTHING
 
 
@@ -284,6 +290,24 @@ def _read_eight_days(slots: Slots, context: DateContext) -> Days:
     """ "In acht Tagen" is a week to many Germans, and eight days to the others."""
     base = context.today + timedelta(days=slots.get("relative_day", 0))
     return (base + timedelta(days=7), base + timedelta(days=8))
+
+
+def _read_day_with_short_year(slots: Slots, context: DateContext) -> Days:
+    """ "8 Aug 79", "8 8 79": a day of birth. The number behind another day may be an hour."""
+    return _place_day(slots, context, slots["day"], slots["month"]) if context.past else NOTHING
+
+
+def _read_spaced_numbers(slots: Slots, context: DateContext) -> Days:
+    return _read_numeric(slots, context) if context.past else NOTHING
+
+
+def _read_joint_digits(slots: Slots, context: DateContext) -> Days:
+    """ "080879": a day of birth without signs."""
+    if not context.is_birthday:
+        return NOTHING
+    days, year = divmod(slots["joint_day"], 100 if slots["joint_day"] < _LONG_JOINT else 10_000)
+    first, second = divmod(days, 100)
+    return _read_numeric({"a": first, "b": second, "short_year": year}, context)
 
 
 def _read_day_of_month(slots: Slots, context: DateContext) -> Days:
@@ -386,6 +410,37 @@ def _read_month_end(slots: Slots, context: DateContext) -> Days:
         years = [slots["year"]] if "year" in slots else [context.today.year + offset for offset in (-1, 0, 1)]
         return context.choose([find_month_end(date(year, slots["month"], 1)) for year in years])
     return (find_month_end(add_units(context.today.replace(day=1), slots["months"], "month")),)
+
+
+def _read_period_end(slots: Slots, context: DateContext) -> Days:
+    """ "The end of May": its last day where a day before it is known, else a part of the month."""
+    is_end = context.earlier is not None and not context.past
+    return _read_month_end(slots, context) if is_end else _read_month(slots, context)
+
+
+def _read_part_of_month(slots: Slots, context: DateContext) -> Days:
+    """ "The first week of May", "the second half of June": the first week is the first seven days."""
+    year = slots.get("year", context.today.year + (slots["month"] < context.today.month))
+    end = find_month_end(date(year, slots["month"], 1))
+    size, count = (_WEEK_DAYS, 5) if slots["unit"] == "week" else (_HALF_MONTH, 2)
+    ordinal = slots["ordinal"]
+    if ordinal > count:
+        return refuse(Reason.INVALID_DATE)
+    if ordinal < 0:
+        return _refuse_period(end - timedelta(days=size - 1), end)
+    first = date(year, slots["month"], 1) + timedelta(days=size * (ordinal - 1))
+    last = end if ordinal == count else first + timedelta(days=size - 1)
+    return _refuse_period(first, last)
+
+
+def _read_week_of_day(slots: Slots, context: DateContext) -> Days:
+    """ "The week commencing 16 March"."""
+    named = {name: value for name, value in slots.items() if name != "weekday"}
+    days = _read_day_of_month(named, context) if "month" in slots else _read_day_only(named, context)
+    if isinstance(days, Reading):
+        return days
+    monday = find_monday(days[0])
+    return _refuse_period(max(monday, context.today), monday + timedelta(days=6))
 
 
 def _read_unknown(slots: Slots, context: DateContext) -> Days:
@@ -568,6 +623,9 @@ _MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
     "weekday_by_held": _read_weekday_by_held,
     "eight_days": _read_eight_days,
     "day_of_month": _read_day_of_month,
+    "day_with_short_year": _read_day_with_short_year,
+    "spaced_numbers": _read_spaced_numbers,
+    "joint_digits": _read_joint_digits,
     "day_only": _read_day_only,
     "day_of_relative_month": _read_day_of_relative_month,
     "weekday_of_month": _read_weekday_of_month,
@@ -581,6 +639,9 @@ _MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
     "week_by_holiday": _read_week_by_holiday,
     "month_end": _read_month_end,
     "year": _read_year,
+    "period_end": _read_period_end,
+    "part_of_month": _read_part_of_month,
+    "week_of_day": _read_week_of_day,
     "unknown": _read_unknown,
     "week": _read_week,
     "weekend": _read_weekend,

@@ -215,6 +215,7 @@ class Language:
             "minute_word": _make_table(minutes),
             "minutes": Slot(rf"(?:\d{{1,2}} |{alternate(numbers)})", numbers),
             "minutes_word": _make_table({word: value for word, value in numbers.items() if value in (5, 10, 20, 25)}),
+            "joint_day": Slot(r"(?:\d{8}|\d{6}) "),
             "joint": Slot(r"\d{4} "),
             "short_joint": Slot(r"\d{3} "),
         }
@@ -240,6 +241,11 @@ class Language:
     def stay_phrases(self) -> tuple[Phrase, ...]:
         """Numbers of nights or weeks."""
         return tuple(self._list_phrases("stay"))
+
+    @cached_property
+    def whole_month_phrases(self) -> tuple[Phrase, ...]:
+        """A month of which all days are meant."""
+        return tuple(self._list_phrases("whole_month"))
 
     @cached_property
     def range_joints(self) -> "PhraseSet":
@@ -273,6 +279,11 @@ class Language:
     @cached_property
     def part_pattern(self) -> re.Pattern[str]:
         return re.compile(self.slots["part"].pattern)
+
+    @cached_property
+    def general_parts(self) -> dict[str, list[int]]:
+        """Hours of "evenings", which say no time."""
+        return fold_keys(self.calendar["general_parts"])
 
     @cached_property
     def trailing_parts(self) -> frozenset[str]:
@@ -330,7 +341,7 @@ class Language:
     def calendar_starts(self) -> frozenset[str]:
         """The words with which a phrase for a day or a time may begin."""
         words = {phrase.split(" ")[0] for phrases in (self.before_date, self.before_time) for phrase in phrases.phrases}
-        for phrase in (*self.date_phrases, *self.time_phrases):
+        for phrase in (*self.date_phrases, *self.time_phrases, *self.whole_month_phrases):
             words |= set(list_first_words(phrase.template, self.slots))
         words |= {part.split(" ")[0] for part in self.slots["part"].values or {}}
         return frozenset(words)

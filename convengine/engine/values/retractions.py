@@ -21,9 +21,9 @@ _MAX_WORDS = 5
 def blank_taken_back(specs: Sequence[FieldSpec], text: str, situation: ReadingSituation) -> str:
     """The text with blanks for a value that the next words replace by one of its kind, and for these words.
 
-    A message that ends with the new value stays as it is: the readers of whole answers know it.
+    A bare number takes over the unit: "4pm      , and a helmet" of "3pm, no 4, and a helmet". A message of both values and nothing else stays as it is: the readers of whole answers know it.
     """
-    typed = [spec for spec in specs if spec.kind in _KINDS]
+    typed = [part for spec in specs if spec.kind in _KINDS for part in _list_parts(spec)]
     composed = unicodedata.normalize("NFC", text)
     if not typed or len(composed) > _MAX_LENGTH or "?" in text:
         return text
@@ -31,23 +31,52 @@ def blank_taken_back(specs: Sequence[FieldSpec], text: str, situation: ReadingSi
         language = get_language(local.locale)
         tokens = language.read_tokens(composed)
         for first, second in _find_retracting(tokens, language):
-            new = _quote(composed, tokens, second, _find_end(tokens, second, language))
-            takers = _list_takers(typed, new, local) if new else []
+            end = _find_end(tokens, second, language)
+            new = _quote(composed, tokens, second, end)
+            takers = _list_takers(typed, new, local)
             if takers and _replaces_hour(tokens, first, takers, language):
                 continue  # "At 3, wait 5 children, and a helmet"
             start = _find_start(composed, tokens, first, takers, local) if takers else None
-            if start is not None and not _drops_unit(tokens, first, second, new, language):
-                begin, end = tokens.tokens[start].start, tokens.tokens[second].start
-                return composed[:begin] + " " * (end - begin) + composed[end:]
+            if start is None or (start == 0 and end == len(tokens.tokens)):
+                continue
+            begin, stop = tokens.tokens[start].start, tokens.tokens[end - 1].end
+            if not _drops_unit(tokens, first, new, language):
+                return composed[:begin] + new.rjust(stop - begin) + composed[stop:]
+            number = _find_number(tokens, start, first, language)
+            if number is not None:
+                old, unit = tokens.tokens[number], composed[tokens.tokens[number].end : tokens.tokens[first - 1].end]
+                moved = f"{composed[begin : old.start]}{new}{unit}".ljust(stop - begin)
+                return composed[:begin] + moved + composed[stop:]
     return text
+
+
+def _list_parts(spec: FieldSpec) -> list[FieldSpec]:
+    """The field; of one for a day and a time also a day and a time, which are taken back alone."""
+    is_moment = spec.kind is Kind.DATE_TIME
+    halves = (replace(spec, kind=kind, minimum=None, maximum=None) for kind in (Kind.DATE, Kind.TIME) if is_moment)
+    return [spec, *halves]
+
+
+def _find_number(tokens: TokenText, start: int, end: int, language: Language) -> int | None:
+    """The only number of a value: the 3 of "3pm" and "3 May"."""
+    words = [token.text for token in tokens.tokens[start:end]]
+    numbers = [index for index, word in enumerate(words) if word.isdigit() or word in language.number_words]
+    return start + numbers[0] if len(numbers) == 1 else None
 
 
 def _list_takers(specs: Sequence[FieldSpec], new: str, situation: ReadingSituation) -> list[FieldSpec]:
     """The fields that take the new value. A bare number is a day only where no other field takes it."""
     takers = [spec for spec in specs if _read(spec, new, situation)]
     others = [spec for spec in takers if spec.kind not in (Kind.DATE, Kind.DATE_TIME)]
-    is_bare = " " not in new and (new.isdigit() or new.casefold() in get_language(situation.locale).number_words)
+    is_bare = _is_bare_number(new, get_language(situation.locale))
     return others if others and is_bare else takers
+
+
+def _is_bare_number(words: str, language: Language) -> bool:
+    tokens = language.read_tokens(words)
+    start, end = language.strip_fillers(tokens)
+    core = tokens.text[start:end].strip()
+    return core.isdigit() or core in language.number_words
 
 
 def _replaces_hour(tokens: TokenText, first: int, takers: Sequence[FieldSpec], language: Language) -> bool:
@@ -72,7 +101,7 @@ def _find_retracting(tokens: TokenText, language: Language) -> Iterator[tuple[in
 
 
 def _find_end(tokens: TokenText, start: int, language: Language) -> int:
-    """Where the clause of the new value ends: at a sign, an "and", or the "on" of another value. 0 at the end."""
+    """Where the clause of the new value ends: at a sign, an "and", or the "on" of another value."""
     for index in range(start + 1, len(tokens.tokens)):
         offset = tokens.offsets[index]
         leads = language.before_date.match_start(tokens.text, offset) or language.before_time.match_start(
@@ -80,7 +109,7 @@ def _find_end(tokens: TokenText, start: int, language: Language) -> int:
         )
         if leads or _has_sign(tokens, index) or language.is_in("conjunctions", tokens.tokens[index].text):
             return index
-    return 0
+    return len(tokens.tokens)
 
 
 def _find_start(
@@ -101,11 +130,10 @@ def _find_start(
     return min(begins, default=None)
 
 
-def _drops_unit(tokens: TokenText, first: int, second: int, new: str, language: Language) -> bool:
+def _drops_unit(tokens: TokenText, first: int, new: str, language: Language) -> bool:
     """True for the bare number of "3 parcels, no wait 5, …" and "3pm, no 4, …", which are parcels and a time, too."""
-    last, number = tokens.tokens[first - 1].text, tokens.tokens[second].text
-    is_bare = " " not in new and (number.isdigit() or number in language.number_words)
-    return is_bare and last.isalpha() and last not in language.number_words
+    last = tokens.tokens[first - 1].text
+    return _is_bare_number(new, language) and last.isalpha() and last not in language.number_words
 
 
 def _has_sign(tokens: TokenText, index: int) -> bool:

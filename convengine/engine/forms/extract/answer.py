@@ -62,6 +62,7 @@ from convengine.engine.values import (
     takes_back,
 )
 from convengine.engine.values import Reading as ValueReading
+from convengine.engine.values.date_times import read_time_limit
 from convengine.engine.values.find_moments import cut_start_lead
 from convengine.engine.values.language import Language, PhraseSet, get_language, list_languages
 from convengine.engine.values.lone_numbers import find_lone_number
@@ -159,6 +160,9 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
         return part
     if (value := _read_clause(reading.original, field, situation)).has_value:
         return Candidate(field, 0, len(reading.text), value.value, ANSWER)
+    if not any(value.reason for _, value in readings):
+        limit = read_time_limit(field.spec, reading.original, situation)
+        readings = [(reading.original.strip(), limit)]
     text, value = next(((text, value) for text, value in readings if value.reason), ("", NOTHING))
     is_attempt = value.reason and len(text) <= _ATTEMPT
     if field.spec.kind is Kind.PATTERN and not _NUMBER.fullmatch(core):

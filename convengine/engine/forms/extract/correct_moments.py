@@ -14,6 +14,7 @@ from convengine.engine.forms.form import Field, Form
 from convengine.engine.values import (
     Kind,
     ReadingSituation,
+    cut_kept,
     denies,
     find_shift,
     find_values,
@@ -97,9 +98,11 @@ def read_shift(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
     """The moments that are "an hour later" than those of the fields that the message names, else of the only one."""
-    fields = [field for field in form.leaves if field.path in held and field.spec.kind in MOMENTS]
-    named, names = _find_named_moments(fields, text, situation)
-    parts = find_shift(text, situation, names)
+    moments = [field for field in form.leaves if field.spec.kind in MOMENTS]
+    fields = [field for field in moments if field.path in held]
+    plain = cut_kept(text, situation)
+    named, names = _find_named_moments(fields, moments, plain, situation)
+    parts = find_shift(plain, situation, names)
     asked_field = form.field(asked_path) if asked_path else None
     if parts is None:
         return None
@@ -133,11 +136,11 @@ def _find_end(form: Form, held: Mapping[str, Json], asked_field: Field | None) -
 
 
 def _find_named_moments(
-    fields: Sequence[Field], text: str, situation: ReadingSituation
+    fields: Sequence[Field], moments: Sequence[Field], text: str, situation: ReadingSituation
 ) -> tuple[list[Field], frozenset[str]]:
     """The fields that the words of their titles name, else those of their questions, and the words that do so.
 
-    "Wir reisen einen Tag später ab" names "Abreise", and "everything" names all.
+    "Wir reisen einen Tag später ab" names "Abreise", and "everything" names all. `moments`: all that the form asks for.
     """
     language = get_language(situation.locale)
     words = [token.text for token in language.read_tokens(text).tokens]
@@ -154,10 +157,10 @@ def _find_named_moments(
                 if not language.is_in("fillers", word)
                 for stem in stem_words(fold_text(word), language)
             }
-            for field in fields
+            for field in moments
         }
         telling = {
-            field.path: own[field.path].difference(*(own[other.path] for other in fields if other is not field))
+            field.path: own[field.path].difference(*(own[other.path] for other in moments if other is not field))
             for field in fields
         }
         named = [field for field in fields if any(telling[field.path] & item for item in stems.values())]

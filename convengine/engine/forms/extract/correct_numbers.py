@@ -70,11 +70,14 @@ def read_bare_number(
     earlier: Sequence[Field],
     *,
     is_cardinal: bool = False,
+    names_field: bool = False,
 ) -> Extraction | None:
-    """The number of "make it 11" for the only field that takes it: of a time and a count, for the time if it is nearer.
+    """The number of "make it 11" for the only field that takes it.
 
-    Else for the field that was answered last, `earlier`. Nothing if the asked field takes it. `is_cardinal`: it is no
+    While a field is asked for, it may be one of several: of a time and a count, the time if it is nearer, else the
+    field that was answered last, `earlier`. Nothing if the asked field takes it. `is_cardinal`: it is no
     day of the month, and so for the only count if that was answered just before the day that is asked for.
+    `names_field`: the message says which field it is for.
     """
     asked_field = form.field(asked_path) if asked_path else None
     counts = [field for field in form.leaves if field.spec.kind is Kind.NUMBER]
@@ -92,6 +95,8 @@ def read_bare_number(
         distance = measure_minutes(held[field.path], value) / HOUR if is_time else abs(value - held[field.path])
         changes.append((distance, Extracted(field.path, value, span, VALUE)))
     times = [change for change in changes if isinstance(change[1].value, str)]
+    if len(changes) > 1 and not asked_path and not names_field:
+        return None  # It is asked which one is meant.
     if len(changes) > 1 and (len(times) != 1 or min(changes, key=lambda change: change[0]) is not times[0]):
         last = earlier[0].path if asked_path and earlier else ""
         return next((Extraction((change,)) for _, change in changes if change.field == last), None)

@@ -94,6 +94,7 @@ from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.own_things import keeps_own
+from convengine.engine.values.retractions import blank_taken_back
 
 Json = Any
 #: A value of one of these kinds says which field it is for, also without words of a correction.
@@ -177,7 +178,8 @@ def _read_change(
         return contrast
     if named := read_named_text(form, text, held, situation, asked_path):
         return named
-    text = blank_unmeant_options([field.spec for field in form.leaves], text, situation, with_denials=True)
+    specs = [field.spec for field in form.leaves]
+    text = blank_taken_back(specs, blank_unmeant_options(specs, text, situation, with_denials=True), situation)
     if shift := read_shift(form, text, held, situation, asked_path):
         return shift
     if is_expected and (answer := _read_own_words(form, text, held, situation)):
@@ -215,7 +217,15 @@ def _read_change(
         counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
         is_cardinal = not is_retry and is_bare_cardinal(text, number, situation)
         change = read_bare_number(
-            form, number, (0, len(text)), counted, situation, asked_path, earlier, is_cardinal=is_cardinal
+            form,
+            number,
+            (0, len(text)),
+            counted,
+            situation,
+            asked_path,
+            earlier,
+            is_cardinal=is_cardinal,
+            names_field=bool(find_mentions(Reading(text), form.leaves)),
         )
         # "No, 1981" is a year, unless a field counts as much.
         counts = [value for value in held.values() if isinstance(value, int | float) and value >= _FIRST_YEAR]

@@ -17,6 +17,7 @@ OPTIONAL = {"order", "compounds", "trailing_parts", "hour_words", "ordinal_endin
 COMPOUNDS = {
     "compound_endings",
     "relative_day_names",
+    "month_parts",
     "day_parts",
     "day_part_names",
     "early_words",

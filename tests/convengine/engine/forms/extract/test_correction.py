@@ -506,7 +506,7 @@ KEYS = Form(
         ("make that 4 instead, my lodger needs one too", "en-GB", {"keys": 4}),
         ("actually 5, because both of my kids want one as well", "en-GB", {"keys": 5}),
         ("actually make it 3, my son wants one on Friday", "en-GB", {}),
-        ("actually make it 3, no wait make it 4", "en-GB", {}),
+        ("actually make it 3, no wait make it 4", "en-GB", {"keys": 4}),
         ("actually make it 3, or is 4 the limit?", "en-GB", {}),
         ("yes, my wife wants one too", "en-GB", {}),
         ("my wife wants 3 of them, she told me so", "en-GB", {}),
