@@ -36,6 +36,9 @@ def find_former_values(session: Session, turn: Turn, form: Form) -> dict[str, Js
         sources = sources or [source for source in held if _is_alike(source, field)]
         if len(sources) == 1:
             value = state.done_values[sources[0].path]
+            times = [source for source in held if source.spec.kind is Kind.TIME]
+            if field.spec.kind is Kind.DATE_TIME and sources[0].spec.kind is Kind.DATE and len(times) == 1:
+                value = f"{value}T{state.done_values[times[0].path]}"
             is_part = sources[0].spec.kind is Kind.DATE_TIME and field.spec.kind in _PARTS
             values[field.path] = str(value)[_PARTS[field.spec.kind]] if is_part else value
     return values

@@ -312,9 +312,32 @@ def find_bare_number(text: str, situation: ReadingSituation) -> str | None:
         others = [word for word in words if word not in list_small_words(language)] or words[-1:]
         if any(language.names_year(tokens.text, offset) for offset in tokens.offsets):
             continue  # "Not in 1980"
+        if any(_is_limit(tokens, offset, language) for offset in tokens.offsets):
+            continue  # "Can we do after 6 instead"
         if len(others) == 1 and (others[0].isdigit() or others[0] in language.number_words):
             return others[0]
     return None
+
+
+def _is_limit(tokens: TokenText, start: int, language: Language) -> bool:
+    """True for the number of "after 6"."""
+    word = tokens.text[start:].split(" ", 1)[0]
+    is_number = word.isdigit() or word in language.number_words
+    return is_number and any(
+        PhraseSet(language.calendar[table]).match_end(tokens.text, start) for table in ("limits_first", "limits_last")
+    )
+
+
+def is_hour(text: str, situation: ReadingSituation) -> bool:
+    """True for "at 4 instead": a number behind words that stand before a time."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed)
+        for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
+            if token.text.isdigit() or token.text in language.number_words:
+                lead = tokens.text[offset - language.before_time.match_end(tokens.text, offset) : offset]
+                return language.is_in("before_time_in_sentence", lead)
+    return False
 
 
 def is_bare_cardinal(text: str, number: str, situation: ReadingSituation) -> bool:

@@ -70,7 +70,11 @@ def _match(tokens: TokenText, start: int, language: Language, context: DateConte
     text = tokens.text
     matches = match_dates(text, start, language, context)
     return sorted(
-        (match for match in matches if text[start : match.end].strip() not in language.never_alone),
+        (
+            match
+            for match in matches
+            if text[start : match.end].strip() not in language.never_alone and match.means != "units_from_day"
+        ),
         key=lambda match: -match.end,
     )
 

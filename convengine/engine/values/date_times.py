@@ -327,19 +327,18 @@ def read_time_limit(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
         return NOTHING
     language = get_language(situation.locale)
     context, tokens = make_moment_context(spec, situation, language), language.read_tokens(text)
-    limits = [limit for offset in tokens.offsets if (limit := _match_limit(tokens.text, offset, language, context))]
-    if len({end for _, _, end in limits}) != 1:
+    found = [limit for offset in tokens.offsets if (limit := _match_limit(tokens.text, offset, language, context))]
+    limits = {end: limit for limit in reversed(found) for end in limit[2:]}.values()  # "Not before 10"
+    if not limits:
         return NOTHING
+    low, high = max(first for first, _, _ in limits), min(last for _, last, _ in limits)
     first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)
-    low, high, _ = limits[0]
     if any(low <= minute <= high and _allows_time(minute, first, last) for minute in range(0, _DAY, _LIMIT_STEP)):
         return refuse(Reason.AMBIGUOUS)
-    return _refuse_bounds(_format_minutes(low or high), spec.minimum, spec.maximum)
+    return _refuse_bounds(_format_minutes(min(low or high, _DAY - 1)), spec.minimum, spec.maximum)
 
 
-def _match_limit(
-    text: str, start: int, language: Language, context: MomentContext
-) -> tuple[int, int, int] | None:
+def _match_limit(text: str, start: int, language: Language, context: MomentContext) -> tuple[int, int, int] | None:
     """The first and the last minute that a limit allows, and where its words end."""
     for table, is_first in (("limits_first", True), ("limits_last", False)):
         size = _get_limits(language, table).match_start(text, start)

@@ -245,6 +245,8 @@ def _read_weekday_after_next(slots: Slots, context: DateContext) -> Days:
 
 def _read_weekday_later(slots: Slots, context: DateContext) -> Days:
     today, weekday = context.today, slots["weekday"]
+    if "of_this" in slots and (context.held or context.earlier or context.former):
+        return NOTHING  # "The Friday after that" is one behind the known day.
     weeks = timedelta(days=7 * slots["number"])
     coming = find_weekday_after(today, weekday)
     # On a Friday, "Friday week" is a week from today.
@@ -274,6 +276,18 @@ def _read_after_earlier(slots: Slots, context: DateContext) -> Days:
     return (add_units(context.find_base(), slots["count"], slots["unit"]),)
 
 
+def _read_units_from_day(slots: Slots, context: DateContext) -> Days:
+    """ "3 weeks from 1 April"."""
+    plain = replace(context, earlier=None, held=None)
+    if "a" in slots:
+        days = _place_day(slots, plain, slots["a"], slots["b"])
+    else:
+        days = _read_day_of_month(slots, plain) if "month" in slots else _read_day_only(slots, plain)
+    if isinstance(days, Reading):
+        return days
+    return tuple(add_units(day, slots["count"], slots["unit"]) for day in days)
+
+
 def _read_weekday_of_same_week(slots: Slots, context: DateContext) -> Days:
     """ "Friday that week": in the week of the day that the user changes, or of the field before."""
     base = context.held or context.earlier or context.former
@@ -281,7 +295,7 @@ def _read_weekday_of_same_week(slots: Slots, context: DateContext) -> Days:
 
 
 def _read_weekday_by_held(slots: Slots, context: DateContext) -> Days:
-    """ "The Friday before": the nearest one beside the day that the user changes, or that of the field or form before."""
+    """ "The Friday before": the nearest one beside the day that the user changes, or of the field or the form before."""
     base = context.held or context.earlier or context.former or (context.today if "coming" in slots else None)
     return (_find_weekday_from(base + timedelta(days=slots["sign"]), slots),) if base else NOTHING
 
@@ -409,12 +423,17 @@ def _read_month_end(slots: Slots, context: DateContext) -> Days:
     if "month" in slots:
         years = [slots["year"]] if "year" in slots else [context.today.year + offset for offset in (-1, 0, 1)]
         return context.choose([find_month_end(date(year, slots["month"], 1)) for year in years])
-    return (find_month_end(add_units(context.today.replace(day=1), slots["months"], "month")),)
+    # From 1 April on, "the end of the month" is hardly that of March.
+    base = context.find_base() if slots["months"] == 0 else context.today
+    return (find_month_end(add_units(base.replace(day=1), slots["months"], "month")),)
 
 
 def _read_period_end(slots: Slots, context: DateContext) -> Days:
     """ "The end of May": its last day where a day before it is known, else a part of the month."""
     is_end = context.earlier is not None and not context.past
+    if "years" in slots:
+        year = context.today.year + slots["years"]
+        return (date(year, 12, 31),) if is_end else refuse(Reason.DAY_MISSING)
     return _read_month_end(slots, context) if is_end else _read_month(slots, context)
 
 
@@ -640,6 +659,7 @@ _MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
     "month_end": _read_month_end,
     "year": _read_year,
     "period_end": _read_period_end,
+    "units_from_day": _read_units_from_day,
     "part_of_month": _read_part_of_month,
     "week_of_day": _read_week_of_day,
     "unknown": _read_unknown,

@@ -6,7 +6,7 @@ What may be something else is left out: a bare number is no day, and "at 3" is a
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -262,7 +262,7 @@ def _find_choices(
             yield FoundReading(*tokens.position(start, end), spec.name, reading, OF_OPTION)
 
 
-_Finder = Callable[[FieldSpec, str, TokenText, ReadingSituation, Language], Iterator[FoundReading]]
+_Finder = Callable[[FieldSpec, str, TokenText, ReadingSituation, Language], Iterable[FoundReading]]
 _FINDERS: Mapping[Kind, _Finder] = {
     Kind.DATE: find_moments,
     Kind.TIME: find_moments,

@@ -67,6 +67,19 @@ def get_phrases(language: Language, name: str) -> PhraseSet:
 
 def find_moments(
     spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> list[FoundReading]:
+    """The days and times for a field. A day is said again in "the same day at 2pm, so 30 September"."""
+    matches = list(_find_moments(spec, text, tokens, situation, language))
+    days = {str(item.reading.value)[:10] for item in matches if item.reading.has_value}
+    return [
+        item
+        for item in matches
+        if item.reading.reason is not Reason.TIME_MISSING or item.reading.data.get("date") not in days
+    ]
+
+
+def _find_moments(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
 ) -> Iterator[FoundReading]:
     local = replace(situation, is_asked=False)
     context = make_moment_context(spec, local, language)

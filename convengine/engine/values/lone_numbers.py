@@ -26,8 +26,9 @@ def find_lone_number(spec: FieldSpec, text: str, situation: ReadingSituation) ->
 
     Further off, the message may say what it likes, but not deny, set a condition or tell of the past.
     """
+    plain = text.rstrip(" .")  # "I'll only bring 4."
     for local in list_situations(situation):
-        reading = _find_in_language(spec, text, local, get_language(local.locale))
+        reading = _find_in_language(spec, plain, local, get_language(local.locale))
         if reading is not NOTHING:
             return reading
     return NOTHING

@@ -21,7 +21,8 @@ _MAX_WORDS = 5
 def blank_taken_back(specs: Sequence[FieldSpec], text: str, situation: ReadingSituation) -> str:
     """The text with blanks for a value that the next words replace by one of its kind, and for these words.
 
-    A bare number takes over the unit: "4pm      , and a helmet" of "3pm, no 4, and a helmet". A message of both values and nothing else stays as it is: the readers of whole answers know it.
+    A bare number takes over the unit: "4pm      , and a helmet" of "3pm, no 4, and a helmet". A message of both values
+    and nothing else stays as it is: the readers of whole answers know it.
     """
     typed = [part for spec in specs if spec.kind in _KINDS for part in _list_parts(spec)]
     composed = unicodedata.normalize("NFC", text)

@@ -149,12 +149,13 @@ def _find_named_moments(
     stems |= {f"{end} {word}": set(stem_words(end + word, language)) for end in ends for word in words[:-1]}
     if any(language.is_in("all_of_them", word) for word in words):
         return list(fields), frozenset(word for word in words if language.is_in("all_of_them", word))
+    units = {*(language.slots["unit"].values or {}), *(language.slots["time_unit"].values or {})}
     for is_title in (True, False):
         own = {
             field.path: {
                 stem
                 for word in (field.spec.words if is_title else field.spec.question)
-                if not language.is_in("fillers", word)
+                if not (language.is_in("fillers", word) or fold_text(word) in units)
                 for stem in stem_words(fold_text(word), language)
             }
             for field in moments

@@ -71,13 +71,14 @@ def read_bare_number(
     *,
     is_cardinal: bool = False,
     names_field: bool = False,
+    is_hour: bool = False,
 ) -> Extraction | None:
     """The number of "make it 11" for the only field that takes it.
 
     While a field is asked for, it may be one of several: of a time and a count, the time if it is nearer, else the
     field that was answered last, `earlier`. Nothing if the asked field takes it. `is_cardinal`: it is no
     day of the month, and so for the only count if that was answered just before the day that is asked for.
-    `names_field`: the message says which field it is for.
+    `names_field`: the message says which field it is for. `is_hour`: it is a time.
     """
     asked_field = form.field(asked_path) if asked_path else None
     counts = [field for field in form.leaves if field.spec.kind is Kind.NUMBER]
@@ -88,10 +89,11 @@ def read_bare_number(
             return None
     changes: list[tuple[float, Extracted]] = []
     for field in counts if recounts else form.leaves:
-        value = read_number(field, number, held[field.path], situation) if field.path in held else None
+        is_time = field.spec.kind in (Kind.TIME, Kind.DATE_TIME)
+        takes = field.path in held and (is_time or not is_hour)
+        value = read_number(field, number, held[field.path], situation) if takes else None
         if value is None or value == held[field.path] or form.breaks(field, value):
             continue
-        is_time = field.spec.kind in (Kind.TIME, Kind.DATE_TIME)
         distance = measure_minutes(held[field.path], value) / HOUR if is_time else abs(value - held[field.path])
         changes.append((distance, Extracted(field.path, value, span, VALUE)))
     times = [change for change in changes if isinstance(change[1].value, str)]

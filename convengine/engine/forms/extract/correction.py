@@ -78,6 +78,7 @@ from convengine.engine.values import (
     has_only_fillers,
     is_bare_cardinal,
     is_correction,
+    is_hour,
     is_indifferent,
     is_passing_moment,
     is_shift,
@@ -226,6 +227,7 @@ def _read_change(
             earlier,
             is_cardinal=is_cardinal,
             names_field=bool(find_mentions(Reading(text), form.leaves)),
+            is_hour=is_hour(text, situation),
         )
         # "No, 1981" is a year, unless a field counts as much.
         counts = [value for value in held.values() if isinstance(value, int | float) and value >= _FIRST_YEAR]

@@ -528,8 +528,8 @@ def read_beside_values(
 
 
 def _read_part(reading: Reading, field: Field, situation: ReadingSituation, start: int, end: int) -> Candidate | None:
-    if field.spec.kind is Kind.TEXT:
-        end = _cut_dangling_words(reading, start, end)
+    if field.spec.kind in (Kind.TEXT, Kind.NUMBER):
+        end = _cut_dangling_words(reading, start, end)  # The 2 of "2 on Friday"
     value = read_value(field.spec, reading.quote(start, end), situation)
     if value.outcome is not Outcome.VALUE:
         return None
