@@ -74,7 +74,8 @@ def move_to_named_month(spec: FieldSpec, day: str, text: str, situation: Reading
         days = [make_date(near, month, known.day) for near in (years or sorted(year + shift for shift in _YEARS))]
         readings = [read_value(spec, moved.isoformat(), situation) for moved in days if moved]
         taken = [reading for reading in readings if reading.has_value]
-        is_over = not months and year < situation.now.year
+        is_joint = any({"month", "year"} <= parts.keys() for parts in named)
+        is_over = not is_joint and month == known.month and year < situation.now.year
         if (is_past or is_over) and not taken and read_value(spec, day, situation).has_value:
             continue  # "The 10th, the guarantee ends in March 2028", and "5 April, in 2025 it was great"
         if readings:

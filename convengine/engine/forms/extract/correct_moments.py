@@ -18,6 +18,7 @@ from convengine.engine.values import (
     denies,
     find_shift,
     find_values,
+    is_correction,
     lengthens,
     read_value,
     strip_correction,
@@ -25,6 +26,7 @@ from convengine.engine.values import (
 from convengine.engine.values.calendar_math import shift_moment
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.date_parts import replace_date_part
+from convengine.engine.values.date_times import read_time_limit
 from convengine.engine.values.language import get_language
 from convengine.engine.values.reading import NOTHING, Reason
 from convengine.engine.values.tokens import fold_text
@@ -124,6 +126,16 @@ def read_shift(
         elif reading.reason:
             rejected.append(Rejected(field.path, text, reading.reason.value, reading.data))
     return Extraction(tuple(extracted), tuple(rejected)) if extracted or rejected else None
+
+
+def read_new_limit(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
+    """Why a correction that only limits the only time, "can we do after 6 instead", is none."""
+    times = [field for field in form.leaves if field.spec.kind is Kind.TIME]
+    if len(times) != 1 or times[0].path not in held or not is_correction(text, situation):
+        return None
+    limit = read_time_limit(times[0].spec, text, situation)
+    rejected = Rejected(times[0].path, text, limit.reason.value, limit.data) if limit.reason else None
+    return Extraction(rejected=(rejected,)) if rejected else None
 
 
 def _find_end(form: Form, held: Mapping[str, Json], asked_field: Field | None) -> list[Field]:

@@ -27,6 +27,7 @@ from convengine.engine.forms.extract.correct_moments import (
     find_held_times,
     move_months,
     read_date_part,
+    read_new_limit,
     read_new_moment,
     read_shift,
 )
@@ -183,6 +184,8 @@ def _read_change(
     text = blank_taken_back(specs, blank_unmeant_options(specs, text, situation, with_denials=True), situation)
     if shift := read_shift(form, text, held, situation, asked_path):
         return shift
+    if not asked_path and (limit := read_new_limit(form, text, held, situation)):
+        return limit
     if is_expected and (answer := _read_own_words(form, text, held, situation)):
         return answer
     if reversal := find_reversal(form, text, held, situation):

@@ -34,6 +34,12 @@ def blank(text: str, locale: str) -> str:
         ("am Montag, ne Dienstag um 15 Uhr", "de-DE", "am Dienstag um 15 Uhr"),
         ("Monday at 3, no 4, for two", "en-GB", "Monday at 4, for two"),
         ("8, ach nee 9 und ein Babybett", "de-DE", "9 und ein Babybett"),
+        ("3pm, no 4, and a crib", "en-GB", "4pm , and a crib"),
+        ("3 guests, no wait 5, and a crib", "en-GB", "5 guests , and a crib"),
+        ("two on Monday at 3pm, no 4", "en-GB", "two on Monday at 4pm"),
+        ("10, er 11, and a crib", "en-GB", "11, and a crib"),
+        ("15 Uhr, nein 14, und ein Babybett", "de-DE", "14 Uhr , und ein Babybett"),
+        ("10 – äh 11 Uhr und ein Babybett", "de-DE", "11 Uhr und ein Babybett"),
     ],
 )
 def test_a_value_is_taken_back_by_the_next_one_and_the_rest_is_read_on(text: str, locale: str, rest: str) -> None:

@@ -207,6 +207,21 @@ def test_a_day_is_in_the_month_and_year_that_the_message_names(text: str, locale
     assert buy(text, locale) == {"bought": day}
 
 
+@pytest.mark.parametrize(
+    ("text", "locale", "day"),
+    [
+        ("12 june, in 2025 it was great", "en-GB", "2027-06-12"),
+        ("12 june, last year it was great", "en-GB", "2027-06-12"),
+        ("june next year, about the 12th", "en-GB", "2027-06-12"),
+        ("next june, about the 12th", "en-GB", "2027-06-12"),
+        ("juni nächstes jahr, so um den 12.", "de-DE", "2027-06-12"),
+        ("am 12. juni, in 2025 war das super", "de-DE", "2027-06-12"),
+    ],
+)
+def test_a_day_to_come_is_in_no_year_that_is_over(text: str, locale: str, day: str) -> None:
+    assert buy(text, locale, "collect") == {"collect": day}
+
+
 def test_a_day_in_a_month_that_is_over_is_no_day_to_come() -> None:
     assert buy("march 2019, the 12th", "en-GB", "collect") == {"collect": "OUT_OF_BOUNDS"}
     assert buy("june 2027, the 12th", "en-GB", "collect") == {"collect": "2027-06-12"}
