@@ -327,8 +327,8 @@ def read_time_limit(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
         return NOTHING
     language = get_language(situation.locale)
     context, tokens = make_moment_context(spec, situation, language), language.read_tokens(text)
-    found = [limit for offset in tokens.offsets if (limit := _match_limit(tokens.text, offset, language, context))]
-    limits = {end: limit for limit in reversed(found) for end in limit[2:]}.values()  # "Not before 10"
+    read = [limit for offset in tokens.offsets if (limit := _match_limit(tokens.text, offset, language, context))]
+    limits = {end: limit for limit in reversed(read) for end in limit[2:]}.values()  # "Not before 10"
     if not limits:
         return NOTHING
     low, high = max(first for first, _, _ in limits), min(last for _, last, _ in limits)
