@@ -295,7 +295,7 @@ def _read_weekday_of_same_week(slots: Slots, context: DateContext) -> Days:
 
 
 def _read_weekday_by_held(slots: Slots, context: DateContext) -> Days:
-    """ "The Friday before": the nearest one beside the day that the user changes, or of the field or the form before."""
+    """ "The Friday before": the nearest one beside the day that the user changes, or of the field or form before."""
     base = context.held or context.earlier or context.former or (context.today if "coming" in slots else None)
     return (_find_weekday_from(base + timedelta(days=slots["sign"]), slots),) if base else NOTHING
 

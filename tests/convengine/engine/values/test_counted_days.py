@@ -77,7 +77,8 @@ def test_a_day_is_counted_from_that_of_the_form_before(text: str, locale: str, d
 @pytest.mark.parametrize(
     ("text", "locale"),
     [
-        ("8 aug 79", "en-GB"), ("aug 8 79", "en-GB"), ("8th of august 79", "en-GB"), ("8.8.79", "en-GB"), ("8 8 79", "en-GB"),
+        ("8 aug 79", "en-GB"), ("aug 8 79", "en-GB"), ("8th of august 79", "en-GB"), ("8.8.79", "en-GB"),
+        ("8 8 79", "en-GB"),
         ("080879", "en-GB"), ("08081979", "en-GB"), ("8. aug 79", "de-DE"), ("8.8.79", "de-DE"), ("8 8 1979", "de-DE"),
         ("080879", "de-DE"),
     ],
