@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from convengine.engine.values.durations import Parts, match_durations
@@ -315,7 +315,7 @@ def find_bare_number(text: str, situation: ReadingSituation) -> str | None:
         if any(_is_limit(tokens, offset, language) for offset in tokens.offsets):
             continue  # "Can we do after 6 instead"
         if len(others) == 1 and (others[0].isdigit() or others[0] in language.number_words):
-            return others[0]
+            return None if _is_denied(words, others[0], language) else others[0]
     return None
 
 
@@ -338,6 +338,12 @@ def is_hour(text: str, situation: ReadingSituation) -> bool:
                 lead = tokens.text[offset - language.before_time.match_end(tokens.text, offset) : offset]
                 return language.is_in("before_time_in_sentence", lead)
     return False
+
+
+def _is_denied(words: Sequence[str], number: str, language: Language) -> bool:
+    """True for the number of "just me, not 2"; a "no" may begin a correction."""
+    before = words[: words.index(number)][-1:]
+    return any(language.is_in("denials", word) and not language.is_in("leading_no", word) for word in before)
 
 
 def is_bare_cardinal(text: str, number: str, situation: ReadingSituation) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from convengine.engine.values.field_spec import FieldSpec
 from convengine.engine.values.language import Language, PhraseSet, get_language, list_languages
@@ -14,6 +14,14 @@ _SPELLED_OUT = re.compile(r"\s*[,;:(–-]\s*(?:[^\W\d_][-.\s]+){2,}[^\W\d_]\W*$"
 #: Longest text of one letter with its plural ending: "t's".
 _LONGEST_LETTER = 3
 _EDGES = " \t,;:(–-"
+_WORD = re.compile(r"\S+")
+#: A first name and a surname.
+_FEWEST_NAMES = 2
+#: Tables of words that may stand behind a name and are none of it.
+_BEHIND_NAMES = (
+    "before", "after", "addressing", "fillers", "interjections", "sentence_words", "naming_verbs",
+    "introductions_of_others", "corrections",
+)  # fmt: skip
 _MOST_FIRST_NAMES = 2
 #: Longest short form of a weekday.
 _SHORT_DAY = 2
@@ -95,6 +103,17 @@ def _may_be_first_name(word: str, language: Language) -> bool:
     )  # fmt: skip
     is_small = word in language.calendar_starts or language.limits_before.match_start(f"{word} ", 0)
     return len(word) > 1 and word.isalpha() and not (is_small or any(language.is_in(table, word) for table in tables))
+
+
+def cut_behind_name(text: str, language: Language) -> str:
+    """The full name without the small words behind it: "Ines Roth, danke schonmal", "Sam Okafor btw"."""
+    words = list(_WORD.finditer(text))
+    names = list(takewhile(lambda word: word[0][0].isupper(), words))
+    if len(names) < _FEWEST_NAMES or len(names) == len(words) or any(map(str.isupper, text[names[-1].end() :])):
+        return text
+    tokens = language.read_tokens(text[names[-1].end() :])
+    is_small = any(_get_phrases(language, table).match_start(tokens.text, 0) for table in _BEHIND_NAMES)
+    return text[: names[-1].end()].rstrip(_EDGES + ".!") if is_small else text
 
 
 def cut_spelling(text: str, language: Language) -> str:

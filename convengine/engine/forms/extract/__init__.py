@@ -15,7 +15,7 @@ from convengine.engine.forms.asking import sort_fields
 from convengine.engine.forms.convert import VALUE_VIOLATES_SCHEMA
 from convengine.engine.forms.extract import unlabelled
 from convengine.engine.forms.extract.answer import has_whole_pattern, read_answer, read_count
-from convengine.engine.forms.extract.candidate import FORMAT, LABEL, Candidate
+from convengine.engine.forms.extract.candidate import ANSWER, FORMAT, LABEL, Candidate
 from convengine.engine.forms.extract.day_order import drop_other_events, order_days, read_other_year
 from convengine.engine.forms.extract.directions import read_by_direction
 from convengine.engine.forms.extract.labels import find_mentions, read_by_label
@@ -160,6 +160,8 @@ def extract(
     claims = _replace_date_parts(reading, claims, asked_paths, situation)
     claims = order_days(reading, form, claims, situation, resolution.doubtful)
     claims = [_take_day_beside(reading, claim, claims, situation) for claim in claims]
+    unsure = {claim.field.path for claim in resolution.doubtful if claim.field.spec.kind is Kind.CHOICE}
+    claims = [claim for claim in claims if claim.by != ANSWER or claim.field.path not in unsure]  # "Kayak or canoe, hm"
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
     doubtful = [claim for claim in resolution.doubtful if not _is_answered(form, claim, chosen, asked_paths)]
     return _validate_candidates(reading, form, chosen, doubtful)

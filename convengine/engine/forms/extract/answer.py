@@ -67,6 +67,7 @@ from convengine.engine.values.find_moments import cut_start_lead
 from convengine.engine.values.language import Language, PhraseSet, get_language, list_languages
 from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import (
+    cut_behind_name,
     find_introduction_of_other,
     is_name_field,
     is_wording_field,
@@ -91,8 +92,8 @@ _ATTEMPT = 60
 _NUMBER = re.compile(r"#?[A-Za-z]{0,4}[ -]?\d[\w./-]*")
 #: Shorter texts may say nothing: "hm", "not sure".
 _SENTENCE_WORDS = 3
-#: A small word without a sign behind it, which may begin a note.
-_SPOKEN_LEAD = re.compile(r"\s*(?:well|so|just|please|from|in|at|on|to|use|take|make)\s+")
+#: Small words without a sign behind them, which may begin a note.
+_SPOKEN_LEAD = re.compile(r"\s*(?:(?:well|so|just|please|from|in|at|on|to|use|take|make)\s+)+")
 #: The words in quotation marks of "write „Alles Gute!“ on it".
 _QUOTED = re.compile(r"\"(.+?)\"|“(.+?)”|„(.+?)[“”]|«(.+?)»|»(.+?)«|(?<!\w)['‘](.+)['’](?!\w)")
 #: A text of so many words is a sentence.
@@ -126,6 +127,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     # "No budget" is no amount of zero.
     if not takes_money(field) and counts_none(reading.original, field) and is_allowed(field.spec, 0):
         return Candidate(field, 0, len(reading.text), 0, ANSWER)
+    if (meant := _read_meant(reading, field, situation)) is not None:
+        return Candidate(field, 0, len(reading.text), meant, ANSWER)
     if is_amount(field) and is_negated_or_hypothetical(reading, field, start, end):
         return None
     if takes_money(field) and PERSON.fullmatch(reading.text, 0, start):
@@ -138,8 +141,6 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     ):
         return None  # "In 2027"
     plain = _cut_correction(core, situation)
-    if (meant := _read_meant(reading, field, situation)) is not None:
-        return Candidate(field, 0, len(reading.text), meant, ANSWER)
     behind_from = cut_start_lead(field.spec, core, situation)
     texts = dict.fromkeys(
         (
@@ -194,9 +195,19 @@ def _read_clause(text: str, field: Field, situation: ReadingSituation) -> ValueR
     values = [read_value(field.spec, clause, situation) for clause in clauses]
     read = [index for index, value in enumerate(values) if value.reason or value.has_value]
     others = [clause for index, clause in enumerate(clauses) if index not in read]
-    if len(read) != 1 or any(has_number(clause, situation) or takes_back(clause, situation) for clause in others):
+    if any(takes_back(clause, situation) for clause in others) or read[:1] != read:
         return NOTHING
-    return values[read[0]]
+    # "At five, I finish work at four"
+    is_reason = read == [0] and all(_begins_sentence(clause, situation) for clause in others)
+    if not is_reason and any(has_number(clause, situation) for clause in others):
+        return NOTHING
+    return values[read[0]] if read else NOTHING
+
+
+def _begins_sentence(clause: str, situation: ReadingSituation) -> bool:
+    """True for a clause with its own subject."""
+    language = get_language(situation.locale)
+    return language.is_in("clause_starts", language.read_tokens(clause).tokens[0].text)
 
 
 def _find_only_match(reading: Reading, field: Field) -> Candidate | None:
@@ -344,7 +355,8 @@ def _read_free_text(
             return None
         if speaks_to_somebody(whole, situation) or _introduces_other_kind(whole, field, situation):
             return None
-        spoken = _drop_repeated_name(_drop_thanks(spoken, get_language(situation.locale)))
+        language = get_language(situation.locale)
+        spoken = cut_behind_name(_drop_repeated_name(_drop_thanks(spoken, language)), language)
     spoken = strip_tail(spoken, situation)
     value = read_value(replace(field.spec, kind=Kind.TEXT), spoken, situation)
     if value.outcome is Outcome.REFUSED and value.reason:
@@ -469,6 +481,13 @@ def _find_core(reading: Reading, field: Field) -> tuple[int, int]:
     if name := _compile_name(field).match(text, start, end):
         start = name.end()
     return start, end
+
+
+def cut_own_name(text: str, field: Field) -> str:
+    """The text without the name of the field before it: "the 21st" of "the day should be the 21st"."""
+    reading = Reading(text)
+    name = _compile_name(field).match(reading.text)
+    return reading.quote(name.end(), len(reading.text)) if name else text
 
 
 def _compile_name(field: Field) -> re.Pattern[str]:

@@ -18,7 +18,7 @@ from convengine.engine.forms.asking import (
     wants_to_leave,
 )
 from convengine.engine.forms.extract import Extracted, Extraction, extract
-from convengine.engine.forms.extract.answer import is_plausible_text
+from convengine.engine.forms.extract.answer import cut_own_name, is_plausible_text
 from convengine.engine.forms.extract.answer_beside import list_answers_beside
 from convengine.engine.forms.extract.candidate import VALUE
 from convengine.engine.forms.extract.correct_moments import (
@@ -209,13 +209,14 @@ def _read_change(
         return _read_moment_in_clause(form, text, held, situation, asked_path)
     if is_shift(text, situation):
         return None
-    is_number = is_expected and find_bare_number(text, situation) is not None
-    slips = not (is_retry or is_number) and is_slip(text, situation)
+    bare_number = find_bare_number(text, situation)
+    says_hour = is_hour(text, situation)
+    slips = not (is_retry or (bare_number and (is_expected or says_hour))) and is_slip(text, situation)
     if slips and (slip := _read_slip(form, text, held, situation, earlier)):
         return slip
     if _answers_yes_or_no(form.field(asked_path) if asked_path else None, text, situation):
         return None  # "No, we do need one"
-    number = find_bare_number(text, situation) or find_number_with_reason(form, text, situation)
+    number = bare_number or find_number_with_reason(form, text, situation)
     if number:
         times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
         counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
@@ -230,7 +231,7 @@ def _read_change(
             earlier,
             is_cardinal=is_cardinal,
             names_field=bool(find_mentions(Reading(text), form.leaves)),
-            is_hour=is_hour(text, situation),
+            is_hour=says_hour,
         )
         # "No, 1981" is a year, unless a field counts as much.
         counts = [value for value in held.values() if isinstance(value, int | float) and value >= _FIRST_YEAR]
@@ -371,13 +372,18 @@ def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: R
     for old, new in find_contrasts(text, situation):
         for field in form.leaves:
             if field.path in held and field.path not in changes:
-                value = _replace_value(field, held[field.path], old, strip_correction(new, situation), situation)
+                plain = strip_correction(cut_own_name(new, field), situation)
+                value = _replace_value(field, held[field.path], old, plain, situation)
                 if (
                     value is None
                     and field.spec.kind is Kind.NUMBER
                     and is_held(field, old, held[field.path], situation)
                 ):
-                    value = find_lone_number(field.spec, new, situation).value  # "It's going to be 5 people, not 4"
+                    # "It's going to be 5 people, not 4", "just me, not 2"
+                    readings = [span.readings[field.path] for span in find_values([field.spec], new, situation)]
+                    value = next(
+                        (reading.value for reading in readings), find_lone_number(field.spec, new, situation).value
+                    )
                 if value is not None and value != held[field.path] and not form.breaks(field, value):
                     changes[field.path] = value
     if len(changes) > 1 and (moved := move_months(form, text, held, changes)):

@@ -47,6 +47,7 @@ from convengine.engine.values.choices import stem_words
 from convengine.engine.values.date_times import add_known_hours
 from convengine.engine.values.language import Language, get_language, list_languages
 from convengine.engine.values.names import (
+    cut_behind_name,
     find_introduction,
     find_introduction_of_other,
     find_related_person,
@@ -581,6 +582,7 @@ def read_introduced_names(
                 name = _read_part(reading, others[0], local, begin, _find_end_of_name(reading, begin, end))
             elif (behind := find_introduction(quote, language)) is not None and len(own) == 1:
                 name = _read_part(reading, own[0], local, reading.to_text_position(first + behind), end)
+                name = name and replace(name, value=cut_behind_name(str(name.value), language))
             else:
                 continue
             if name is not None:

@@ -7,6 +7,7 @@ from convengine.engine.values.field_spec import field_spec
 from convengine.engine.values.language import get_language
 from convengine.engine.values.names import (
     blank_title_stops,
+    cut_behind_name,
     find_introduction,
     has_sentence_word,
     is_name_field,
@@ -175,3 +176,22 @@ def test_a_surname_may_be_a_weekday_or_a_month(text: str, locale: str, is_name: 
 )
 def test_words_of_assent_are_no_part_of_an_answer(text: str, locale: str, rest: str) -> None:
     assert text[measure_assent(text, get_language(locale)) :] == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("Ines Roth, danke schonmal :)", "de", "Ines Roth"),
+        ("Sabine Krüger heißt die dame", "de", "Sabine Krüger"),
+        ("Sam Okafor btw", "en", "Sam Okafor"),
+        ("Jo Marsh thanks a mil", "en", "Jo Marsh"),
+        ("Maria de la Cruz", "en", "Maria de la Cruz"),
+        ("Maria Lopez de la cruz", "en", "Maria Lopez de la cruz"),
+        ("Anna Maria schmidt", "de", "Anna Maria schmidt"),
+        ("Roth, Ines", "de", "Roth, Ines"),
+        ("Tom please", "en", "Tom please"),
+        ("Ann Lee and Bob Ray", "en", "Ann Lee and Bob Ray"),
+    ],
+)
+def test_small_words_behind_a_full_name_are_none_of_it(text: str, locale: str, name: str) -> None:
+    assert cut_behind_name(text, get_language(locale)) == name

@@ -472,6 +472,8 @@ def test_the_age_of_one_child_is_an_age() -> None:
     ("text", "locale", "people"),
     [
         ("4, no wait my sister comes too so 5", "en-GB", 5),
+        ("4, wait no there's my gran too so 5", "en-GB", 5),
+        ("3, nee mit der Oma sinds 4", "de-DE", 4),
         ("2. oh no my mum is coming, so 3", "en-GB", 3),
         ("4, nee moment, Papa kommt noch also 5", "de-DE", 5),
         ("6, no wait, so that's it", "en-GB", None),
