@@ -20,7 +20,7 @@ MAX_LENGTH = 300
 #: Lists of phrases that may stand before a corrected value.
 _LEADING = ("slips", "corrections_first", "corrections", "before")
 #: Lists of phrases between a value and the one that takes it back.
-_RETRACTING = ("slips", "corrections_first", "leading_no")
+_RETRACTING = ("slips", "corrections_first", "leading_no", "retractions")
 #: Lists of phrases that may stand around a value without changing it.
 _AROUND = ("before", "after", "corrections", "corrections_first", "slips")
 

@@ -349,8 +349,9 @@ def _match_limit(text: str, start: int, language: Language, context: MomentConte
             usual = [minute for minute in best.times.minutes if minute // _HOUR in context.usual_hours]
             minute = (usual or best.times.minutes)[0 if is_first else -1]
             return (minute, _DAY, best.end) if is_first else (0, minute, best.end)
-    word = text[start:].split(" ", 1)[0]
-    hours = language.general_parts.get(word)
+    word, before = text[start:].split(" ", 1)[0], text[:start].split(" ")[-2:-1]
+    is_counted = any(item.isdigit() or item in language.number_words for item in before)  # "2 evenings"
+    hours = None if is_counted else language.general_parts.get(word)
     return (hours[0] * _HOUR, hours[1] * _HOUR, start + len(word) + 1) if hours else None
 
 

@@ -27,7 +27,7 @@ Slots = Mapping[str, Json]
 _WEEKS = 3
 #: From this number on, digits without signs end with the whole year: "08081979", but not "080879".
 _LONG_JOINT = 10**6
-_WEEK_DAYS, _HALF_MONTH = 7, 15
+_SATURDAY, _WEEK_DAYS, _HALF_MONTH = 5, 7, 15
 #: The weeks of the longest period that an answer names.
 _MOST_WEEKS = 6
 #: A day and month behind the day of the field before is this near.
@@ -441,8 +441,13 @@ def _read_part_of_month(slots: Slots, context: DateContext) -> Days:
     """ "The first week of May", "the second half of June": the first week is the first seven days."""
     year = slots.get("year", context.today.year + (slots["month"] < context.today.month))
     end = find_month_end(date(year, slots["month"], 1))
-    size, count = (_WEEK_DAYS, 5) if slots["unit"] == "week" else (_HALF_MONTH, 2)
     ordinal = slots["ordinal"]
+    if slots["unit"] == "weekend":
+        first = find_weekday_after(end.replace(day=1) - timedelta(days=1), _SATURDAY)
+        last = find_weekday_before(end + timedelta(days=1), _SATURDAY)
+        saturday = last if ordinal < 0 else first + timedelta(days=_WEEK_DAYS * (ordinal - 1))
+        return _refuse_period(saturday, saturday + timedelta(days=1))
+    size, count = (_WEEK_DAYS, 5) if slots["unit"] == "week" else (_HALF_MONTH, 2)
     if ordinal > count:
         return refuse(Reason.INVALID_DATE)
     if ordinal < 0:

@@ -66,11 +66,15 @@ def _find_number(tokens: TokenText, start: int, end: int, language: Language) ->
 
 
 def _list_takers(specs: Sequence[FieldSpec], new: str, situation: ReadingSituation) -> list[FieldSpec]:
-    """The fields that take the new value. A bare number is a day only where no other field takes it."""
+    """The fields that take the new value. A bare number is a day only where no other field takes it, and takes over the
+    unit of a duration.
+    """
     takers = [spec for spec in specs if _read(spec, new, situation)]
+    if not _is_bare_number(new, get_language(situation.locale)):
+        return takers
     others = [spec for spec in takers if spec.kind not in (Kind.DATE, Kind.DATE_TIME)]
-    is_bare = _is_bare_number(new, get_language(situation.locale))
-    return others if others and is_bare else takers
+    lengths = [spec for spec in specs if spec.kind is Kind.DURATION and spec not in others]
+    return [*others, *lengths] or takers
 
 
 def _is_bare_number(words: str, language: Language) -> bool:

@@ -105,6 +105,8 @@ _CLAUSE = re.compile(r"[,;!–]+(?!\d)|(?<!\d)\.(?=\s)|\s-\s|\n+|\s[:;]-?[)(D]")
 _MOST_CLAUSES = 4
 #: Kinds of values that are whole clauses: "first thing, 9".
 _SAID_IN_CLAUSES = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.NUMBER, Kind.MONEY)
+#: Kinds whose values people deny beside the one that is meant: "not 9, 10", "not today, tomorrow".
+_CONTRASTED = (Kind.NUMBER, Kind.DATE, Kind.TIME, Kind.DATE_TIME)
 _OWN_NAME_END = re.compile(r"[,:.]\s")
 #: Lists of words that may stand beside the name of the field.
 _BEFORE_OWN_NAME = ("interjections", "things_articles", "fillers")
@@ -235,7 +237,7 @@ def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> 
     """The second of two values in "78, ach nein 87"; null where only one of them is a value."""
     if field.spec.kind in (Kind.YES_NO, Kind.CHOICE):
         return None
-    contrasts = find_contrasts(reading.original, situation) if field.spec.kind is Kind.NUMBER else ()
+    contrasts = find_contrasts(reading.original, situation) if field.spec.kind in _CONTRASTED else ()
     parts = next(iter(contrasts), None) or find_retraction(reading.original, situation) or ()  # "4, not 5"
     if parts and field.spec.kind is Kind.NUMBER:
         meant, *others = _CLAUSE.split(parts[1])
@@ -244,7 +246,8 @@ def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> 
         # "10... no 4, she lives alone", and "3, no wait, my sister comes too so 4"
         parts = (parts[0].rstrip(" ,.…"), cut_to_conclusion(meant, situation))
     values = [_read_value_or_ordinal(field, part, situation) for part in parts]
-    return values[1].value if len(values) == 2 and all(value.has_value for value in values) else None
+    is_pair = len(values) == 2 and values[0].outcome is not Outcome.NOTHING
+    return values[1].value if is_pair else None
 
 
 def _read_value_or_ordinal(field: Field, text: str, situation: ReadingSituation) -> ValueReading:

@@ -105,6 +105,7 @@ def test_digits_are_no_day_to_come() -> None:
         ("mornings only", "en-GB", Reason.AMBIGUOUS),
         ("after 2 weeks", "en-GB", None),
         ("after 5?", "en-GB", None),
+        ("actually 2 evenings", "en-GB", None),
         ("10", "en-GB", None),
         ("nach 17 uhr geht", "de-DE", Reason.OUT_OF_BOUNDS),
         ("ich bin erst ab 18 uhr da", "de-DE", Reason.OUT_OF_BOUNDS),

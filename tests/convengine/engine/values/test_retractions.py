@@ -12,6 +12,7 @@ SPECS = [
     FieldSpec("guests", Kind.NUMBER, json_type="integer"),
     FieldSpec("day", Kind.DATE),
     FieldSpec("time", Kind.TIME),
+    FieldSpec("length", Kind.DURATION),
     FieldSpec("crib", Kind.YES_NO, json_type="boolean"),
 ]
 
@@ -38,6 +39,7 @@ def blank(text: str, locale: str) -> str:
         ("3 guests, no wait 5, and a crib", "en-GB", "5 guests , and a crib"),
         ("two on Monday at 3pm, no 4", "en-GB", "two on Monday at 4pm"),
         ("10, er 11, and a crib", "en-GB", "11, and a crib"),
+        ("for 3 hours, no 4, and a crib", "en-GB", "for 4 hours , and a crib"),
         ("15 Uhr, nein 14, und ein Babybett", "de-DE", "14 Uhr , und ein Babybett"),
         ("10 – äh 11 Uhr und ein Babybett", "de-DE", "11 Uhr und ein Babybett"),
     ],

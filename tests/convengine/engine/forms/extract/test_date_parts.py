@@ -64,6 +64,21 @@ def test_the_last_part_of_a_day_counts(text: str, locale: str, birth: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "asked", "locale", "value"),
+    [
+        ("not 9, 10", "time", "en-US", "10:00"),
+        ("14:00, scrap that, 14:30", "time", "en-US", "14:30"),
+        ("not today, tomorrow", "day", "en-US", "2026-11-06"),
+        ("nicht 9, sondern 10", "time", "de-DE", "10:00"),
+        ("10 uhr, besser 11", "time", "de-DE", "11:00"),
+        ("nicht heute, morgen", "day", "de-DE", "2026-11-06"),
+    ],
+)
+def test_what_an_answer_denies_is_not_meant(text: str, asked: str, locale: str, value: str) -> None:
+    assert answer(text, asked, locale) == {asked: value}
+
+
+@pytest.mark.parametrize(
     ("text", "locale", "changed"),
     [
         ("April, not March", "en-US", {"birth": "1979-04-09"}),
