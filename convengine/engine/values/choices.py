@@ -373,6 +373,8 @@ def _find_named_in_part(
             having = {spelling.index for spelling in spellings if _find_sequence(part, spelling.stems) is not None}
             if len(having) == 1:
                 owners |= having
+    # "Two dogs and a cat" names two options, also where one of them is a short word.
+    owners |= {spelling.index for spelling in spellings if _find_sequence(spelling.stems, tuple(stems)) is not None}
     known = {stem for spelling in spellings if spelling.index in owners for stem in spelling.stems}
     others = [word for word, stem in zip(words, stems, strict=True) if stem not in known and word not in fillers]
     is_report = any(language.is_in("other_subject", word) for word in words)

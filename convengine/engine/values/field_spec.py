@@ -7,6 +7,7 @@ from typing import Any
 
 from convengine.engine.text.words import Words, split_name, split_words
 from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.occasions import asks_how_often, find_period
 from convengine.engine.values.tokens import fold_text
 
 Json = Any
@@ -76,6 +77,10 @@ class FieldSpec:
     words: Words = ()
     #: The words of its question: "how many" is followed by what a number counts.
     question: Words = ()
+    #: The unit of the time that a number is for: `day` of "visits a day".
+    period: str = ""
+    #: The number says how often.
+    counts_occasions: bool = False
     #: The field takes whole sentences (`x-long`).
     long: bool = False
     #: The form has another field of this kind, so that "from Friday to Sunday" gives both.
@@ -127,8 +132,18 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         question=split_words(_text(declared, "x-ask")),
         long=declared.get("x-long") is True,
     )
+    if spec.kind is Kind.NUMBER:
+        spec = _find_occasions(spec)
     is_unbounded = spec.minimum is None and spec.maximum is None
     return replace(spec, maximum="today") if is_unbounded and spec.kind is Kind.DATE and names_birth(spec) else spec
+
+
+def _find_occasions(spec: FieldSpec) -> FieldSpec:
+    """The spec that knows whether its number says how often. The "day" of "visits a day" is not what it counts."""
+    period, words = find_period(spec.words)
+    period = period or find_period(spec.question)[0]
+    counts = bool(period) or asks_how_often(spec.words) or asks_how_often(spec.question)
+    return replace(spec, words=words, period=period, counts_occasions=counts)
 
 
 def names_birth(spec: FieldSpec) -> bool:

@@ -49,6 +49,7 @@ from convengine.engine.values.numbers import (
     take_amount,
     take_ordinal,
 )
+from convengine.engine.values.option_lengths import find_option_lengths
 from convengine.engine.values.plain import find_pattern_words
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reading, ReadingSituation, Reason
@@ -59,6 +60,7 @@ from convengine.engine.values.tokens import TokenText
 Json = Any
 #: Values are looked for in the first characters of a message.
 MAX_LENGTH = 600
+_LENGTHS = (Kind.DURATION, Kind.CHOICE)
 _NUMBER_SIGNS = tuple(":/%€£$@+,.")
 #: The town behind a post code: "Gartenweg 7, 80331 München".
 _TOWN = re.compile(r" [^\W\d_a-z][^\W\d_]{2,}")
@@ -105,6 +107,7 @@ def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituati
             matches += take_length(times, language)
         if matches:
             break
+    matches = list(_drop_lengths(matches, specs))
     return _choose_spans(matches, specs)
 
 
@@ -177,6 +180,21 @@ def _match_replacing_ordinal(
     noun = tokens.text[match.end() :].split(" ", 1)[0]
     end = match.end() + (len(noun) + 1 if noun and names_ordinal(noun, spec, language) else 0)
     return (end, take_ordinal(spec, match, language)) if stands_alone(tokens, end, language) else None
+
+
+def _drop_lengths(matches: Sequence[FoundReading], specs: Sequence[FieldSpec]) -> Iterator[FoundReading]:
+    """The values without the time "1h" where a field takes it as a length and another time is named: "6pm, 1h"."""
+    times = {spec.name for spec in specs if spec.kind is Kind.TIME}
+    lengths = {
+        (item.start, item.end)
+        for item in matches
+        if item.name not in times and any(spec.name == item.name and spec.kind in _LENGTHS for spec in specs)
+    }
+    for item in matches:
+        has_other = any(other.name == item.name and other.end <= item.start for other in matches)
+        is_length = any(item.start <= start and item.end == end for start, end in lengths)  # "For 2h"
+        if not (item.name in times and is_length and has_other):
+            yield item
 
 
 def _choose_spans(matches: list[FoundReading], specs: Sequence[FieldSpec]) -> list[ValueSpan]:
@@ -257,8 +275,15 @@ def _find_choices(
 ) -> Iterator[FoundReading]:
     if asks_question(tokens, language):
         return  # "How big is the hall"
-    for start, end, reading in find_named_options(spec, tokens, language):
-        if not is_limited(tokens, start, end, language):
+    lengths = list(find_option_lengths(spec, text, tokens, language))
+    named = [
+        item
+        for item in find_named_options(spec, tokens, language)
+        if all(item[1] <= start or end <= item[0] for start, end, _ in lengths)  # "Two hours" is no "hour".
+    ]
+    for start, end, reading in (*named, *lengths):
+        is_measured = any(stop == start for _, stop, _ in lengths)  # "90 min Rückenmassage" has no minimum.
+        if reading.has_value and (is_measured or not is_limited(tokens, start, end, language)):
             yield FoundReading(*tokens.position(start, end), spec.name, reading, OF_OPTION)
 
 

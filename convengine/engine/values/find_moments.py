@@ -51,6 +51,8 @@ Json = Any
 _DIGITS = tuple("0123456789")
 #: The end of "19:30", behind which a number counts something else.
 _FULL_CLOCK = re.compile(r"\d : \d\d $")
+#: The end of a time, behind which a length is that of what is asked for.
+_CLOCK_END = re.compile(r"(?:\d : \d\d|\d (?:a m|p m|am|pm|uhr|o'clock)) \Z")
 #: Minutes of an hour.
 _MINUTES = 60
 #: The priority of the days of a range.
@@ -225,7 +227,8 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
     rest = text[moment.end :]
     following = rest.split(" ", 1)[0]
     is_clock = moment.time is not None and _FULL_CLOCK.search(text[moment.time.start : moment.end]) is not None
-    if (following.isdigit() and not is_clock and not ends_clause(tokens, moment.end)) or (
+    is_ended = is_clock or (moment.time is not None and not text[: moment.end - 1].endswith(_DIGITS))  # "10am 60 min"
+    if (following.isdigit() and not is_ended and not ends_clause(tokens, moment.end)) or (
         rest and following in (":", "/", "%", "€", "£", "$", "@", "+", ",", ".") and rest[2:3].isdigit()
     ):
         return False
@@ -237,6 +240,8 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
     is_opening = moment.date and moment.time and not start and moment.date.means == "weekday"
     if is_opening and (not following or following in list_small_words(language)):
         return True  # "Sat at 10 instead"
+    if _is_timed_weekday(moment, text, language):
+        return True  # "Massage mon 2pm, 1h"
     if moment.date and moment.date.is_weak and not _has_strong_lead(moment, text, language):
         has_mark = any(char.isdigit() for char in text[moment.date.start : moment.date.end].strip())
         is_full = moment.date.end - moment.date.start > 8 and has_mark
@@ -257,6 +262,20 @@ def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) 
         lead = language.before_time.match_start(text, moment.time.start)
         return language.is_in("before_time_in_sentence", text[moment.time.start : moment.time.start + lead])
     return True
+
+
+def _is_timed_weekday(moment: Moment, text: str, language: Language) -> bool:
+    """True for a weekday before a time that only a time can be: "mon 2pm" and "di 10 Uhr", not "so 10 Uhr"."""
+    if (
+        moment.date is None
+        or moment.time is None
+        or moment.date.means != "weekday"
+        or moment.date.start != moment.start
+    ):
+        return False
+    words = text[moment.date.start : moment.date.end].split()
+    is_behind = 0 <= moment.time.start - moment.date.end <= 1
+    return is_behind and moment.time.is_marked and not moment.time.is_weak and words[0] not in language.never_alone
 
 
 def _has_strong_lead(moment: Moment, text: str, language: Language) -> bool:
@@ -360,6 +379,7 @@ def find_durations(
         following = tokens.text[position:].split(" ", 1)[0]
         before = tokens.text[:start].split(" ")[-2:-1]
         is_led = any(language.is_in("before_duration_in_sentence", word) for word in (*before, following) if word)
+        is_led = is_led or _CLOCK_END.search(tokens.text, 0, start) is not None  # "Saturday 10am, 1 hour"
         if not is_led and not _is_own_clause(tokens, start, position, language):
             continue  # "Give me 5 minutes"
         if following in language.distances or tokens.text[:position].split(" ")[-2] in language.ambiguous:

@@ -17,6 +17,7 @@ from convengine.engine.values.numbers import (
     asks_for_limit,
     counts_any_noun,
     counts_anything,
+    counts_time,
     find_amount_starts,
     get_ordinal,
     get_place_words,
@@ -59,7 +60,7 @@ def find_amounts(
     own = list_field_units(spec, tables)
     position = 0
     amounts: list[FoundReading] = []
-    starts = list(find_amount_starts(tokens, tables))
+    starts = list(find_amount_starts(tokens, tables, spec))
     lengths = [start for start in tokens.offsets if read_length(spec, tokens.text, start, language)]
     for start in sorted({*starts, *lengths}):
         if start < position or is_glued(text, tokens, start):
@@ -191,13 +192,16 @@ def find_counted_options(
     language: Language,
     matches: Sequence[FoundReading],
 ) -> Iterator[FoundReading]:
-    """The number before an option, "zwei Katzen", for the only number field that asks how many."""
+    """The number before an option, "zwei Katzen", for the only number field that asks how many.
+
+    Two cats are no two visits or nights.
+    """
     counting = [spec for spec in specs if spec.kind is Kind.NUMBER and list_counted_words(spec, language)]
     starts = {item.start for item in matches if item.priority == OF_OPTION}
-    if len(counting) != 1 or not starts:
-        return
     tables = get_tables(language)
-    for offset in find_amount_starts(tokens, tables):
+    if len(counting) != 1 or not starts or counting[0].counts_occasions or counts_time(counting[0], tables):
+        return
+    for offset in find_amount_starts(tokens, tables, counting[0]):
         amount = match_amount(tokens.text, offset, tables, situation.locale, counting[0])
         index = tokens.offsets.index(amount.end) if amount and amount.end < len(tokens.text) else None
         if amount and index is not None and not amount.unit and tokens.tokens[index].start in starts:
@@ -243,7 +247,7 @@ def find_other_nouns(
     has_moments = any(other.kind in (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION) for other in specs)
     values: list[FoundReading] = []
     end, others, counts_some = 0, 0, False
-    for start in find_amount_starts(tokens, tables):
+    for start in find_amount_starts(tokens, tables, spec):
         amount = match_amount(tokens.text, start, tables, situation.locale, spec) if start >= end else None
         if amount is None or amount.currencies:
             continue

@@ -3,13 +3,14 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
 from convengine.engine.values.templates import Phrase, Slot, alternate, compile_template, fold_keys, list_first_words
-from convengine.engine.values.tokens import Spelling, TokenText, fold_text, tokenize
+from convengine.engine.values.tokens import Spelling, Token, TokenText, fold_text, tokenize
 
 Json = Any
 #: The language of a blank locale.
@@ -72,7 +73,30 @@ class Language:
 
     def read_tokens(self, text: str) -> TokenText:
         """The tokens of a text, as the tables spell them."""
-        return TokenText(self.spelling.correct(tokenize(text)))
+        return TokenText(self._write_articles(self.spelling.correct(tokenize(text))))
+
+    def _write_articles(self, tokens: list[Token]) -> list[Token]:
+        """The tokens with "eine" for the "ne" of "ne Stunde" and "brauche ne Massage", which is no "nein"."""
+        articles = self.words["short_articles"]
+        if articles.keys().isdisjoint(token.text for token in tokens):
+            return tokens
+        ends = [0, *(token.end for token in tokens)]
+        starts = [*(token.start for token in tokens), -1]
+        written = []
+        for index, token in enumerate(tokens):
+            article = articles.get(token.text)
+            following = tokens[index + 1].text if 0 <= starts[index + 1] - token.end <= 1 else ""
+            before = tokens[index - 1].text if index and token.start - ends[index] <= 1 else ""
+            is_article = following.isalpha() and (
+                self.is_in("nouns_behind_short_articles", following)
+                or (
+                    before.isalpha()
+                    and not self.is_in("leads_of_short_no", before)
+                    and not self.is_in("words_behind_short_no", following)
+                )
+            )
+            written.append(replace(token, text=article) if article and is_article else token)
+        return written
 
     @cached_property
     def spelling(self) -> Spelling:
@@ -210,7 +234,7 @@ class Language:
             "c": Slot(r"\d{1,2} "),
             "hour": Slot(rf"(?:\d{{1,2}} |{alternate(hours)})", hours),
             "hour_word": _make_table(hours),
-            "minute": Slot(r"\d\d "),
+            "minute": Slot(r"\d\d (?!min(?:s|ut\w*)? )"),  # "10 Uhr, 30 Minuten"
             "second": Slot(r"\d\d "),
             "minute_word": _make_table(minutes),
             "minutes": Slot(rf"(?:\d{{1,2}} |{alternate(numbers)})", numbers),

@@ -50,7 +50,7 @@ def _find_in_language(spec: FieldSpec, text: str, situation: ReadingSituation, l
     tokens, tables = language.read_tokens(text), get_tables(language)
     harmless, numbers = _list_harmless_offsets(tokens, language), list[tuple[int, int, Reading]]()
     end = 0
-    for start in find_amount_starts(tokens, tables):
+    for start in find_amount_starts(tokens, tables, spec):
         is_word = start in harmless and not tokens.text[start].isdigit()  # "Keine Ahnung, 4"
         amount = match_amount(tokens.text, start, tables, situation.locale, spec) if start >= end else None
         if is_word or start < end or (amount and _is_article(tokens.text[start : amount.end], amount.values)):

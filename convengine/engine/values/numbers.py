@@ -20,6 +20,7 @@ from convengine.engine.values.language import (
     get_language,
     list_languages,
 )
+from convengine.engine.values.occasions import get_occasion_tables, match_occasions, match_period
 from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, offer, refuse
 from convengine.engine.values.templates import fold_keys
 from convengine.engine.values.times import find_clock_end
@@ -43,6 +44,7 @@ _LEAST_LONG = 1000
 _MIN_JOINED = 3
 #: The unit of ages.
 _YEAR = "year"
+_TIME_UNITS = ("minute", "hour", "day", "night", "week", "month", _YEAR)
 #: The counter of things of any sort.
 PIECE = "piece"
 _DIGITS = re.compile(
@@ -191,7 +193,7 @@ def find_only_count(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
     language = get_language(situation.locale)
     text = text.rstrip(" .!")
     tables, tokens = get_tables(language), language.read_tokens(text)
-    starts = list(find_amount_starts(tokens, tables))
+    starts = list(find_amount_starts(tokens, tables, spec))
     is_settled = len(starts) > 1 and _get_settling_words(language).match_end(tokens.text, starts[-1]) > 0
     is_sum = is_settled or (bool(starts) and language.totals.match_end(tokens.text, starts[-1]) > 0)
     start = starts[-1] if is_sum else starts[0] if starts else 0
@@ -459,6 +461,8 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
     currencies: tuple[str, ...] = ()
     if tables.no_counts.match_start(text, position):
         return None
+    if spec.counts_occasions and (often := match_occasions(text, position, tables.language)):
+        return _add_period(text, Amount((Decimal(often[1]),), often[0], has_field_word=True), spec, tables)
     alone = tables.alone.match_start(text, position)
     if alone and _counts_companions(spec, tables.language):
         return Amount((Decimal(0),), position + alone)  # "Just me"
@@ -482,7 +486,17 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
         return None
     if is_plain and tables.language.names_age_of_one(text, start) and asks_how_many(spec):
         return None
-    return None if is_plain and _is_clock(text, start, amount.end, tables.language) else amount
+    if is_plain and _is_clock(text, start, amount.end, tables.language):
+        return None
+    return _add_period(text, amount, spec, tables) if spec.counts_occasions else amount
+
+
+def _add_period(text: str, amount: Amount, spec: FieldSpec, tables: NumberTables) -> Amount | None:
+    """The amount with the "a day" behind it; null for a time that is not the field's."""
+    end, unit = match_period(text, amount.noun_end or amount.end, tables.language)
+    if not unit:
+        return amount
+    return replace(amount, end=end, has_field_word=True, noun_end=None) if unit == spec.period else None
 
 
 @lru_cache(maxsize=1024)
@@ -722,6 +736,11 @@ def list_field_units(spec: FieldSpec, tables: NumberTables) -> frozenset[str]:
     return frozenset((units | counters | by_name) - {ALL_COUNTERS})
 
 
+def counts_time(spec: FieldSpec, tables: NumberTables) -> bool:
+    """True for a field that counts hours or nights."""
+    return not list_field_units(spec, tables).isdisjoint(_TIME_UNITS)
+
+
 def counts_anything(spec: FieldSpec, tables: NumberTables) -> bool:
     """True for a field that asks how many there are of something that is no unit and no person."""
     return bool(list_counted_words(spec, tables.language)) and not list_field_units(spec, tables)
@@ -774,9 +793,11 @@ def to_json(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def find_amount_starts(tokens: TokenText, tables: NumberTables) -> Iterator[int]:
-    """Where a number may begin."""
+def find_amount_starts(tokens: TokenText, tables: NumberTables, spec: FieldSpec) -> Iterator[int]:
+    """Where a number may begin that the field takes."""
+    occasions = get_occasion_tables(tables.language).count_words if spec.counts_occasions else None
     for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
         is_number = token.text.isdigit() or tables.amount_phrases.match_start(tokens.text, offset) > 0
+        is_number = is_number or (occasions is not None and occasions.match_start(tokens.text, offset) > 0)
         if is_number or tables.currency_words.match_start(tokens.text, offset):
             yield offset

@@ -8,7 +8,6 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from convengine.engine.values.choices import read_choice
 from convengine.engine.values.contacts import check_iban, read_email, read_iban, read_phone, read_postcode
 from convengine.engine.values.date_times import make_moment_context, narrow_days, read_moment
 from convengine.engine.values.durations import convert_length, parse_duration, read_duration, read_length
@@ -16,6 +15,7 @@ from convengine.engine.values.field_spec import FieldSpec, Kind
 from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.numbers import Amount, get_tables, read_amount, take_amount
 from convengine.engine.values.offered import OFFERED_KINDS, choose_offered, read_alternatives
+from convengine.engine.values.option_lengths import read_choice_or_length
 from convengine.engine.values.plain import read_pattern, read_text
 from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason
 from convengine.engine.values.second_reader import read_with_dateparser
@@ -131,7 +131,7 @@ STORED_FORMATS: Mapping[str, Callable[[str], bool]] = {
 
 _READERS: Mapping[Kind, Reader] = {
     Kind.TEXT: read_text,
-    Kind.CHOICE: read_choice,
+    Kind.CHOICE: read_choice_or_length,
     Kind.DATE: _read_moment,
     Kind.TIME: _read_moment,
     Kind.DATE_TIME: _read_moment,

@@ -104,7 +104,7 @@ _TELLING = (
     Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.CHOICE, Kind.EMAIL, Kind.PHONE, Kind.YES_NO, Kind.NUMBER, Kind.MONEY,
 )  # fmt: skip
 #: Kinds whose readers know their own values from those of other fields.
-_ANSWERED = (Kind.DURATION, Kind.MONEY, Kind.NUMBER, Kind.TIME, Kind.POSTCODE, Kind.IBAN, Kind.PATTERN)
+_ANSWERED = (Kind.CHOICE, Kind.DURATION, Kind.MONEY, Kind.NUMBER, Kind.TIME, Kind.POSTCODE, Kind.IBAN, Kind.PATTERN)
 #: Kinds whose values answer in one clause while another one corrects.
 _ANSWERED_BESIDE = (Kind.TIME, Kind.DATE, Kind.NUMBER, Kind.DURATION, Kind.PHONE, Kind.EMAIL)
 #: Between the clauses of a message.
@@ -507,6 +507,19 @@ def find_fields_to_ask_again(
         and not keeps_value(reading.quote(*reading.clause(name.start)), situation)
     ]
     return paths if mentions else _find_by_title_word(reading, fields, situation)
+
+
+def answers_asked_field(form: Form, text: str, situation: ReadingSituation, asked_path: str | None) -> bool:
+    """True when a message has a value of the asked field, whatever other field its words may name."""
+    field = form.field(asked_path) if asked_path else None
+    if field is None or field.spec.kind in NOT_READ or field.spec.kind is Kind.YES_NO:
+        return False
+    rest = strip_correction(text, situation)
+    is_whole = any(
+        read_value(field.spec, part, situation).has_value for part in (text, rest, find_core(text, situation))
+    )
+    spans = find_values(list_specs(form, [field]), text, situation)
+    return is_whole or any(reading.has_value for span in spans for reading in span.readings.values())
 
 
 def _only_leaves(text: str, situation: ReadingSituation) -> bool:

@@ -200,7 +200,7 @@ _SOFTENED = r"(?:\s+(?:the|a|on|about|around|approximately|roughly|maybe|only|ju
 _LIMITS = compile_alternatives(
     """than, at least, at most, up to, as much as, as many as, as late as, as early as, since, until, till, before
     after, prior to, ahead of, within, under, below, above, beyond, exceeding, in addition to, between
-    between \\S+ (?:\\w+ )?and, min, minimum, minimum of, max, maximum, maximum of"""
+    between \\S+ (?:\\w+ )?and, (?<!\\d\\s)min, minimum, minimum of, max, maximum, maximum of"""
 )
 _BOUND = re.compile(rf"(?:\b{_LIMITS}|[<>≤≥~]){_SOFTENED}")
 #: The same for dates, and for numbers: "by card" and "over 24 months" are no limits.

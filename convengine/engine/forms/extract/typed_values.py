@@ -17,6 +17,7 @@ from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.numbers import Number, number_at, to_json_number
 from convengine.engine.text.words import FILLERS, Words, occurs_in, split_list
 from convengine.engine.values.choices import list_title_words
+from convengine.engine.values.occasions import find_period
 from convengine.engine.values.tokens import fold_text
 
 _NUMERIC = frozenset({"integer", "number"})
@@ -113,7 +114,8 @@ def list_units(field: Field) -> frozenset[str]:
     """The units that the field counts, from its names and its description: `tenureMonths`, `ticketCount`, "number of
     guests".
     """
-    units = {unit for label in field.labels if (unit := _find_head_noun(label))}
+    labels = (find_period(label)[1] for label in field.labels)  # "Visits a day" counts no days.
+    units = {unit for label in labels if label and (unit := _find_head_noun(label))}
     units |= {singularize(word) for word in field.description if singularize(word) in UNITS}
     for before, word in zip(field.description, field.description[1:], strict=False):
         if before in _ANNOUNCES and word not in FILLERS:

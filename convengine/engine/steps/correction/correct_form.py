@@ -15,6 +15,7 @@ from convengine.engine.forms.asking import (
 )
 from convengine.engine.forms.extract import Extraction
 from convengine.engine.forms.extract.correction import (
+    answers_asked_field,
     find_fields_to_ask_again,
     find_possible_fields,
     read_correction,
@@ -95,6 +96,8 @@ def correct_form(session: Session, turn: Turn) -> Session:
     if paths := find_fields_to_ask_again(form, text, held, situation, is_expected=is_expected):
         if named := read_named_field(form, text, paths, held, situation, takes_any_text=is_expected):
             return _apply_extraction(session, turn, row, form, named)
+        if answers_asked_field(form, text, situation, state.asked_field):
+            return session  # "Sorry, with the area code, 331 555 0123" empties no post code.
         return _ask_again(session, turn, row, form, paths)
     if is_expected and (
         says_nothing(text) or read_yes_or_no(session, turn, row) or read_opening_answer(session, turn, row)
