@@ -368,7 +368,17 @@ def _wants_person(words: Sequence[str], language: str, *, must_speak: bool) -> b
     others = text.replace(f" {person} ", " ", 1).split()
     courtesies = _list_courtesy_words(language)
     speaks = not _list_folded(language, "speaking").isdisjoint(others)
-    return speaks or (not must_speak and courtesies.issuperset(others))
+    return speaks or _asks_for_human(text, language) or (not must_speak and courtesies.issuperset(others))
+
+
+def _asks_for_human(text: str, language: str) -> bool:
+    """True for "just give me a human please": a word that only a person is called, and small words of a wish."""
+    phrases = sorted(_list_folded(language, "humans"), key=len, reverse=True)
+    human = next((phrase for phrase in phrases if f" {phrase} " in text), "")
+    others = text.replace(f" {human} ", " ", 1).split() if human else []
+    return len(others) > 1 and (_list_folded(language, "human_wishes") | _list_courtesy_words(language)).issuperset(
+        others
+    )
 
 
 def asks_to_wait(text: str | None) -> bool:
@@ -526,6 +536,17 @@ def _orders_to_stop_in(clause: str, names: frozenset[str], language: str) -> boo
     things, orders = _list_folded(language, "drop_things") | names, _list_folded(language, "drop_orders")
     small = _list_folded(language, "drop_words") | _list_courtesy_words(language)
     words = clause.split()
+    while words and _is_courtesy(words[-1:]):
+        words.pop()
+    text = " ".join(words)
+    last = max(
+        (phrase for phrase in _list_folded(language, "drop_orders_last") if text.endswith(f" {phrase}")),
+        key=len,
+        default="",
+    )
+    rest = text.removesuffix(last).split() if last else []
+    if rest and not things.isdisjoint(rest) and (things | small).issuperset(rest):
+        return True  # "Das zweite lassen wir doch"
     for start in range(len(words)):
         text = " ".join(words[start:])
         order = next((phrase for phrase in orders if text.startswith(f"{phrase} ")), None)

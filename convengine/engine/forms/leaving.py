@@ -21,6 +21,7 @@ from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
+from convengine.engine.forms.read_message import find_value
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
 from convengine.engine.forms.user_answer import find_open_schema, read_opening_answer, read_yes_or_no
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -29,7 +30,7 @@ from convengine.engine.turn.local_time import TIME_ZONE
 from convengine.engine.turn.rows import Intent, OutputSchema
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, ReadingSituation, find_values, is_passing_moment, read_value
+from convengine.engine.values import Kind, ReadingSituation, ValueSpan, find_values, is_passing_moment, read_value
 
 #: Source of these answers.
 SOURCE = "FORM"
@@ -167,7 +168,7 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     """
     text, form = session.user_text or "", get_form(turn.snapshot, row)
     stops = wants_to_leave(text)
-    subject = _name_subject(session, turn)
+    subject = f"{_name_subject(session, turn)} {_name_chosen_options(session, form)}"
     orders = not stops and orders_to_stop(text, subject)
     drops = not (stops or orders) and drops_subject(text, subject)
     puts_off = not stops and puts_off_subject(text)
@@ -187,7 +188,12 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
         is_no = (drops or puts_off) and field is not None and read_value(field.spec, text, situation).has_value
         spans = find_values([field.spec for field in form.leaves], text, situation)
         says_value = (
-            names_field or is_no or any(not is_passing_moment(text[span.start : span.end], situation) for span in spans)
+            names_field
+            or is_no
+            or any(
+                not is_passing_moment(text[span.start : span.end], situation) and _is_new(session, span)
+                for span in spans
+            )
         )
         return not takes_sentences and not says_value
     if field is None:
@@ -197,6 +203,25 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     reading = read_value(field.spec, text, situation)
     says_no = field.spec.kind is Kind.YES_NO and reading.has_value and reading.value is False
     return not (says_no or (field.spec.kind is Kind.CHOICE and reading.has_value))
+
+
+def _name_chosen_options(session: Session, form: Form) -> str:
+    """The words for the options that the form holds: "forget the shelves"."""
+    chosen = (
+        option
+        for field in form.leaves
+        for option in field.spec.options
+        if option.value == find_value(session.context, field.path)
+    )
+    return " ".join(spelling for option in chosen for spelling in option.spellings)
+
+
+def _is_new(session: Session, span: ValueSpan) -> bool:
+    """False for a value that the form held before: the shelves of "scrap that, I'll do the shelves myself"."""
+    read = session.fields_read.read if session.fields_read else ()
+    return not span.readings.keys().isdisjoint(read) or all(
+        reading.value != find_value(session.context, path) for path, reading in span.readings.items()
+    )
 
 
 def _skips(session: Session, form: Form, field: Field) -> bool:

@@ -90,7 +90,7 @@ def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: 
         takes_bare,
         earlier=earlier if earlier and now.date() <= earlier <= (bounds.last or earlier) else None,
         held=read_day(situation.held_days.get(spec.name)) or _read_refused_day(spec, situation),
-        period=_read_period(situation.known_part) if spec.kind is Kind.DATE else None,
+        period=_read_period(situation.known_part) if spec.kind in (Kind.DATE, Kind.DATE_TIME) else None,
         former=read_day(str(situation.former_values.get(spec.name, ""))),
         names_birth=names_birth(spec),
     )
@@ -288,7 +288,12 @@ def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext, situatio
     times, known = moment.times, _read_known_part(known_part)[1]
     hours = _read_known_hours(known_part)
     if hours and moment.part is None and len(times.minutes) > 1:
-        likely = tuple(minute for minute in narrow_times(times, hours).minutes if minute // 60 in _WAKING_HOURS)
+        first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)
+        likely = tuple(
+            minute
+            for minute in narrow_times(times, hours).minutes
+            if minute // 60 in _WAKING_HOURS and _allows_time(minute, first, last)
+        )
         times = replace(times, minutes=likely or times.minutes)  # "Afternoon", then "3", but not "11"
     if times.refusal:
         return times.refusal

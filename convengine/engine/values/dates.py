@@ -484,9 +484,11 @@ def _read_day_only(slots: Slots, context: DateContext) -> Days:
     first = base.replace(day=1)
     months = [add_units(first, offset, "month") for offset in range(-12, 13)]
     months += [context.period[0].replace(day=1)] if context.period else []
-    days = [day for month in months if (day := make_date(month.year, month.month, number))]
+    days = [day for month in dict.fromkeys(months) if (day := make_date(month.year, month.month, number))]
     if not days:
         return refuse(Reason.INVALID_DATE, day=number)
+    if inside := [day for day in context.list_inside(days) if slots.get("weekday") in (None, day.weekday())]:
+        return tuple(inside)  # "In July", then "Saturday the 17th"
     if "weekday" not in slots and context.held and context.held >= context.today:
         # "Not the 3rd, the 5th": of the same month.
         same = make_date(context.held.year, context.held.month, number)

@@ -26,9 +26,11 @@ from convengine.engine.forms.asking import (
     write_title,
     write_why,
 )
+from convengine.engine.forms.extract.day_order import is_day_field
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.leaving import wants_next
 from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form, read_on_no
+from convengine.engine.forms.read_message import describe_situation
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import MAX_MISSES
@@ -45,6 +47,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, Reason, say_value
 from convengine.engine.values.date_times import add_known_hours, write_period
+from convengine.engine.values.named_periods import find_named_period, is_period
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
@@ -52,6 +55,7 @@ _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kin
 _SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH)
 #: The parts of a stored moment.
 _DAY, _TIME, _MOMENT = slice(0, 10), slice(11, 16), 16
+_NOON = 12
 _SLOTS = ("pending_slot", "pendingSlot")
 Json = Any
 
@@ -128,7 +132,9 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
         asked_field=field.path,
         misses=before.misses if before.asked_field == field.path else 0,
         listed_options=options,
-        known_part=_find_known_part(session, field) or _keep_known_part(session, form, before, fields, field),
+        known_part=_find_known_part(session, field)
+        or _find_named_period(session, turn, form, fields)
+        or _keep_known_part(session, form, before, fields, field),
     )
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
 
@@ -179,6 +185,8 @@ def _find_known_part(session: Session, field: Field) -> str:
         if len(days) == 1:
             return candidates[0][:_MOMENT]  # "Friday 03:00 or 15:00?"
         return times.pop() if len(times) == 1 else ""
+    if refusal and field.spec.kind is Kind.TIME and refusal.reason == Reason.OUT_OF_BOUNDS:
+        return _find_half_of_day(str(refusal.data.get("value") or ""))  # "6 in the morning", then "7"
     if refusal and field.spec.kind is Kind.DATE and refusal.reason == Reason.OUT_OF_BOUNDS:
         return str(refusal.data.get("value") or "")  # "7.8.2062", then "sorry, 2022"
     if refusal and field.spec.kind is Kind.DATE and refusal.reason == Reason.DAY_MISSING and "from" in refusal.data:
@@ -190,6 +198,25 @@ def _find_known_part(session: Session, field: Field) -> str:
     return str(refusal.data.get("date") or refusal.data.get("time") or "")
 
 
+def _find_half_of_day(time: str) -> str:
+    """The hours of the half of the day in which a time lies."""
+    hour = int(time[:2]) if time[:2].isdigit() else None
+    return "" if hour is None else add_known_hours("", (0, _NOON) if hour < _NOON else (_NOON, 2 * _NOON))
+
+
+def _find_named_period(session: Session, turn: Turn, form: Form, fields: Sequence[Field]) -> str:
+    """The week or month that this message names for a day that is still open: "a cat sitter in October"."""
+    if session.digression is not None or not any(is_day_field(field) for field in fields) or _reads_day(session, form):
+        return ""
+    return find_named_period(session.user_text or "", describe_situation(session, turn, form))
+
+
+def _reads_day(session: Session, form: Form) -> bool:
+    """True when this message gave a day."""
+    read = session.fields_read.read if session.fields_read else ()
+    return any((field := form.field(path)) is not None and is_day_field(field) for path in read)
+
+
 def _keep_known_part(
     session: Session, form: Form, before: DialogueState, fields: Sequence[Field], asked_field: Field
 ) -> str:
@@ -197,6 +224,8 @@ def _keep_known_part(
     waiting = [field for field in fields if field.spec.kind is Kind.DATE_TIME and field is not asked_field]
     if known := next((known for field in waiting if (known := _find_known_part(session, field))), ""):
         return known
+    if is_period(before.known_part) and any(is_day_field(field) for field in fields):
+        return "" if _reads_day(session, form) else before.known_part
     last = form.field(before.asked_field) if before.asked_field else None
     was_moment = last is not None and last.spec.kind in (Kind.DATE_TIME, Kind.TIME)
     is_same = before.asked_field == asked_field.path

@@ -408,6 +408,13 @@ def test_thanks_behind_a_wish_to_leave_change_nothing(text: str, leaves: bool) -
         ("ach vergessen Sie die ganze Bestellung", True),
         ("vergessen Sie den Termin nicht", False),
         ("vergessen Sie bitte den Namen", False),
+        ("nah scrap that one, I'll do it myself", True),
+        ("leave that second one", True),
+        ("drop that job", True),
+        ("leave that at the door", False),
+        ("das zweite lassen wir doch", True),
+        ("nee, den zweiten Termin streichen wir", True),
+        ("den Termin am Freitag lassen wir so", False),
     ],
 )
 def test_an_order_to_forget_what_the_form_is_for_stops_whatever_its_reason(text: str, stops: bool) -> None:
@@ -519,6 +526,15 @@ def test_what_a_message_says_beside_leaving_is_kept(text: str, rest: str) -> Non
         ("das ist alles etwas verwickelt und lang, ich würde lieber mit jemandem sprechen", True),
         ("he bit someone, and the groomer was not happy about it at all", False),
         ("somebody will be at home, the bell does not work", False),
+        ("just give me a human please", True),
+        ("I want to complain to someone real", True),
+        ("I don't want to talk to a machine", True),
+        ("my manager is coming too", False),
+        ("2, me and my agent", False),
+        ("nen richtigen Menschen bitte", True),
+        ("holen Sie mir bitte einen Mitarbeiter", True),
+        ("ich möchte mich bei jemandem beschweren", True),
+        ("mein Chef kommt auch mit", False),
     ],
 )
 def test_a_clause_of_a_longer_message_asks_for_a_person(text: str, expected: bool) -> None:
