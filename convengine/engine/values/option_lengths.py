@@ -42,10 +42,10 @@ def read_choice_or_length(
         return read_choice(spec, text, tokens, situation, language)
     if (index := _find_by_number(spec.options, tokens.text[start:end].strip(), language)) is not None:
         return accept(spec.options[index].value)
-    found = list(_find_lengths(text, tokens, language))
-    if len(found) != 1:
+    spans = list(_find_lengths(text, tokens, language))
+    if len(spans) != 1:
         return read_choice(spec, text, tokens, situation, language)
-    first, last, seconds = found[0]
+    first, last, seconds = spans[0]
     if is_limited(tokens, first, last, language):
         return NOTHING
     if seconds in lengths:
