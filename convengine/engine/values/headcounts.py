@@ -25,6 +25,8 @@ class HeadcountTables:
         self.members = PhraseSet(words["members"])
         self.selves = PhraseSet(words["selves"])
         self.relatives = PhraseSet(words["relatives"])
+        self.pronouns = PhraseSet(words["pronouns"])
+        self.limiters = PhraseSet(words["limiters"])
         self.pairs = PhraseSet(words["pairs"])
         self.owners = PhraseSet(words["owners"])
         self.joints = PhraseSet(words["joints"])
@@ -57,31 +59,51 @@ def counts_people(spec: FieldSpec, units: frozenset[str], language: Language) ->
     )
 
 
-def find_headcounts(tokens: TokenText, language: Language) -> Iterator[tuple[int, int, int]]:
-    """Where a sum of at least two parts begins and ends in the tokens' text, and the number of people."""
+def find_headcounts(
+    tokens: TokenText, language: Language, *, is_answer: bool = False
+) -> Iterator[tuple[int, int, int]]:
+    """Where a sum of at least two parts begins and ends in the tokens' text, and the number of people.
+
+    `is_answer`: the text answers how many people there are, so that "her and me" are two.
+    """
     tables, end = get_headcount_tables(language), 0
     for start in tokens.offsets:
-        if start >= end and (match := _match_sum(tokens, start, tables)):
+        if start >= end and (match := _match_sum(tokens, start, tables, is_answer=is_answer)):
             end = match[0]
             yield start, *match
 
 
-def _match_sum(tokens: TokenText, start: int, tables: HeadcountTables) -> tuple[int, int] | None:
+def count_only_part(tokens: TokenText, language: Language) -> int | None:
+    """How many people an answer names as all who are counted: 1 of "just my son" and "nur er"; null for others."""
+    tables = get_headcount_tables(language)
+    for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
+        for first in {0: 0, start: 0}:
+            size = tables.limiters.match_start(tokens.text, first)
+            part = _match_part(tokens.text, first + size, tables, is_answer=True) if size else None
+            if part and part[0] in (end, len(tokens.text)):
+                return part[1]
+    return None
+
+
+def _match_sum(tokens: TokenText, start: int, tables: HeadcountTables, *, is_answer: bool) -> tuple[int, int] | None:
     """The end and the number of "me, my wife and 2 kids", "2 adults 1 child"; null for fewer than two parts."""
     text, end, total, parts, position = tokens.text, start, 0, 0, start
     has_self = False
     if bare := _match_bare_number(text, start, tables):
         position, total = bare
         parts = 1
-    while part := _match_part(text, position, tables, is_behind_self=has_self):
+    while part := _match_part(text, position, tables, is_behind_self=has_self, is_answer=is_answer):
         end, count = part
-        has_self = has_self or tables.selves.match_start(text, position) > 0
-        total, parts = total + count, parts + 1
+        is_self = tables.selves.match_start(text, position) > 0
+        if not (is_self and has_self):  # "Me myself and I"
+            total, parts = total + count, parts + 1
+        has_self = has_self or is_self
         if end >= len(text):
             break
         joint = tables.joints.match_start(text, end)
         word = text[end:].split(" ", 1)[0]
         is_listed = _has_comma(tokens, end) or word.isdigit() or word in tables.language.number_words
+        is_listed = is_listed or (is_answer and tables.owners.match_start(text, end) > 0)  # "Me my wife and my mum"
         if not joint and not is_listed:
             break
         position = end + joint
@@ -106,7 +128,7 @@ def _match_bare_number(text: str, start: int, tables: HeadcountTables) -> tuple[
 
 
 def _match_part(
-    text: str, start: int, tables: HeadcountTables, *, is_behind_self: bool = False
+    text: str, start: int, tables: HeadcountTables, *, is_behind_self: bool = False, is_answer: bool = False
 ) -> tuple[int, int] | None:
     """The end of "my two little kids", and how many they are."""
     if size := tables.selves.match_start(text, start):
@@ -117,6 +139,8 @@ def _match_part(
         return position + size, 2
     if size := tables.relatives.match_start(text, position):
         return position + size, 1
+    if is_answer and (size := tables.pronouns.match_start(text, start)):
+        return start + size, 1
     word = text[position:].split(" ", 1)[0]
     count = int(word) if word.isdigit() and len(word) < 4 else tables.numbers.get(word)
     if count is None:

@@ -11,7 +11,7 @@ from typing import Any
 from convengine.engine.text.words import Words
 from convengine.engine.values.choices import stem_words
 from convengine.engine.values.field_spec import FieldSpec, Kind
-from convengine.engine.values.headcounts import CHILD, PERSON, PLACES, counts_people, find_headcounts
+from convengine.engine.values.headcounts import CHILD, PERSON, PLACES, count_only_part, counts_people, find_headcounts
 from convengine.engine.values.language import (
     Language,
     PhraseSet,
@@ -125,7 +125,7 @@ def _list_currencies(table: Mapping[str, list[str]]) -> dict[str, tuple[str, ...
 def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation, language: Language) -> Reading:
     """Read a whole answer for a field of kind number or money."""
     tables = get_tables(language)
-    if (people := find_only_headcount(spec, tokens, language)) is not None:
+    if (people := find_only_headcount(spec, tokens, language, is_answer=situation.is_asked)) is not None:
         start, end, count = people
         around = (*tokens.text[:start].split(), *tokens.text[end:].split())
         is_denied = any(language.is_in("denials", word) for word in around)
@@ -134,7 +134,8 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
         if spec.kind is Kind.NUMBER and _is_ground_floor(spec, tokens.text[start:end], language):
             return take_amount(spec, Amount((Decimal(0),), end), tables)
-        if lone := tables.lone_amounts.get(tokens.text[start:end].strip()):
+        lone = tables.lone_amounts.get(tokens.text[start:end].strip())
+        if lone and not _counts_companions(spec, language):
             return take_amount(spec, Amount((Decimal(lone),), end), tables)
         begin = start + language.before_time.match_start(tokens.text, start)
         begin += tables.before_totals.match_start(tokens.text, begin)
@@ -147,6 +148,8 @@ def read_amount(spec: FieldSpec, tokens: TokenText, situation: ReadingSituation,
                 if situation.is_asked and is_piece and list_field_units(spec, tables) <= {*tables.counters.values()}:
                     amount = replace(amount, unit="")  # "30 Stück" counts whatever the question counts.
                 return NOTHING if _is_no_sum(spec, amount, text[:first], tables) else take_amount(spec, amount, tables)
+    if situation.is_asked and _counts_all(spec, language) and (only := count_only_part(tokens, language)):
+        return take_amount(spec, Amount((Decimal(only),), len(tokens.text)), tables)
     if situation.is_asked and (corrected := _correct_number_words(spec, tokens, language)) is not None:
         return read_amount(spec, corrected, situation, language)
     return NOTHING
@@ -322,12 +325,21 @@ def _is_beside_number(word: str, spec: FieldSpec, language: Language) -> bool:
     return word in _list_lead_words(language) or language.is_in("stated_number_words", word) or word in spec.words
 
 
-def find_only_headcount(spec: FieldSpec, tokens: TokenText, language: Language) -> tuple[int, int, int] | None:
+def find_only_headcount(
+    spec: FieldSpec, tokens: TokenText, language: Language, *, is_answer: bool = False
+) -> tuple[int, int, int] | None:
     """The only sum of people in a text, "2 adults and a child", for a field that counts people; null for others."""
     if not counts_people(spec, list_field_units(spec, get_tables(language)), language):
         return None
-    sums = list(find_headcounts(tokens, language))
+    sums = list(find_headcounts(tokens, language, is_answer=is_answer))
     return sums[0] if len(sums) == 1 else None
+
+
+def _counts_all(spec: FieldSpec, language: Language) -> bool:
+    """True for a field that counts all people, and not those whom the user brings along."""
+    return counts_people(spec, list_field_units(spec, get_tables(language)), language) and not _counts_companions(
+        spec, language
+    )
 
 
 def find_only_ordinal(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:

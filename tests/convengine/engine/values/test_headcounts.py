@@ -100,3 +100,35 @@ def test_children_are_people() -> None:
     extraction = extract(form, "25 kids", asked_paths=["guests"], situation=situation)
     assert [finding.reason for finding in extraction.rejected] == ["OUT_OF_BOUNDS"]
     assert read(form, "12 kids", "en-GB") == {"guests": 12}
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "people"),
+    [
+        ("just my niece", "en-GB", 1),
+        ("only the wee lad please", "en-GB", 1),
+        ("just him", "en-GB", 1),
+        ("on my own", "en-GB", 1),
+        ("me myself and i", "en-GB", 1),
+        ("her and me", "en-GB", 2),
+        ("me and the hubby", "en-GB", 2),
+        ("me my husband and my mum", "en-GB", 3),
+        ("nur meine Tochter", "de-DE", 1),
+        ("bloß für ihn", "de-DE", 1),
+        ("ganz allein", "de-DE", 1),
+        ("er und sein Bruder", "de-DE", 2),
+        ("just us", "en-GB", None),
+        ("just the kids", "en-GB", None),
+        ("nur die Familie", "de-DE", None),
+    ],
+)
+def test_an_answer_counts_by_who_comes(text: str, locale: str, people: int | None) -> None:
+    form = make_form(guests=PERSONEN if locale == "de-DE" else GUESTS)
+
+    assert read(form, text, locale).get("guests") == people
+
+
+def test_who_comes_is_no_number_in_a_sentence() -> None:
+    tokens = get_language("en").read_tokens("her and me will sit at the front")
+
+    assert not list(find_headcounts(tokens, get_language("en")))
