@@ -25,6 +25,8 @@ _FEWEST_DECLINING = 2
 _SHORTEST_REASON = 3
 #: Longest answer behind "just", in words.
 _MAX_LIMITED = 5
+#: Longest answer with its yes or no somewhere in it, in words.
+_LONGEST_ANSWER = 16
 #: Longest answer that says a question as a statement, in words.
 _MAX_STATED = 7
 #: Shortest end of a joined word that stands for it.
@@ -45,6 +47,8 @@ def read_yes_or_no(
             return accept(True)
         if _get_phrases(language, "plain_answers").match_start(following.text, 0):
             return read_yes_or_no(spec, rest, following, situation, language)
+    if situation.is_asked and (other_text := _cut_friendly_no(text, tokens, language)) is not None:
+        return read_yes_or_no(spec, other_text, language.read_tokens(other_text), situation, language)
     value = _read(text, tokens, language, is_field=True)
     if situation.is_asked and _begins_with_no(tokens, language) and _asserts_thing(spec, text, tokens, language):
         return accept(True)
@@ -85,6 +89,12 @@ def read_yes_or_no(
         and (_gives_reason_for_yes(text, tokens, language) or _adds_remark(text, tokens, language))
     ):
         value = True
+    if value is None and situation.is_asked:
+        value = _read_only_answer(text, tokens, language)
+    if value is None and situation.is_asked and _agrees_in_first_clause(text, language):
+        value = True
+    if situation.is_asked and value is not None and _is_undecided(tokens, language):
+        value = None
     if value and (_doubts(tokens, language) or _ends_with_no(text, language) or _depends(spec, tokens, language)):
         value = None
     if value and situation.is_asked and _denies_wish(tokens, language):
@@ -119,6 +129,94 @@ def _depends(spec: FieldSpec, tokens: TokenText, language: Language) -> bool:
 
 def _pair(tokens: TokenText) -> Iterator[tuple[Token, int]]:
     return zip(tokens.tokens, tokens.offsets, strict=True)
+
+
+def _cut_friendly_no(text: str, tokens: TokenText, language: Language) -> str | None:
+    """The rest of "yes no problem", which denies nothing; null without such words behind others."""
+    phrases = _get_phrases(language, "friendly_noes")
+    for offset in tokens.offsets[1:]:
+        if size := phrases.match_start(tokens.text, offset):
+            start, end = tokens.position(offset, offset + size)
+            return f"{text[:start]}{text[end:]}"
+    return None
+
+
+def is_undecided(text: str, situation: ReadingSituation) -> bool:
+    """True for "yes and no", which is neither."""
+    languages = (get_language(locale) for locale in (situation.locale, situation.fallback_locale))
+    return any(_is_undecided(language.read_tokens(text), language) for language in languages)
+
+
+def _is_undecided(tokens: TokenText, language: Language) -> bool:
+    """True for "yes and no": a doubt that has both answers in it."""
+    plain = _get_phrases(language, "plain_answers").phrases
+    noes = plain & _get_phrases(language, "first_no").phrases
+    doubts = _get_phrases(language, "doubts")
+    sizes = ((offset, doubts.match_start(tokens.text, offset)) for offset in tokens.offsets)
+    words = (tokens.text[offset : offset + size].split() for offset, size in sizes if size)
+    return any(not noes.isdisjoint(phrase) and not (plain - noes).isdisjoint(phrase) for phrase in words)
+
+
+def _read_only_answer(text: str, tokens: TokenText, language: Language) -> bool | None:
+    """The only plain yes or no of an answer, at either end of a clause: "sadly yes, an upright", "no sorry i work".
+
+    The rest names no day and no number, and neither doubts it nor takes it back.
+    """
+    plain = _get_phrases(language, "plain_answers").phrases
+    yeses, noes = (plain & _get_phrases(language, name).phrases for name in ("first_yes", "first_no"))
+    reports = {fold_text(word) for word in language.words["yes_no"]["told_answers"]}
+    clauses = [[token.text for token in language.read_tokens(clause).tokens] for clause in _CLAUSE.split(text)]
+    words = [token.text for token in _drop_phrases(tokens, _get_phrases(language, "harmless")).tokens]
+    answers = [word for word in words if word in yeses | noes]
+    if (
+        "?" in text
+        or not 1 < len(tokens.tokens) <= _LONGEST_ANSWER
+        or len(answers) != 1
+        or not reports.isdisjoint(words)
+    ):
+        return None
+    value = answers[0] in yeses
+    articles = {fold_text(word) for word in language.numbers["articles"]}
+    leads = any(clause[:1] == answers and (value or _goes_on(clause[1:], language)) for clause in clauses)
+    ends = any(clause[-1:] == answers for clause in clauses)
+    is_named = any(before in articles and word == answers[0] for before, word in pairwise(words))  # "That's a no"
+    if not (leads or ends or is_named):
+        return None
+    others = [word for word in words if word not in answers]
+    if _doubts(tokens, language) or any(
+        word[0].isdigit()
+        or _names_day(word, language)
+        or language.is_in("alternatives", word)
+        or (value and language.is_in("denials", word))
+        or (language.is_in("changes", word) and not _is_soft(word, language))
+        for word in others
+    ):
+        return None
+    return value
+
+
+def _agrees_in_first_clause(text: str, language: Language) -> bool:
+    """True for "I can, my wife is at home then": a yes in more than one word, and then words that take nothing back."""
+    first, *others = _CLAUSE.split(text)
+    clause, words = language.read_tokens(first), [token.text for token in language.read_tokens(" ".join(others)).tokens]
+    if not words or "?" in text or len(words) > _MAX_WORDS or len(clause.tokens) < _FEWEST_DECLINING:
+        return False
+    tables = ("changes", "denials", "alternatives")
+    return _read(first, clause, language, is_field=True) is True and not any(
+        word[0].isdigit() or _names_day(word, language) or any(language.is_in(table, word) for table in tables)
+        for word in words
+    )
+
+
+def _goes_on(words: list[str], language: Language) -> bool:
+    """True for words behind a no that begin a courtesy or a clause, so that it is not the no of "no rush"."""
+    tables = ("interjections", "clause_starts")
+    return not words or any(language.is_in(table, words[0]) for table in tables)
+
+
+def _is_soft(word: str, language: Language) -> bool:
+    """True for a word that may change something, and beside a yes or no hardly does: "but", "sorry"."""
+    return any(language.is_in(table, word) for table in ("soft_changes", "interjections"))
 
 
 def _begins_with_no(tokens: TokenText, language: Language) -> bool:

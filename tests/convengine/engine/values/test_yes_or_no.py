@@ -17,6 +17,7 @@ from convengine.engine.values import (
     read_value,
     says_yes_or_no,
 )
+from convengine.engine.values.yes_or_no import is_undecided
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -702,3 +703,39 @@ def test_a_remark_beside_a_yes_or_no_takes_nothing_back(text: str, locale: str, 
     spec = FieldSpec("prescription", Kind.YES_NO, json_type="boolean")
 
     assert read_value(spec, text, ReadingSituation(NOW, locale=locale, is_asked=True)).value is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("sadly yes, a big one", "en-GB", True),
+        ("well then yes", "en-GB", True),
+        ("oh go on then yes", "en-GB", True),
+        ("that's a yes from me", "en-GB", True),
+        ("yes no problem", "en-GB", True),
+        ("I can, my husband is home then", "en-GB", True),
+        ("no sorry I work", "en-GB", False),
+        ("that's a no from us", "en-GB", False),
+        ("unhappily no, we have a baby", "en-GB", False),
+        ("I would have to say no", "en-GB", False),
+        ("ach na gut, ja", "de-DE", True),
+        ("leider ja, ein großes", "de-DE", True),
+        ("leider nein, ich arbeite da", "de-DE", False),
+        ("yes and no", "en-GB", None),
+        ("jein", "de-DE", None),
+        ("maybe yes", "en-GB", None),
+        ("vielleicht ja", "de-DE", None),
+        ("she said no to me", "en-GB", None),
+        ("das ist ja nett", "de-DE", None),
+    ],
+)
+def test_the_only_yes_or_no_of_an_answer_is_its_value(text: str, locale: str, value: bool | None) -> None:
+    question = "Gibt es ein Klavier?" if locale == "de-DE" else "Is there a piano?"
+    spec = field_spec("piano", {"type": "boolean", "title": "Piano", "x-ask": question})
+
+    assert read_value(spec, text, ReadingSituation(NOW, locale=locale)).value is value
+
+
+@pytest.mark.parametrize("text", ["yes and no", "ja und nein"])
+def test_an_undecided_answer_has_no_core(text: str) -> None:
+    assert is_undecided(text, ReadingSituation(NOW, locale="de-DE", fallback_locale="en-GB"))
