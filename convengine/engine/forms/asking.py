@@ -19,6 +19,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind, say_value
+from convengine.engine.values.choices import stem_words
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.yes_or_no import gives_reason_for_no
 
@@ -45,6 +46,8 @@ _CLAUSE_GAP = re.compile(
 )
 #: Fewest words of a question without its mark after a statement.
 _SHORTEST_QUESTION = 3
+#: A condition before a question has so many words or more.
+_SHORTEST_CONDITION = 4
 #: A message that adds something to an order has more words.
 _FEWEST_ADDED = 3
 #: A refusal and its reason.
@@ -165,11 +168,19 @@ def skips_field(text: str | None, field: Field) -> bool:
         return False
     if says_nothing(text):
         return True
+    behind = (text or "").rpartition("?")[2]
+    if "?" in (text or "") and any(map(str.isalnum, behind)):
+        return skips_field(behind, field)  # "What's a discount code? No"
     words = split_words(text)
     if field.spec.kind not in (Kind.YES_NO, Kind.CHOICE) and "?" not in (text or ""):
+        plain = _strip_punctuation(text).split()
         own = frozenset(fold_spelling(word) for word in (*field.spec.words, *field.spec.question))
-        if _needs_nothing(_strip_punctuation(text).split(), own):
+        if field.spec.kind not in _CONTACTS:
+            own |= _list_forms(plain, own)
+        if _needs_nothing(plain, own):
             return True  # "Nein, auf der Torte soll nichts stehen"
+        if field.spec.kind is Kind.TEXT and _denies_loosely(plain):
+            return True
     sizes = [size for size in range(1, len(words)) if " ".join(words[:size]) in list_phrases("without")]
     if any(frozenset(words[size:]) <= {*field.spec.words, *field.spec.question} for size in sizes):
         return True
@@ -180,6 +191,29 @@ def skips_field(text: str | None, field: Field) -> bool:
     if field.spec.kind is not Kind.TEXT and _puts_off(text, field):
         return True
     return field.spec.kind in _OWNED and "?" not in (text or "") and _refuses_field(text, field)
+
+
+def _denies_loosely(words: Sequence[str]) -> bool:
+    """True for "no allergies or anything" and "keine besonderen Probleme": a denial, and an end that means all such."""
+    text, ends = " ".join(words), list_phrases("skip_ends")
+    while words and _is_courtesy(words[-1:]):
+        words = words[:-1]
+        text = " ".join(words)
+    denials = _list_plain_phrases(("without",))
+    begins = any(" ".join(words[:size]) in denials for size in range(1, len(words)))
+    return begins and len(words) <= _LONGEST_DENIAL and any(text.endswith(f" {end}") for end in ends)
+
+
+def _list_forms(words: Iterable[str], own: frozenset[str]) -> frozenset[str]:
+    """Of these words, those that are words of the field in another form: "codes", "Sonderwünsche"."""
+    languages = [get_language(code) for code in list_languages()]
+    stems = {stem for name in own for language in languages for stem in stem_words(name, language)}
+    return frozenset(
+        word
+        for word in words
+        if any(len(name) >= _SHORTEST_END and word.endswith(name) for name in own)
+        or any((own_stems := stem_words(word, language)) and stems.issuperset(own_stems) for language in languages)
+    )
 
 
 def counts_none(text: str | None, field: Field) -> bool:
@@ -624,6 +658,10 @@ _DIGRAPH = re.compile(r"(?<![aeqou])([aou])e")
 _CLAUSE_SIGN = re.compile(r"[,.;:!–—]+|\s-\s")
 #: Signs that stand for "nothing" where something may be left empty.
 _DASHES = frozenset({"-", "--", "–", "—", "/", "./."})
+#: Longest "no" with what it denies, in words.
+_LONGEST_DENIAL = 6
+#: Shortest end of a joined word that stands for it.
+_SHORTEST_END = 4
 #: Longest wish to leave, in words.
 _LONGEST_WISH = 12
 #: Most words for what can wait: "the trees".
@@ -754,8 +792,17 @@ def _find_question_part(message: str, start: int, end: int) -> _QuestionPart | N
         ):
             return _QuestionPart(gap.start(), gap.end(), end)
     sentence = message[start:end].rstrip()
-    asks = sentence.endswith("?") or _begins_question(_OPENING.sub("", sentence))
+    plain = _OPENING.sub("", sentence)
+    asks = sentence.endswith("?") or _begins_question(plain) or _asks_behind_condition(plain)
     return _QuestionPart(start, start, start + len(sentence)) if asks else None
+
+
+def _asks_behind_condition(text: str) -> bool:
+    """True for "if one of us is ill can we get a refund", and not for "if possible can you come at 5"."""
+    words = fold_spelling(text).split()
+    return _begins_with(text, "condition_starts") and any(
+        _begins_question(" ".join(words[start:])) for start in range(_SHORTEST_CONDITION, len(words) - 1)
+    )
 
 
 def _begins_question(text: str) -> bool:

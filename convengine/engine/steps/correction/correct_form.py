@@ -9,6 +9,7 @@ from convengine.engine.forms.asking import (
     is_question,
     list_filled_fields,
     says_nothing,
+    skips_field,
     sort_fields,
     wants_to_leave,
     write_change_question,
@@ -76,9 +77,13 @@ def correct_form(session: Session, turn: Turn) -> Session:
     held = {path: value for path, value in held.items() if is_meaningful(value)}
     if form.problem or not held or (state.asked_field and wants_next(session, turn)):
         return session
+    text = session.user_text or ""
+    asked_field = form.field(state.asked_field) if state.asked_field else None
+    if asked_field is not None and not asked_field.required and skips_field(text, asked_field):
+        return session  # "There are none" counts nothing else.
     confirms = state.asked_field is None and read_on_no(row) is not None
     is_expected = confirms and bool(state.listed_options)
-    situation, text = describe_situation(session, turn, form), session.user_text or ""
+    situation = describe_situation(session, turn, form)
     may_change = is_expected or (confirms and _is_confirmation(session, turn, own, form))
     if may_change and _asks_for_other_subject(session, turn):
         return session  # "Great, also need kennels from the 26th" changes no day of this form.

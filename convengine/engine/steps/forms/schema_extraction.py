@@ -197,10 +197,14 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
 
 
 def _answers_beside_question(session: Session, form: Form, asked_fields: AskedFields) -> bool:
-    """True when the rest of the message may be the asked field's value: "4, and do you have helmets?". No free text."""
+    """True when the rest of the message may be the asked field's value: "4, and do you have helmets?". Of a free text,
+    only that there is none.
+    """
     field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
-    has_type = field is not None and field.spec.kind is not Kind.TEXT
-    return has_type and bool(blank_questions(session.user_text).strip())
+    rest = blank_questions(session.user_text).strip()
+    if field is None or not rest:
+        return False
+    return field.spec.kind is not Kind.TEXT or (not field.required and skips_field(session.user_text, field))
 
 
 def _settle_digression(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Session:

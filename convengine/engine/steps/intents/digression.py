@@ -12,6 +12,7 @@ from convengine.engine.forms.asking import (
     find_questions,
     is_phrase,
     is_question,
+    skips_field,
     tells_about_user,
 )
 from convengine.engine.forms.extract.place_names import asks_for_text
@@ -230,6 +231,8 @@ def _answers_asked_field(session: Session, turn: Turn) -> bool:
     schema = find_schema(turn.snapshot, session.intent, session.state)
     if field is None or schema is None:
         return False
+    if not field.required and skips_field(session.user_text, field):
+        return True  # "No access needs"
     if field.spec.kind is Kind.TEXT:
         return field.spec.long
     form = get_form(turn.snapshot, schema)

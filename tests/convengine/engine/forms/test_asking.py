@@ -577,3 +577,42 @@ def test_a_wish_for_a_moment_is_no_value_and_leaves_nothing_empty(text: str, wai
 )
 def test_being_content_leaves_an_optional_text_empty(text: str, empty: bool) -> None:
     assert says_nothing(text) is empty
+
+
+@pytest.mark.parametrize(
+    ("text", "skips"),
+    [
+        ("what are access needs? no", True),
+        ("like a ramp? none of us, no thanks", True),
+        ("no access needs", True),
+        ("nothing to declare lol", True),
+        ("no allergies or anything", True),
+        ("there are none", True),
+        ("Was heißt das? Nein", True),
+        ("keine weiteren Wünsche", True),
+        ("keine Sonderwünsche danke", True),
+        ("what are access needs?", False),
+        ("what's that? a wheelchair", False),
+        ("no nuts please", False),
+        ("no seat at the back", False),
+        ("kein Platz am Gang bitte", False),
+    ],
+)
+def test_a_refusal_may_follow_a_question_or_name_what_is_asked(text: str, skips: bool) -> None:
+    declared = {"type": "string", "title": "Access needs", "x-ask": "Do you have any access needs? Wünsche?"}
+    field = make_form({"text": declared}).leaves[0]
+
+    assert skips_field(text, field) is skips
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("and if one of us is ill can we get a refund", True),
+        ("und wenn einer von uns krank wird was passiert dann", True),
+        ("if possible can you come at 5", False),
+        ("if it rains we stay at home", False),
+    ],
+)
+def test_a_question_may_stand_behind_a_condition(text: str, asks: bool) -> None:
+    assert bool(find_questions(text)) is asks
