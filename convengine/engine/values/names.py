@@ -13,6 +13,17 @@ from convengine.engine.values.tokens import fold_text
 _SPELLED_OUT = re.compile(r"\s*[,;:(–-]\s*(?:[^\W\d_][-.\s]+){2,}[^\W\d_]\W*$")
 #: Longest text of one letter with its plural ending: "t's".
 _LONGEST_LETTER = 3
+#: Letters one by one at the end: "R U I Z".
+_LETTERS = re.compile(r"(?<!\w)(?:[^\W\d_][-.\s]+){2,}[^\W\d_]\W*$")
+#: A remark behind a name: "Carol Webb (Mrs)".
+_BRACKETS = re.compile(r"\s*\([^()]*\)?\s*$")
+#: Two or more words that are written like a name.
+_CAPITALS = re.compile(
+    r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]+(?: (?:(?:van|von|der|den|de|del|la|le|di|da|zu) )*[A-ZÀ-ÖØ-Þ][\w'’-]+)+"
+)
+_CLAUSE = re.compile(r"[,;:.!–]+\s+|\s-\s")
+#: Longest name that is typed without capitals, in words.
+_MOST_SMALL_WORDS = 3
 _EDGES = " \t,;:(–-"
 _WORD = re.compile(r"\S+")
 #: A first name and a surname.
@@ -118,7 +129,7 @@ def cut_behind_name(text: str, language: Language) -> str:
 
 def cut_spelling(text: str, language: Language) -> str:
     """The text without the words behind a name that say how it is spelled: "Ines Kahle, mit e hinten"."""
-    text = _SPELLED_OUT.sub("", text)
+    text = _SPELLED_OUT.sub("", _cut_letters(_BRACKETS.sub("", text) or text, language))
     tokens = language.read_tokens(text)
     remarks, counts = _get_phrases(language, "spelling_remarks"), _get_phrases(language, "letter_counts")
     for token, offset in zip(tokens.tokens[1:], tokens.offsets[1:], strict=True):
@@ -127,6 +138,83 @@ def cut_spelling(text: str, language: Language) -> str:
         if remarks.match_start(tokens.text, offset) or 0 < len(letter.partition("'")[0]) < _LONGEST_LETTER:
             return text[: token.start].rstrip(_EDGES)
     return text
+
+
+def _cut_letters(text: str, language: Language) -> str:
+    """The text without the letters of one of its words at its end: "Ana Ruiz. That's R U I Z"."""
+    match = _LETTERS.search(text)
+    tokens = language.read_tokens(text[: match.start()]).tokens if match else []
+    spelled = fold_text("".join(filter(str.isalpha, match.group()))) if match else ""
+    ends = [token.end for token in tokens if token.text == spelled]
+    if not ends:
+        return text
+    while tokens[-1].end > ends[-1] and tokens[-1].text in language.list_table_words():
+        tokens.pop()
+    return text[: tokens[-1].end]
+
+
+def find_only_name(text: str, language: Language) -> str | None:
+    """The name in an answer that says more: "the tickets are for Ana Ruiz", "carol webb, she will pick them up".
+
+    It is the only one of at least two words that is written like a name, or the only clause of words that are in no
+    table; null where there is none, or nothing beside it.
+    """
+    text = cut_spelling(text, language).strip()
+    words = [token.text for token in language.read_tokens(text).tokens]
+    if "?" in text or any(_corrects(word, language) for word in words):
+        return None
+    names = [name for match in _CAPITALS.finditer(text) if (name := _cut_small_words(match.group(), language))]
+    if not names:
+        clauses = [clause.strip() for clause in _CLAUSE.split(text)]
+        names = [clause for clause in clauses if len(clauses) > 1 and is_small_name(clause, language)]
+    if len(names) != 1:
+        return None
+    before, _, behind = text.partition(names[0])
+    joints = language.numbers["headcounts"]["joints"]
+    if any(fold_text(word) in joints for word in (*before.split()[-1:], *behind.split()[:1])):
+        return None  # "Mr and Mrs Webb"
+    others = (word.strip(_EDGES + ".!)") for word in (*before.split()[1:], *behind.split()))
+    known = language.list_table_words()
+    is_only = all(word[:1].islower() or fold_text(word) in known for word in others if word)
+    return names[0] if is_only and (before or behind).strip(_EDGES + ".!") else None
+
+
+def find_name_behind(text: str, language: Language) -> str:
+    """The full name of "yes, for Tom Hill", behind a word that leads to the name of a booking; blank for none."""
+    leads = _get_phrases(language, "before_other_names")
+    for match in _CAPITALS.finditer(text):
+        name = _cut_small_words(match.group(), language)
+        before = language.read_tokens(text[: match.start()] + match.group().removesuffix(name))
+        if name and leads.match_end(before.text, len(before.text)):
+            return name
+    return ""
+
+
+def _corrects(word: str, language: Language) -> bool:
+    return language.is_in("changes", word) and not language.is_in("soft_changes", word)
+
+
+def _cut_small_words(words: str, language: Language) -> str:
+    """The words with a capital without those that only begin the sentence: "Put Ana Ruiz"; blank for no name."""
+    known, parts = language.list_table_words(), words.split()
+    titles = {*language.words["titles"], *map(fold_text, language.words["written_titles"])}
+    while parts and fold_text(parts[0]) in known - titles:
+        parts.pop(0)
+    folded = [fold_text(part) for part in parts]
+    if len(parts) == 1 or known.issuperset(folded) or any(_is_day_word(word, language) for word in folded):
+        return ""
+    return " ".join(parts)
+
+
+def is_small_name(clause: str, language: Language) -> bool:
+    """True for "carol webb", which has no capitals: words that are in no table."""
+    words = [fold_text(word) for word in clause.split()]
+    known = language.list_table_words()
+    return 1 < len(words) <= _MOST_SMALL_WORDS and all(word.isalpha() and word not in known for word in words)
+
+
+def _is_day_word(word: str, language: Language) -> bool:
+    return any(word in (language.slots[slot].values or {}) for slot in ("weekday", "month", "relative_day"))
 
 
 def blank_title_stops(text: str) -> str:
@@ -146,8 +234,9 @@ def _compile_titles() -> re.Pattern[str]:
 
 
 def find_introduction(text: str, language: Language) -> int | None:
-    """The position after "my name is" in a text; null if no name is introduced."""
-    return _find_end_of_phrase(text, language, "introductions")
+    """The position after "my name is", or after "book it under", in a text; null if no name is introduced."""
+    booked = _find_end_of_phrase(text, language, "booking_names")
+    return _find_end_of_phrase(text, language, "introductions") if booked is None else booked
 
 
 def find_introduction_of_other(text: str, language: Language) -> int | None:

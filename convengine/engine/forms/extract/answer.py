@@ -7,6 +7,7 @@ from functools import cache
 from convengine.engine.forms.asking import (
     asks_to_wait,
     counts_none,
+    is_courtesy,
     is_phrase,
     knows_no_value,
     refers_back,
@@ -69,6 +70,7 @@ from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import (
     cut_behind_name,
     find_introduction_of_other,
+    find_only_name,
     is_name_field,
     is_wording_field,
     names_other_kind,
@@ -85,6 +87,7 @@ from convengine.engine.values.reading import NOTHING, Reason
 from convengine.engine.values.time_ranges import cut_time_range
 from convengine.engine.values.tokens import fold_text
 from convengine.engine.values.unmeant_options import speaks_to_somebody
+from convengine.engine.values.yes_or_no import is_undecided
 
 #: Longest text that is reported as a rejected value.
 _ATTEMPT = 60
@@ -132,6 +135,8 @@ def read_answer(reading: Reading, field: Field, situation: ReadingSituation) -> 
     if (meant := _read_meant(reading, field, situation)) is not None:
         return Candidate(field, 0, len(reading.text), meant, ANSWER)
     if is_amount(field) and is_negated_or_hypothetical(reading, field, start, end):
+        return None
+    if field.spec.kind is Kind.YES_NO and is_undecided(reading.original, situation):
         return None
     if takes_money(field) and PERSON.fullmatch(reading.text, 0, start):
         return None
@@ -354,11 +359,13 @@ def _read_free_text(
         return Candidate(field, 0, len(reading.text), words, ANSWER) if is_said else None
     spoken = reading.quote(start, end)
     if is_name_field(field.spec, get_language(situation.locale)):
-        if not any(char.isalpha() for char in spoken):
+        if not any(char.isalpha() for char in spoken) or (" " in whole and is_courtesy(whole)):
             return None
         if speaks_to_somebody(whole, situation) or _introduces_other_kind(whole, field, situation):
             return None
         language = get_language(situation.locale)
+        if name := find_only_name(whole, language):
+            return Candidate(field, 0, len(reading.text), name, ANSWER)
         spoken = cut_behind_name(_drop_repeated_name(_drop_thanks(spoken, language)), language)
     spoken = strip_tail(spoken, situation)
     value = read_value(replace(field.spec, kind=Kind.TEXT), spoken, situation)
@@ -497,7 +504,8 @@ def _compile_name(field: Field) -> re.Pattern[str]:
     # A typed value is meant for the field when the message names the last word of its name, too.
     names = [*field.labels, *(label[-1:] for label in field.labels if is_amount(field))]
     labels = "|".join(r"[\s_-]*".join(map(re.escape, name)) for name in names)
-    return re.compile(rf"(?:(?:the|my|our)\s+)?(?:{labels})(?!\w)\s*(?:(?:is|[=:?]|would\s+be|should\s+be)\s*)?(?=\S)")
+    is_so = r"(?:is|'s(?=\s)|[=:?]|would\s+be|should\s+be)"
+    return re.compile(rf"(?:(?:the|my|our)\s+)?(?:{labels})(?!\w)\s*(?:{is_so}\s*)?(?=\S)")
 
 
 #: Words instead of a value.

@@ -8,7 +8,9 @@ from convengine.engine.values.language import get_language
 from convengine.engine.values.names import (
     blank_title_stops,
     cut_behind_name,
+    cut_spelling,
     find_introduction,
+    find_only_name,
     has_sentence_word,
     is_name_field,
     is_named_like_day,
@@ -195,3 +197,41 @@ def test_words_of_assent_are_no_part_of_an_answer(text: str, locale: str, rest: 
 )
 def test_small_words_behind_a_full_name_are_none_of_it(text: str, locale: str, name: str) -> None:
     assert cut_behind_name(text, get_language(locale)) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("Lena Ortiz. thats O R T I Z", "en", "Lena Ortiz"),
+        ("Lena Ortiz thats O-R-T-I-Z", "en", "Lena Ortiz"),
+        ("jo blake (mrs)", "en", "jo blake"),
+        ("Lena Ortiz, also O R T I Z", "de", "Lena Ortiz"),
+        ("Ines Kahle (Mutter)", "de", "Ines Kahle"),
+        ("J. R. R. Tolkien", "en", "J. R. R. Tolkien"),
+    ],
+)
+def test_a_name_is_cut_before_its_letters_and_brackets(text: str, locale: str, name: str) -> None:
+    assert cut_spelling(text, get_language(locale)) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "name"),
+    [
+        ("the seats are for Lena Ortiz", "en", "Lena Ortiz"),
+        ("it's a treat for my nan, Lena Ortiz", "en", "Lena Ortiz"),
+        ("Lena Ortiz, she will fetch them", "en", "Lena Ortiz"),
+        ("Lena Ortiz as always", "en", "Lena Ortiz"),
+        ("jo blake, same as last time", "en", "jo blake"),
+        ("Lena Ortiz, das ist meine Frau", "de", "Lena Ortiz"),
+        ("Lena van der Berg wie immer", "de", "Lena van der Berg"),
+        ("Lena Ortiz", "en", None),
+        ("Mr and Mrs Blake please", "en", None),
+        ("Lena Ortiz and Tim Blake", "en", None),
+        ("Lena Ortiz, no wait, Tim", "en", None),
+        ("is that Lena Ortiz?", "en", None),
+        ("hang on, let me look", "en", None),
+        ("see you Monday Evening then", "en", None),
+    ],
+)
+def test_the_only_name_stands_beside_other_words(text: str, locale: str, name: str | None) -> None:
+    assert find_only_name(text, get_language(locale)) == name
