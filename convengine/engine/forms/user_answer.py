@@ -3,6 +3,7 @@
 import re
 
 from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of, says_only
+from convengine.engine.forms.extract.correct_texts import read_other_name
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions
@@ -48,12 +49,23 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     text, locales = session.user_text or "", list_locales(session, turn, row)
     if any(agrees_behind_no(text, locale) for locale in locales):
         return True if any(confirms_behind_no(text, locale) for locale in locales) else None
+    if _names_somebody_else(session, turn, row):
+        return None
     answer = read_yes_or_no(session, turn, row)
     if answer is None and any(finds_fault(text, locale) for locale in locales):
         return False
     if answer is None and any(orders_action(text, _find_last_question(session), locale) for locale in locales):
         return True
     return read_opening_answer(session, turn, row) if answer is None else answer
+
+
+def _names_somebody_else(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True for "yes, book it for Tom Hill" where the form has another name."""
+    form = get_form(turn.snapshot, row)
+    held = {field.path: find_value(session.context, field.path) for field in form.leaves}
+    held = {path: value for path, value in held.items() if value is not None}
+    situation = describe_situation(session, turn, form)
+    return read_other_name(form, session.user_text or "", held, situation, None) is not None
 
 
 def _find_last_question(session: Session) -> str:

@@ -264,16 +264,35 @@ def _find_direction(before: str, behind: str, names: Collection[str], language: 
 
 
 def counts_persons(text: str, situation: ReadingSituation) -> bool:
-    """True for "sorry, we're 5 now", "actually were only 5", "sorry, 5 of us": people come beside the number."""
+    """True for "sorry, we're 5 now", "actually were only 5", "sorry, 5 of us": people come beside the number.
+
+    "If 2 of us are ill" and "one of us" count nobody.
+    """
     composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
     return any(
-        language.after_persons.match_start(tokens.text, offset + len(token.text) + 1)
-        or _leads_to_persons(tokens, index, language)
+        not _is_conditional(tokens, offset, language)
+        and (
+            (language.number_words.get(token.text) != 1 and _has_persons_behind(tokens, index, language))
+            or _leads_to_persons(tokens, index, language)
+        )
         for language in _list_languages(situation)
         for tokens in [language.read_tokens(composed)]
         for index, (token, offset) in enumerate(zip(tokens.tokens, tokens.offsets, strict=True))
-        if token.text.isdigit() or token.text in language.number_words
+        if token.text.isdigit() or language.number_words.get(token.text)  # "There are none" counts nobody.
     )
+
+
+def _has_persons_behind(tokens: TokenText, index: int, language: Language) -> bool:
+    behind = tokens.offsets[index] + len(tokens.tokens[index].text) + 1
+    return language.after_persons.match_start(tokens.text, behind) > 0
+
+
+def _is_conditional(tokens: TokenText, end: int, language: Language) -> bool:
+    """True when a word such as "if" stands before `end`, and not only a polite condition."""
+    conditions = PhraseSet(language.words["yes_no"]["conditions"])
+    polite = PhraseSet(language.words["yes_no"]["polite_conditions"])
+    starts = (offset for offset in tokens.offsets if offset < end)
+    return any(conditions.match_start(tokens.text, at) and not polite.match_start(tokens.text, at) for at in starts)
 
 
 def _leads_to_persons(tokens: TokenText, index: int, language: Language) -> bool:

@@ -15,12 +15,13 @@ from convengine.engine.values import (
     Kind,
     ReadingSituation,
     cut_to_other_name,
+    find_values,
     is_only_slip,
     strip_correction,
     strip_tail,
 )
 from convengine.engine.values.language import get_language
-from convengine.engine.values.names import is_name_field, takes_name_of_other
+from convengine.engine.values.names import find_name_behind, is_name_field, is_small_name, takes_name_of_other
 
 Json = Any
 #: "The street is Rosenstraße 12b", folded.
@@ -78,15 +79,22 @@ def read_other_name(
     form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
 ) -> Extraction | None:
     """The name of "put it under Omar Khan instead" for the only name that the form holds."""
-    names = [field for field in form.leaves if is_name_field(field.spec, get_language(situation.locale))]
-    words = cut_to_other_name(text, situation)
-    if len(names) != 1 or names[0].path not in held or names[0].path == asked_path or not words:
+    language = get_language(situation.locale)
+    names = [field for field in form.leaves if is_name_field(field.spec, language)]
+    if len(names) != 1 or names[0].path not in held or names[0].path == asked_path:
         return None
-    field, start = names[0], text.find(words)
-    is_new = start >= 0 and is_retyped_text(field, words, held[field.path], situation)
-    if not is_new or form.breaks(field, words):
-        return None
-    return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
+    field, value = names[0], held[names[0].path]
+    others = [other.spec for other in form.leaves if other.spec.kind is not Kind.TEXT]
+    for words in (
+        cut_to_other_name(text, situation),
+        "" if asked_path or "?" in text else find_name_behind(text, language),
+    ):
+        is_new = is_retyped_text(field, words, value, situation) if words else False
+        is_new = is_new or (words != value and is_small_name(words, language))
+        if is_new and not (form.breaks(field, words) or find_values(others, words, situation)):  # "Book it for Friday"
+            start = text.find(words)
+            return Extraction((Extracted(field.path, words, (start, start + len(words)), VALUE),))
+    return None
 
 
 def _strip_slip_behind(words: str, situation: ReadingSituation) -> str:

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from convengine.engine.forms.asking import (
+    blank_questions,
     has_leaving_clause,
     is_courtesy,
     puts_off_subject,
@@ -96,6 +97,7 @@ from convengine.engine.values.lone_numbers import find_lone_number
 from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.own_things import keeps_own
+from convengine.engine.values.read import list_situations
 from convengine.engine.values.retractions import blank_taken_back
 
 Json = Any
@@ -157,12 +159,19 @@ def _read_change_beside_answer(
     for answers, other in list_answers_beside(form, text, held, situation, asked_path):
         known = {**held, **{answer.field: answer.value for answer in answers}}
         change = _read_change(form, other, known, situation, asked_path=asked_path, is_expected=False)
-        if change is None:
+        if change is None or (asked_path and _wants_thing(form.field(asked_path), other, situation)):
             continue
         changed = {item.field for item in change.extracted} | {item.field for item in change.rejected}
         if changed <= held.keys():
             return replace(change, extracted=(*change.extracted, *answers))
     return None
+
+
+def _wants_thing(asked_field: Field | None, text: str, situation: ReadingSituation) -> bool:
+    """True for "I'd like one" beside a yes or no: the thing that was asked about, and no number."""
+    number = find_bare_number(text, situation) if asked_field and asked_field.spec.kind is Kind.YES_NO else None
+    languages = (get_language(local.locale) for local in list_situations(situation))
+    return number is not None and any(language.number_words.get(number) == 1 for language in languages)
 
 
 def _read_change(
@@ -203,7 +212,8 @@ def _read_change(
         return total
     if moment := read_new_moment(form, text, held, situation, asked_path):
         return moment
-    if not (is_expected or is_correction(text, situation) or counts_persons(text, situation)) and (
+    names_persons = counts_persons(blank_questions(text), situation)
+    if not (is_expected or is_correction(text, situation) or names_persons) and (
         _answers(form, text, situation, asked_path) or not _is_bare(form, text, held, situation, asked_path)
     ):
         return _read_moment_in_clause(form, text, held, situation, asked_path)
@@ -219,7 +229,7 @@ def _read_change(
     number = bare_number or find_number_with_reason(form, text, situation)
     if number:
         times = {field.path for field in form.leaves if field.spec.kind in (Kind.TIME, Kind.DATE_TIME)}
-        counted = {path: held[path] for path in held if path not in times} if counts_persons(text, situation) else held
+        counted = {path: held[path] for path in held if path not in times} if names_persons else held
         is_cardinal = not is_retry and is_bare_cardinal(text, number, situation)
         change = read_bare_number(
             form,
