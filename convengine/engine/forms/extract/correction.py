@@ -159,7 +159,7 @@ def _read_change_beside_answer(
     for answers, other in list_answers_beside(form, text, held, situation, asked_path):
         known = {**held, **{answer.field: answer.value for answer in answers}}
         change = _read_change(form, other, known, situation, asked_path=asked_path, is_expected=False)
-        if change is None or (asked_path and _wants_thing(form.field(asked_path), other, situation)):
+        if change is None:
             continue
         changed = {item.field for item in change.extracted} | {item.field for item in change.rejected}
         if changed <= held.keys():
@@ -217,7 +217,7 @@ def _read_change(
         _answers(form, text, situation, asked_path) or not _is_bare(form, text, held, situation, asked_path)
     ):
         return _read_moment_in_clause(form, text, held, situation, asked_path)
-    if is_shift(text, situation):
+    if is_shift(text, situation) or (asked_path and _wants_thing(form.field(asked_path), text, situation)):
         return None
     bare_number = find_bare_number(text, situation)
     says_hour = is_hour(text, situation)

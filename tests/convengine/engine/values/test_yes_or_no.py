@@ -739,3 +739,20 @@ def test_the_only_yes_or_no_of_an_answer_is_its_value(text: str, locale: str, va
 @pytest.mark.parametrize("text", ["yes and no", "ja und nein"])
 def test_an_undecided_answer_has_no_core(text: str) -> None:
     assert is_undecided(text, ReadingSituation(NOW, locale="de-DE", fallback_locale="en-GB"))
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("good, then yes", "en-GB", True),
+        ("sounds good, ill take that", "en-GB", True),
+        ("fair enough. we'll have those", "en-GB", True),
+        ("gut, dann ja", "de-DE", True),
+        ("prima, das nehmen wir", "de-DE", True),
+        ("no, I'll take that", "en-GB", None),
+        ("then yes if it is free", "en-GB", None),
+        ("wenn es passt, dann ja", "de-DE", None),
+    ],
+)
+def test_a_confirmation_may_say_that_it_is_taken(text: str, locale: str, value: bool | None) -> None:
+    assert says_yes_or_no(text, locale) is value

@@ -1071,3 +1071,14 @@ def test_a_surname_names_the_name_that_is_wrong() -> None:
     for text in ("my surname is spelt wrong, its Emma Clark", "the surname is misspelled, Emma Clark"):
         paths = find_fields_to_ask_again(form, text, held, situation)
         assert get_values(read_named_field(form, text, paths, held, situation)) == {"name": "Emma Clark"}
+
+
+@pytest.mark.parametrize("text", ["no but id like one", "nope, I want one though"])
+def test_one_is_no_number_beside_a_yes_or_no(text: str) -> None:
+    properties = {
+        "seats": {"type": "integer", "title": "Seats", "x-ask": "How many seats?"},
+        "card": {"type": "boolean", "title": "Membership card", "x-ask": "Do you have one of our cards?"},
+    }
+    form = Form({"type": "object", "properties": properties})
+
+    assert read_correction(form, text, {"seats": 2}, make_situation("en-GB"), asked_path="card") is None
