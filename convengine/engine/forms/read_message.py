@@ -225,7 +225,7 @@ def extract_values(session: Session, turn: Turn, form: Form, asked_fields: Asked
     extraction = extract_fields(session, turn, form, asked_fields)
     asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
     if asked_field and extraction == Extraction() and not (session.digression or session.intent_source):
-        extraction = read_only_part(asked_field, session.user_text or "", describe_situation(session, turn, form))
+        extraction = read_only_part(form, asked_field, session.user_text or "", describe_situation(session, turn, form))
     if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
         # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).
         extraction = Extraction(rejected=extraction.rejected)

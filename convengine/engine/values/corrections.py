@@ -15,6 +15,8 @@ from convengine.engine.values.tokens import TokenText
 _GAP = re.compile(r"\s+")
 _CLAUSE = re.compile(r"\s*[,;.!?]+(?:\s+|$)")
 _SLOTS = {"{old}": r"(?P<old>\S.{0,60}?)", "{new}": r"(?P<new>\S.{0,60})"}
+#: Earlier values of one, two and three words, where nothing stands between them and the new one.
+_OLD_WORDS = tuple(rf"(?P<old>\S+(?:\s+\S+){{{more}}})" for more in range(3))
 #: A correction says so in the first characters of a message.
 MAX_LENGTH = 300
 #: Lists of phrases that may stand before a corrected value.
@@ -175,12 +177,17 @@ def _list_starts(text: str, is_new_first: bool) -> list[int]:
 
 @lru_cache(maxsize=16)
 def _compile_contrasts(language: Language) -> tuple[re.Pattern[str], ...]:
-    return tuple(_compile_contrast(template) for template in language.words["contrasts"])
+    return tuple(
+        _compile_contrast(template, old)
+        for template in language.words["contrasts"]
+        for old in (_OLD_WORDS if "{old} {new}" in template else (_SLOTS["{old}"],))
+    )
 
 
-def _compile_contrast(template: str) -> re.Pattern[str]:
+def _compile_contrast(template: str, old: str) -> re.Pattern[str]:
     """A pattern of "not {old}, {new}": a comma must be there where the template has one, and may be elsewhere."""
-    parts = (_SLOTS.get(part) or re.escape(part) for part in template.replace(",", " ,").split(" "))
+    slots = {**_SLOTS, "{old}": old}
+    parts = (slots.get(part) or re.escape(part) for part in template.replace(",", " ,").split(" "))
     pattern = r"\s*,?\s+".join(parts).replace(r"\s*,?\s+,\s*,?\s+", r"\s*[,;–-]\s*")
     return re.compile(pattern, re.IGNORECASE)
 

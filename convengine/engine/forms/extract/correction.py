@@ -77,6 +77,7 @@ from convengine.engine.values import (
     find_core,
     find_retraction,
     find_values,
+    has_number,
     has_only_fillers,
     is_bare_cardinal,
     is_correction,
@@ -90,6 +91,7 @@ from convengine.engine.values import (
     read_value,
     strip_correction,
     strip_tail,
+    takes_back,
 )
 from convengine.engine.values.date_parts import replace_date_part, replace_weekday
 from convengine.engine.values.language import get_language
@@ -99,6 +101,7 @@ from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.own_things import keeps_own
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.retractions import blank_taken_back
+from convengine.engine.values.yes_or_no import begins_with_plain_answer
 
 Json = Any
 #: A value of one of these kinds says which field it is for, also without words of a correction.
@@ -122,6 +125,12 @@ _FIRST_YEAR = 1000
 #: Longest message that is a value and nothing else, and longest that only names a field, in characters.
 _MAX_BARE = 80
 _MAX_NAMING = 60
+#: Most clauses of a message that changes something in one of them.
+_MOST_CLAUSES = 4
+#: A clause with so few words gives no reason.
+_FEW_WORDS = 2
+#: Between clauses that a sign separates.
+_SENTENCE_SIGN = re.compile(r"[,;!?]+\s+|(?<!\d)\.+\s+|\s[–-]\s")
 #: Word tables whose words name no field, also where its title has them: "Inside too".
 _SMALL_WORDS = ("fillers", "additions")
 
@@ -149,7 +158,61 @@ def read_correction(
         or _read_two_changes(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
         or _read_change(form, text, held, situation, asked_path=asked_path, is_expected=is_expected, is_retry=is_retry)
         or read_new_names(form, text, held, situation, asked_path)
+        or _read_change_in_clause(form, text, held, situation, asked_path=asked_path, is_expected=is_expected)
     )
+
+
+def _read_change_in_clause(
+    form: Form,
+    text: str,
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    *,
+    asked_path: str | None,
+    is_expected: bool,
+) -> Extraction | None:
+    """The change in the only clause that is one, with the answer in another: "Jo Day, and it's 65 now, they all come".
+
+    The clauses beside it say why: they have no values, and leave nothing.
+    """
+    clauses = [clause.strip() for clause in _SENTENCE_SIGN.split(text[:MAX_IN_CLAUSES]) if clause.strip()]
+    if not 1 < len(clauses) <= _MOST_CLAUSES or has_leaving_clause(text):
+        return None
+    if any(begins_with_plain_answer(text, local.locale) for local in list_situations(situation)):
+        return None
+    changes = [
+        (clause, change)
+        for clause in clauses
+        if (change := _read_change(form, clause, held, situation, asked_path=asked_path, is_expected=is_expected))
+    ]
+    values = {tuple((item.field, str(item.value)) for item in change.extracted) for _, change in changes}
+    if len(values) != 1 or any(change.rejected for _, change in changes):
+        return None
+    changed, change = changes[0]
+    answers: list[Extracted] = []
+    for clause in clauses:
+        answer = _read_answer(form, clause, held, situation, asked_path) if clause != changed else None
+        if answer is not None:
+            answers.append(answer)
+        elif clause != changed and (has_number(clause, situation) or _takes_back(clause, situation)):
+            return None
+    return replace(change, extracted=(*change.extracted, *answers)) if len(answers) < 2 else None
+
+
+def _takes_back(clause: str, situation: ReadingSituation) -> bool:
+    """True for "nicht April", which belongs to the change beside it."""
+    return takes_back(clause, situation) and len(clause.split()) <= _FEW_WORDS
+
+
+def _read_answer(
+    form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation, asked_path: str | None
+) -> Extracted | None:
+    """The answer to the asked field that a clause is."""
+    if asked_path is None:
+        return None
+    missing = [field.path for field in form.leaves if field.path not in held]
+    extraction = extract(form, text, asked_paths=[asked_path], missing=missing, situation=situation)
+    return next((item for item in extraction.extracted if item.field == asked_path), None)
 
 
 def _read_change_beside_answer(

@@ -6,12 +6,14 @@ denial. It reads only while a form collects: the summary shows its values before
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from convengine.engine.forms.asking import asks_for_person, asks_to_wait, find_questions, is_phrase, knows_no_value
-from convengine.engine.forms.extract import Extracted, Extraction, Rejected
+from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.candidate import PART
-from convengine.engine.forms.form import Field
+from convengine.engine.forms.extract.correct_numbers import CLAUSE_GAP
+from convengine.engine.forms.form import Field, Form
 from convengine.engine.values import Kind, ReadingSituation, read_value
 from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.names import is_name_field
@@ -25,6 +27,8 @@ _MAX_WORDS = 16
 #: Longest value of these kinds, in words, and longest name.
 _MAX_VALUE = 8
 _MIN_NAME, _MAX_NAME = 2, 4
+#: Most clauses of an answer, and most words of one that says nothing but a value.
+_MAX_CLAUSES, _SHORT_CLAUSE = 4, 3
 _CLAUSE = re.compile(r"[,;!–…]+\s*|(?<!\d)\.+(?=\s|$)|\.(?=\s+[^\W\d])|\s-\s|\n+")
 #: Tables of words that say nothing beside a number, and of words that are part of no name.
 _BESIDE_NUMBERS = ("fillers", "interjections", "sentence_words", "beside_lone_numbers")
@@ -37,15 +41,36 @@ _NO_NAMES = (
 _OPEN = ("doubts", "conditions", "waits")
 
 
-def read_only_part(field: Field, text: str, situation: ReadingSituation) -> Extraction:
+def read_only_part(form: Form, field: Field, text: str, situation: ReadingSituation) -> Extraction:
     """The value of the asked field, or why the only one in the answer is refused; nothing if several are possible."""
     if find_questions(text) or "?" in text or _leaves_open(text, field, situation):
         return Extraction()
-    if field.spec.kind in _MOMENTS:
-        return _read_moment(field, text, situation)
-    if field.spec.kind is Kind.TEXT and is_name_field(field.spec, get_language(situation.locale)):
-        return _read_name(field, text, situation)
-    return Extraction()
+    if field.spec.kind is Kind.TEXT:
+        if not is_name_field(field.spec, get_language(situation.locale)):
+            return Extraction()
+        if (name := _read_name(field, text, situation)).extracted:
+            return name
+    if (answer := _read_only_clause(form, field, text, situation)) is not None:
+        return answer
+    return _read_moment(field, text, situation) if field.spec.kind in _MOMENTS else Extraction()
+
+
+def _read_only_clause(form: Form, field: Field, text: str, situation: ReadingSituation) -> Extraction | None:
+    """The answer in the only clause that is one, or in the only short one: "two hundred, his mam has 9 sisters"."""
+    clauses = [clause.strip() for clause in CLAUSE_GAP.split(text) if clause.strip()]
+    if not 1 < len(clauses) <= _MAX_CLAUSES:
+        return None
+    answers = []
+    for clause in clauses:
+        if _leaves_open(clause, field, situation):
+            continue
+        extraction = extract(form, clause, asked_paths=[field.path], missing=[field.path], situation=situation)
+        answers += [(clause, item) for item in extraction.extracted if item.field == field.path]
+    if len({str(item.value) for _, item in answers}) > 1:
+        answers = [(clause, item) for clause, item in answers if len(clause.split()) <= _SHORT_CLAUSE]
+    if len({str(item.value) for _, item in answers}) != 1:
+        return None
+    return Extraction((replace(answers[0][1], span=(0, len(text)), by=PART),))
 
 
 def refuses_value(text: str | None, field: Field, situation: ReadingSituation) -> bool:
@@ -148,12 +173,12 @@ def _read_name(field: Field, text: str, situation: ReadingSituation) -> Extracti
         small = _list_words(language, _NO_NAMES)
         runs: list[list[str]] = [[]]
         for word in re.findall(r"[\w'’-]+|[^\w\s]", text):
-            if not word[0].isalpha() or fold_text(word) in small:
-                runs.append([])
-            else:
+            if word[0].isupper() and fold_text(word) not in small:
                 runs[-1].append(word)
+            else:
+                runs.append([])
         names = [run for run in runs if run]
-        if len(names) == 1 and _MIN_NAME <= len(names[0]) <= _MAX_NAME and all(word[0].isupper() for word in names[0]):
+        if len(names) == 1 and _MIN_NAME <= len(names[0]) <= _MAX_NAME:
             return Extraction((Extracted(field.path, " ".join(names[0]), (0, len(text)), PART),))
     return Extraction()
 

@@ -1082,3 +1082,35 @@ def test_one_is_no_number_beside_a_yes_or_no(text: str) -> None:
     form = Form({"type": "object", "properties": properties})
 
     assert read_correction(form, text, {"seats": 2}, make_situation("en-GB"), asked_path="card") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "asked", "values"),
+    [
+        ("an hour later please, got to drop the kids off", "en-GB", None, {"time": "16:00"}),
+        ("a week later, my sister isn't home till then", "en-GB", None, {"date": "2026-12-02"}),
+        ("could you do thursday instead of wednesday? I'm working", "en-GB", None, {"date": "2026-11-26"}),
+        ("eine Stunde später, die Bahn hat immer Verspätung", "de-DE", None, {"time": "16:00"}),
+        ("statt 15 uhr lieber 16 uhr", "de-DE", None, {"time": "16:00"}),
+        ("it's only 1 guest now, the other can't travel", "en-GB", "email", {"guests": 1}),
+    ],
+)
+def test_a_change_may_have_its_reason_beside_it(text: str, locale: str, asked: str | None, values: Any) -> None:
+    held = {path: value for path, value in HELD.items() if path != asked}
+
+    change = correct(text, locale, held=held, asked_path=asked, is_expected=asked is None)
+
+    assert get_values(change) == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes please, the sooner the better",
+        "lovely, see you then",
+        "fine, but what if it rains",
+        "great, forget the rest",
+    ],
+)
+def test_clauses_that_change_nothing_are_no_reasons(text: str) -> None:
+    assert correct(text, is_expected=True) is None

@@ -18,6 +18,8 @@ FORM = Form(
             "name": {"type": "string", "title": "Name"},
             "phone": {"type": "string", "format": "phone", "title": "Phone"},
             "insured": {"type": "boolean", "title": "Insured"},
+            "guests": {"type": "integer", "title": "Guests", "minimum": 1},
+            "note": {"type": "string", "title": "Note", "x-long": True},
         },
     }
 )
@@ -33,7 +35,7 @@ def read(path: str, text: str, locale: str) -> tuple[Any, str | None]:
     """The value, and the reason of a refusal."""
     field = FORM.field(path)
     assert field
-    extraction = read_only_part(field, text, make_situation(locale))
+    extraction = read_only_part(FORM, field, text, make_situation(locale))
     assert {item.field for item in (*extraction.extracted, *extraction.rejected)} <= {path}
     return (
         next((item.value for item in extraction.extracted), None),
@@ -52,6 +54,10 @@ def read(path: str, text: str, locale: str) -> tuple[Any, str | None]:
         ("start", "not thursday, friday 3pm beats it", "en-GB", "2026-10-09T15:00:00+01:00"),
         ("name", "Gerda Nolte heißt sie", "de-DE", "Gerda Nolte"),
         ("name", "put Sam Okafor down", "en-GB", "Sam Okafor"),
+        ("name", "my aunt is paying but put Rosa Quinn", "en-GB", "Rosa Quinn"),
+        ("name", "otto kranz, ist aber das rad von meiner frau", "de-DE", "otto kranz"),
+        ("guests", "two hundred, his dad has 9 brothers", "en-GB", 200),
+        ("guests", "70. meine Tante lädt das halbe Dorf ein", "de-DE", 70),
     ],
 )
 def test_the_only_part_that_is_a_value_is_the_answer(path: str, text: str, locale: str, value: str) -> None:
@@ -75,6 +81,9 @@ def test_the_only_part_that_is_a_value_is_the_answer(path: str, text: str, local
         ("name", "Ask My Husband", "en-GB"),
         ("name", "weiß ich noch nicht Frau Kern", "de-DE"),
         ("insured", "that is thursday", "en-GB"),
+        ("guests", "40, or 50 with the neighbours", "en-GB"),
+        ("name", "wart kurz, es läutet", "de-DE"),
+        ("note", "nee danke, schönen Abend noch", "de-DE"),
     ],
 )
 def test_what_may_mean_something_else_is_no_answer(path: str, text: str, locale: str) -> None:
