@@ -23,7 +23,7 @@ from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
 from convengine.engine.forms.read_message import find_value
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
-from convengine.engine.forms.user_answer import find_open_schema, read_opening_answer, read_yes_or_no
+from convengine.engine.forms.user_answer import find_open_schema, name_subject, read_opening_answer, read_yes_or_no
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
 from convengine.engine.turn.local_time import TIME_ZONE
@@ -144,20 +144,14 @@ def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
 
 def wants_next(session: Session, turn: Turn) -> bool:
     """True when the message asks for one more of what the open form is for."""
-    return asks_for_next(session.user_text, _name_subject(session, turn))
+    return asks_for_next(session.user_text, name_subject(session, turn))
 
 
 def find_rest_beside_leaving(session: Session, turn: Turn) -> str:
     """What a message that leaves the form says besides; blank for one that answers "Do you want to stop?"."""
     if DialogueState.of(session).leaving is not None:
         return ""
-    return drop_leaving_clauses(session.user_text, _name_subject(session, turn))
-
-
-def _name_subject(session: Session, turn: Turn) -> str:
-    """What the form is for: the name of its intent."""
-    intent = turn.snapshot.row(Intent, session.intent) if session.intent else None
-    return intent.name if intent else ""
+    return drop_leaving_clauses(session.user_text, name_subject(session, turn))
 
 
 def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
@@ -168,7 +162,7 @@ def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     """
     text, form = session.user_text or "", get_form(turn.snapshot, row)
     stops = wants_to_leave(text)
-    subject = f"{_name_subject(session, turn)} {_name_chosen_options(session, form)}"
+    subject = f"{name_subject(session, turn)} {_name_chosen_options(session, form)}"
     orders = not stops and orders_to_stop(text, subject)
     drops = not (stops or orders) and drops_subject(text, subject)
     puts_off = not stops and puts_off_subject(text)

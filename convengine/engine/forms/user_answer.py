@@ -1,8 +1,16 @@
 """What a message says in the languages of the form and of the conversation: yes, no, or that it starts over."""
 
 import re
+from collections.abc import Sequence
 
-from convengine.engine.forms.asking import find_form_locale, find_language, get_texts, is_one_of, says_only
+from convengine.engine.forms.asking import (
+    asks_for_next,
+    find_form_locale,
+    find_language,
+    get_texts,
+    is_one_of,
+    says_only,
+)
 from convengine.engine.forms.extract.correct_texts import read_other_name
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
@@ -10,8 +18,10 @@ from convengine.engine.forms.extract.sentence_values import list_specs, read_inc
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.read_message import describe_situation, find_value
 from convengine.engine.forms.session_form import find_known_schema, find_schema
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.text.compare import code
 from convengine.engine.turn.local_time import LOCALE
-from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.rows import Intent, OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import (
@@ -27,6 +37,8 @@ from convengine.engine.values import (
     says_yes_or_no,
 )
 
+#: Between a yes and what follows it.
+_JOINT = re.compile(r"[,;.!]+\s+|\s(?=(?:and|und)\s)", re.IGNORECASE)
 _QUESTION = re.compile(r"[^.!?:\n]+\?\s*$")
 
 
@@ -56,7 +68,27 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
         return False
     if answer is None and any(orders_action(text, _find_last_question(session), locale) for locale in locales):
         return True
+    if answer is None and _goes_on(session, turn, locales):
+        return True
     return read_opening_answer(session, turn, row) if answer is None else answer
+
+
+def _goes_on(session: Session, turn: Turn, locales: Sequence[str]) -> bool:
+    """True for a yes with a wish of its own behind it: "yes book it. And then I need another one for my sister"."""
+    text = session.user_text or ""
+    for joint in _JOINT.finditer(text):
+        opening, rest = text[: joint.start()], text[joint.end() :]
+        if any(says_yes_or_no(opening, locale) for locale in locales):
+            hits = {code(match.intent) for match in match_phrases(turn.snapshot, rest).hits}
+            others = hits - {code(session.intent), *turn.snapshot.returning_intents}
+            return bool(others) or asks_for_next(rest, name_subject(session, turn))
+    return False
+
+
+def name_subject(session: Session, turn: Turn) -> str:
+    """What the form is for: the name of its intent."""
+    intent = turn.snapshot.row(Intent, session.intent) if session.intent else None
+    return intent.name if intent else ""
 
 
 def _names_somebody_else(session: Session, turn: Turn, row: OutputSchema) -> bool:

@@ -51,6 +51,8 @@ def test_the_language_of_the_form_counts_too() -> None:
         ("yes but make it Tuesday", "NEW_REQUEST"),
         ("yes, at 5", "NEW_REQUEST"),
         ("yes, can I pay by card?", "QUESTION"),
+        ("yes book it. and then I need another one for my sister", "AFFIRM"),
+        ("yes, and I need another helmet", "NEW_REQUEST"),
     ],
 )
 def test_a_longer_yes_confirms_a_form_unless_it_changes_something(text: str, act: str) -> None:
