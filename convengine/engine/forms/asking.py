@@ -382,6 +382,8 @@ def asks_for_person(text: str | None, *, must_speak: bool = False) -> bool:
 
     `must_speak`: only a word of speaking counts, as in a clause: "she bites, can I talk to somebody".
     """
+    if talks_to_own_person(text):
+        return False
     return _asks_for_person_in(text, must_speak=must_speak) or any(
         _asks_for_person_in(clause, must_speak=True) for clause in _CLAUSE_SIGN.split(text or "")
     )
@@ -413,6 +415,19 @@ def _asks_for_human(text: str, language: str) -> bool:
     return len(others) > 1 and (_list_folded(language, "human_wishes") | _list_courtesy_words(language)).issuperset(
         others
     )
+
+
+def talks_to_own_person(text: str | None) -> bool:
+    """True for "I'll have to talk to my boss first": somebody whom the user asks."""
+    plain = f" {_strip_punctuation(text)} "
+    return any(f" {phrase} " in plain for phrase in _list_plain_phrases(("own_talks",)))
+
+
+def wants_to_speak(text: str | None) -> bool:
+    """True when the message asks for a person, or has a word of speaking and it is to nobody of the user's own."""
+    words = _strip_punctuation(text).split()
+    speaks = any(not _list_folded(language, "speaking").isdisjoint(words) for language in _list_languages())
+    return (speaks and not talks_to_own_person(text)) or asks_for_person(text, must_speak=True)
 
 
 def asks_to_wait(text: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from convengine.engine.forms.asking import (
     asks_for_next,
@@ -12,10 +13,11 @@ from convengine.engine.forms.asking import (
     says_only,
 )
 from convengine.engine.forms.extract.correct_texts import read_other_name
+from convengine.engine.forms.extract.correction import read_correction
 from convengine.engine.forms.extract.labels import find_mentions
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.sentence_values import list_specs, read_inclusions
-from convengine.engine.forms.form import get_form
+from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.read_message import describe_situation, find_value
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.phrases.matching import match_phrases
@@ -26,6 +28,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import (
     Kind,
+    ReadingSituation,
     agrees_behind_no,
     confirms_behind_no,
     find_values,
@@ -37,6 +40,7 @@ from convengine.engine.values import (
     says_yes_or_no,
 )
 
+Json = Any
 #: Between a yes and what follows it.
 _JOINT = re.compile(r"[,;.!]+\s+|\s(?=(?:and|und)\s)", re.IGNORECASE)
 _QUESTION = re.compile(r"[^.!?:\n]+\?\s*$")
@@ -94,10 +98,14 @@ def name_subject(session: Session, turn: Turn) -> str:
 def _names_somebody_else(session: Session, turn: Turn, row: OutputSchema) -> bool:
     """True for "yes, book it for Tom Hill" where the form has another name."""
     form = get_form(turn.snapshot, row)
-    held = {field.path: find_value(session.context, field.path) for field in form.leaves}
-    held = {path: value for path, value in held.items() if value is not None}
     situation = describe_situation(session, turn, form)
-    return read_other_name(form, session.user_text or "", held, situation, None) is not None
+    return read_other_name(form, session.user_text or "", _list_held(session, form), situation, None) is not None
+
+
+def _list_held(session: Session, form: Form) -> dict[str, Json]:
+    """The values that the form has."""
+    held = {field.path: find_value(session.context, field.path) for field in form.leaves}
+    return {path: value for path, value in held.items() if is_meaningful(value)}
 
 
 def _find_last_question(session: Session) -> str:
@@ -129,7 +137,14 @@ def read_opening_answer(session: Session, turn: Turn, row: OutputSchema) -> bool
     answer = next((value for locale in locales if (value := read_opening(text, locale)) is not None), None)
     if answer and any(field.spec.kind in (Kind.DATE, Kind.DATE_TIME) for field in form.leaves):
         return None if any(names_day(text, locale) for locale in locales) else True
-    return None if answer is False and find_mentions(reading, form.leaves) else answer
+    is_change = answer is False and (find_mentions(reading, form.leaves) or _changes_value(session, form, situation))
+    return None if is_change else answer
+
+
+def _changes_value(session: Session, form: Form, situation: ReadingSituation) -> bool:
+    """True for a message that says which value is another: "no, it's Saturday, not Friday"."""
+    change = read_correction(form, session.user_text or "", _list_held(session, form), situation, is_expected=True)
+    return change is not None and bool(change.extracted)
 
 
 def starts_over(session: Session, turn: Turn) -> bool:

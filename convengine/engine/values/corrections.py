@@ -170,6 +170,28 @@ def find_contrasts(text: str, situation: ReadingSituation) -> Iterator[tuple[str
                     yield match["old"].strip(" ,;–-"), match["new"].strip(" ,;–-")
 
 
+def find_refused_words(text: str, situation: ReadingSituation) -> str:
+    """What a clause refuses and nothing else: "Friday" of "Friday doesn't work for me"; blank for other clauses."""
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    for language in _list_languages(situation):
+        tokens = language.read_tokens(composed).tokens
+        if not any(language.is_in("value_refusals", token.text) for token in tokens):
+            continue
+        names = {name for listed in language.words["kind_names"].values() for name in listed}
+        small = list_small_words(language) - names  # "The day doesn't suit"
+        own = [
+            token
+            for token in tokens
+            if not (
+                token.text in small
+                or any(language.is_in(table, token.text) for table in ("value_refusals", "refusing_words"))
+            )
+        ]
+        if own:
+            return composed[own[0].start : own[-1].end]
+    return ""
+
+
 def _list_starts(text: str, is_new_first: bool) -> list[int]:
     """Where the contrast may begin: at each word, but a new value that comes first begins with the text."""
     return [0] if is_new_first else [0, *(match.end() for match in _GAP.finditer(text))]
@@ -402,17 +424,23 @@ def cut_to_conclusion(text: str, situation: ReadingSituation) -> str:
     return text
 
 
-def cut_to_other_name(text: str, situation: ReadingSituation) -> str:
-    """The words of "could you put it under Omar Khan instead" that name somebody; blank for other texts."""
+def cut_to_other_name(text: str, situation: ReadingSituation, table: str = "renames") -> str:
+    """The words of "could you put it under Omar Khan instead" that name somebody; blank for other texts.
+
+    `table`: the phrases that lead to the name.
+    """
     for language in _list_languages(situation):
         tokens = language.read_tokens(text)
         for index, offset in enumerate(tokens.offsets):
-            size = _get_phrases(language, "renames").match_start(tokens.text, offset)
+            size = _get_phrases(language, table).match_start(tokens.text, offset)
             if size and all(token.text in list_small_words(language) for token in tokens.tokens[:index]):
                 behind = [token for token, at in zip(tokens.tokens, tokens.offsets, strict=True) if at >= offset + size]
-                while behind and behind[-1].text in list_small_words(language):
+                while behind and (
+                    behind[-1].text in list_small_words(language) or language.is_in("behind_names", behind[-1].text)
+                ):
                     behind.pop()
-                return text[behind[0].start : behind[-1].end] if behind else ""
+                words = text[behind[0].start : behind[-1].end] if behind else ""
+                return words.removesuffix("'s").removesuffix("’s")
     return ""
 
 

@@ -148,6 +148,11 @@ def replace_weekday(spec: FieldSpec, day: str, old: str, new: str, situation: Re
     return read_value(spec, moved.isoformat(), situation)
 
 
+def names_weekday_of(day: str, words: str, situation: ReadingSituation) -> bool:
+    """True for words that are only the weekday of a day (`YYYY-MM-DD`)."""
+    return _read_weekday(words, situation) == date.fromisoformat(day[:10]).weekday()
+
+
 def _read_weekday(words: str, situation: ReadingSituation) -> int | None:
     """The weekday (0 for Monday) that the last clause of a text names, if it has no other day and no number."""
     clause = _CLAUSE_SIGN.split(unicodedata.normalize("NFC", words).strip(" .!"))[-1]

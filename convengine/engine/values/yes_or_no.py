@@ -479,7 +479,7 @@ def _read_opposite(spec: FieldSpec, text: str, language: Language) -> bool | Non
     tokens = _drop_phrases(language.read_tokens(clause), _get_phrases(language, "hedges"))
     words = [token.text for token in tokens.tokens]
     stems = {stem for word in own for stem in stem_words(word, language)}
-    small = ("fillers", "soft_changes", "before", "after")
+    small = ("fillers", "soft_changes", "before", "after", "beside_opposites")
     content = [word for word in words if not any(language.is_in(table, word) for table in small)]
     if "?" in text or len(words) > _MAX_WORDS or any(language.is_in("denials", word) for word in words):
         return None
@@ -695,9 +695,26 @@ def finds_fault(text: str, locale: str) -> bool:
     tokens = language.read_tokens(text)
     if not tokens.tokens or len(tokens.text) > MAX_LENGTH:
         return False
+    if _wishes_change(tokens, language):
+        return True
     plain = _drop_phrases(tokens, _get_phrases(language, "hedges")).text  # "Da ist leider ein Fehler"
     phrases = _get_phrases(language, "no", "faults")
     return _covers(plain, 0, len(plain), phrases, _get_phrases(language, "after"))
+
+
+def _wishes_change(tokens: TokenText, language: Language) -> bool:
+    """True for "I need to change a couple of things": a wish to change something that it does not name."""
+    tables = ("change_wishes", "change_nouns", "changed_things", "change_wish_words")
+    verbs, nouns, things, small = (
+        {token.text for token in tokens.tokens} & _get_phrases(language, name).phrases for name in tables
+    )
+    denies = any(language.is_in("denials", token.text) for token in tokens.tokens)  # "No change"
+    is_wish = bool((nouns and not denies) or (verbs and things))
+    return (
+        is_wish
+        and len(tokens.tokens) > 1
+        and all(any(token.text in table for table in (verbs, nouns, things, small)) for token in tokens.tokens)
+    )
 
 
 def _covers_behind_no(text: str, language: Language, *names: str) -> bool:

@@ -19,14 +19,14 @@ from convengine.engine.forms.asking import (
     wants_to_leave,
 )
 from convengine.engine.forms.extract import Extracted, Extraction, extract
-from convengine.engine.forms.extract.answer import cut_own_name, is_plausible_text
+from convengine.engine.forms.extract.answer import is_plausible_text
 from convengine.engine.forms.extract.answer_beside import list_answers_beside
 from convengine.engine.forms.extract.candidate import VALUE
+from convengine.engine.forms.extract.correct_earlier import read_contrast, read_refused_value
 from convengine.engine.forms.extract.correct_moments import (
     MOMENTS,
     complete_moments,
     find_held_times,
-    move_months,
     read_date_part,
     read_new_limit,
     read_new_moment,
@@ -43,6 +43,7 @@ from convengine.engine.forms.extract.correct_numbers import (
 )
 from convengine.engine.forms.extract.correct_texts import (
     read_alike_text,
+    read_named_change,
     read_named_text,
     read_new_names,
     read_other_name,
@@ -52,11 +53,8 @@ from convengine.engine.forms.extract.held_values import (
     MAX_NAME_WORDS,
     NOT_READ,
     changes_values,
-    is_held,
     is_like_held,
     is_retyped_text,
-    measure_minutes,
-    read_counted,
     read_held,
 )
 from convengine.engine.forms.extract.labels import find_mentions
@@ -73,7 +71,6 @@ from convengine.engine.values import (
     counts_persons,
     denies,
     find_bare_number,
-    find_contrasts,
     find_core,
     find_retraction,
     find_values,
@@ -93,10 +90,8 @@ from convengine.engine.values import (
     strip_tail,
     takes_back,
 )
-from convengine.engine.values.date_parts import replace_date_part, replace_weekday
 from convengine.engine.values.language import get_language
-from convengine.engine.values.lone_numbers import find_lone_number
-from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field, takes_name_of_other
+from convengine.engine.values.names import cut_spelling, has_sentence_word, is_name_field
 from convengine.engine.values.numbers import find_only_count
 from convengine.engine.values.own_things import keeps_own
 from convengine.engine.values.read import list_situations
@@ -116,7 +111,7 @@ _ANSWERED_BESIDE = (Kind.TIME, Kind.DATE, Kind.NUMBER, Kind.DURATION, Kind.PHONE
 _CLAUSE_SIGN = re.compile(r"[,;:!?]\s+|\.\s+|\s[–-]\s")
 #: Between two changes of one message, and how many of them are tried.
 _CHANGE_JOINT = re.compile(
-    r"\s*[,;.]\s+(?:(?:and|und|also|auch)\s+)?|\s+(?:and|und)\s+(?:(?:also|auch)\s+)?", re.IGNORECASE
+    r"\s*(?:[,;]|(?<!\d)\.)\s+(?:(?:and|und|also|auch)\s+)?|\s+(?:and|und)\s+(?:(?:also|auch)\s+)?", re.IGNORECASE
 )
 _MOST_JOINTS = 4
 _SIGN = re.compile(r"[,.;:!?–]")
@@ -248,10 +243,13 @@ def _read_change(
     is_retry: bool = False,
 ) -> Extraction | None:
     """The values that replace others, in the order of how plainly the message says so."""
-    if contrast := _read_contrast(form, text, held, situation):
+    if contrast := read_contrast(form, text, held, situation):
         return contrast
-    if named := read_named_text(form, text, held, situation, asked_path):
-        return named
+    if refused := read_refused_value(form, text, held, situation, asked_path):
+        return refused
+    for read_named in (read_named_change, read_named_text):
+        if named := read_named(form, text, held, situation, asked_path):
+            return named
     specs = [field.spec for field in form.leaves]
     text = blank_taken_back(specs, blank_unmeant_options(specs, text, situation, with_denials=True), situation)
     if shift := read_shift(form, text, held, situation, asked_path):
@@ -260,7 +258,7 @@ def _read_change(
         return limit
     if is_expected and (answer := _read_own_words(form, text, held, situation)):
         return answer
-    if reversal := find_reversal(form, text, held, situation):
+    if reversal := find_reversal(form, text, held, situation, is_expected=is_expected):
         return Extraction((reversal,))
     if renamed := read_other_name(form, text, held, situation, asked_path):
         return renamed
@@ -439,36 +437,6 @@ def _strip_corrections(form: Form, extraction: Extraction, situation: ReadingSit
     return replace(extraction, extracted=tuple(extracted))
 
 
-def _read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
-    """The new value of "not 2 dogs, 3" for the only field that holds the earlier one."""
-    changes: dict[str, Json] = {}
-    for old, new in find_contrasts(text, situation):
-        for field in form.leaves:
-            if field.path in held and field.path not in changes:
-                plain = strip_correction(cut_own_name(new, field), situation)
-                value = _replace_value(field, held[field.path], old, plain, situation)
-                if (
-                    value is None
-                    and field.spec.kind is Kind.NUMBER
-                    and is_held(field, old, held[field.path], situation)
-                ):
-                    # "It's going to be 5 people, not 4", "just me, not 2"
-                    readings = [span.readings[field.path] for span in find_values([field.spec], new, situation)]
-                    value = next(
-                        (reading.value for reading in readings), find_lone_number(field.spec, new, situation).value
-                    )
-                if value is not None and value != held[field.path] and not form.breaks(field, value):
-                    changes[field.path] = value
-    if len(changes) > 1 and (moved := move_months(form, text, held, changes)):
-        return moved
-    # "Not 2 but 3" may be a day of the month, and hardly is one.
-    counts = [path for path in changes if (counted := form.field(path)) and counted.spec.kind is Kind.NUMBER]
-    paths = counts if len(changes) > 1 else list(changes)
-    if len(paths) != 1:
-        return None
-    return Extraction((Extracted(paths[0], changes[paths[0]], (0, len(text)), VALUE),))
-
-
 def _read_two_changes(
     form: Form,
     text: str,
@@ -484,11 +452,14 @@ def _read_two_changes(
     """
     for joint in islice(_CHANGE_JOINT.finditer(text[:MAX_IN_CLAUSES]), _MOST_JOINTS):
         parts = text[: joint.start()], text[joint.end() :]
-        contrasts = [_read_contrast(form, part, held, situation) for part in parts]
-        if not (is_expected or any(contrasts)):
+        direct_changes = [
+            read_contrast(form, part, held, situation) or read_named_change(form, part, held, situation, asked_path)
+            for part in parts
+        ]
+        if not (is_expected or any(direct_changes)):
             continue
         changes = [
-            contrast
+            change
             or _read_change(form, part, held, situation, asked_path=asked_path, is_expected=True)
             or read_named_field(
                 form,
@@ -498,49 +469,13 @@ def _read_two_changes(
                 situation,
                 takes_any_text=True,
             )
-            for contrast, part in zip(contrasts, parts, strict=True)
+            for change, part in zip(direct_changes, parts, strict=True)
         ]
         extracted = [item for change in changes if change for item in change.extracted]
         is_read = all(change and change.extracted and not change.rejected for change in changes)
         if is_read and len({item.field for item in extracted}) == len(extracted):
             return Extraction(tuple(extracted))
     return None
-
-
-def _replace_value(field: Field, held: Json, old: str, new: str, situation: ReadingSituation) -> Json:
-    """The new value of a field that holds the old one; null for others. Of a name, one word may be replaced."""
-    if field.spec.kind is Kind.TEXT:
-        language = get_language(situation.locale)
-        new_words = new.split()
-        while new_words and any(
-            language.is_in(name, fold(new_words[0])) for name in ("sentence_words", "naming_verbs")
-        ):
-            new_words = new_words[1:]  # "She's called Ivy, not Theo"
-        words, old_words, new = str(held).split(), old.split(), " ".join(new_words)
-        is_name = is_name_field(field.spec, language) or takes_name_of_other(field.spec, language)
-        if not is_name or not new_words or len(new_words) > MAX_NAME_WORDS:
-            return None
-        if fold(old) == fold(str(held)):
-            return new
-        folded = [fold(word) for word in words]
-        if len(old_words) == len(new_words) == 1 and folded.count(fold(old)) == 1:
-            words[folded.index(fold(old))] = new
-            return " ".join(words)
-        return None
-    if field.spec.kind is Kind.DATE_TIME and isinstance(held, str):
-        situation = replace(situation, known_part=held[:16])  # "At 10 instead of 9", "Tuesday instead of Monday"
-    if field.spec.kind is Kind.DATE and isinstance(held, str):
-        local = replace(situation, is_asked=True)
-        if replace_date_part(field.spec, held, old, local).value == held:
-            return replace_date_part(field.spec, held, new, local).value  # "March, not May"
-        if day := replace_weekday(field.spec, held, old, new, local).value:
-            return day  # "The Sunday, not the Saturday"
-    if not is_held(field, old, held, situation):
-        return None
-    value = read_counted(field, new, old, situation)
-    if value is None and field.spec.kind is Kind.TIME:
-        return min(read_value(field.spec, new, situation).candidates, key=partial(measure_minutes, held), default=None)
-    return value
 
 
 def _answers_yes_or_no(asked_field: Field | None, text: str, situation: ReadingSituation) -> bool:
@@ -562,9 +497,22 @@ def _read_own_words(form: Form, text: str, held: Mapping[str, Json], situation: 
 
 
 def find_fields_to_ask_again(
-    form: Form, text: str, held: Collection[str], situation: ReadingSituation, *, is_expected: bool = False
+    form: Form,
+    text: str,
+    held: Collection[str],
+    situation: ReadingSituation,
+    *,
+    asked_path: str | None = None,
+    is_expected: bool = False,
 ) -> list[str]:
-    """The fields that a message wants to change without a new value: "change the date", "the phone number is wrong"."""
+    """The fields that a message wants to change without a new value: "change the date", "the phone number is wrong".
+
+    Not one that answers the yes or no of the asked field: "nope, first time".
+    """
+    asked_field = form.field(asked_path) if asked_path else None
+    is_answer = asked_field is not None and asked_field.spec.kind is Kind.YES_NO
+    if asked_field and is_answer and read_value(asked_field.spec, text, replace(situation, is_asked=True)).has_value:
+        return []
     if len(text) > _MAX_NAMING or not (is_expected or is_correction(text, situation)):
         return []
     if _only_leaves(text, situation):

@@ -23,6 +23,7 @@ from convengine.engine.forms.extract.correction import (
     read_named_field,
     repeats_value,
 )
+from convengine.engine.forms.extract.emptied import find_emptied_field
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.leaving import wants_next
 from convengine.engine.forms.life import OnNo, is_final_state, read_on_no
@@ -87,6 +88,8 @@ def correct_form(session: Session, turn: Turn) -> Session:
     may_change = is_expected or (confirms and _is_confirmation(session, turn, own, form))
     if may_change and _asks_for_other_subject(session, turn):
         return session  # "Great, also need kennels from the 26th" changes no day of this form.
+    if emptied := find_emptied_field(form, text, held, situation, state.asked_field):
+        return _empty_field(session, turn, row, form, emptied)
     extraction = read_correction(
         form,
         text,
@@ -98,7 +101,8 @@ def correct_form(session: Session, turn: Turn) -> Session:
     )
     if extraction is not None:
         return _apply_extraction(session, turn, row, form, extraction)
-    if paths := find_fields_to_ask_again(form, text, held, situation, is_expected=is_expected):
+    paths = find_fields_to_ask_again(form, text, held, situation, asked_path=state.asked_field, is_expected=is_expected)
+    if paths:
         if named := read_named_field(form, text, paths, held, situation, takes_any_text=is_expected):
             return _apply_extraction(session, turn, row, form, named)
         if answers_asked_field(form, text, situation, state.asked_field):
@@ -179,6 +183,14 @@ def _apply_extraction(session: Session, turn: Turn, row: OutputSchema, form: For
             routingDecision=session.input_params["routing_decision"],
         )
     return note_fields_read(session, turn, fields, refused.values())
+
+
+def _empty_field(session: Session, turn: Turn, row: OutputSchema, form: Form, path: str) -> Session:
+    """Leave an optional field empty, as if it had been skipped."""
+    previous = find_value(session.context, path)
+    session = _route(session.with_context({path: None}), turn, row, form, {})
+    _audit_change(session, turn, path, None, previous)
+    return note_fields_read(session, turn, [path], ())
 
 
 def _ask_again(session: Session, turn: Turn, row: OutputSchema, form: Form, paths: list[str]) -> Session:

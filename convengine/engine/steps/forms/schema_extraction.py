@@ -12,6 +12,8 @@ from convengine.engine.forms.asking import (
     asks_for_options,
     asks_why,
     blank_questions,
+    is_courtesy,
+    is_phrase,
     is_question,
     skips_field,
 )
@@ -63,6 +65,8 @@ from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind
+from convengine.engine.values.language import get_language, list_languages
+from convengine.engine.values.names import has_sentence_word, is_name_field
 
 Json = Any
 #: Session fields that collecting may change.
@@ -72,6 +76,8 @@ COLLECT_FIELDS = FACT_FIELDS | {
 }  # fmt: skip
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
+#: Longest name beside a question, in words.
+_MOST_NAME_WORDS = 4
 
 
 class _MessageReading(NamedTuple):
@@ -197,14 +203,28 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
 
 
 def _answers_beside_question(session: Session, form: Form, asked_fields: AskedFields) -> bool:
-    """True when the rest of the message may be the asked field's value: "4, and do you have helmets?". Of a free text,
-    only that there is none.
+    """True when the rest of the message may be the asked field's value: "4, and do you have helmets?".
+
+    Of free text, a name that is written as one, and that there is none: "Thomas Berger, and where can I park?".
     """
     field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
-    rest = blank_questions(session.user_text).strip()
+    rest = blank_questions(session.user_text).strip(" ,.;:!–-")
     if field is None or not rest:
         return False
-    return field.spec.kind is not Kind.TEXT or (not field.required and skips_field(session.user_text, field))
+    if field.spec.kind is not Kind.TEXT or (not field.required and skips_field(session.user_text, field)):
+        return True
+    return _is_written_name(rest, field)
+
+
+def _is_written_name(text: str, field: Field) -> bool:
+    words, languages = text.split(), [get_language(code) for code in list_languages()]
+    if not any(is_name_field(field.spec, language) for language in languages):
+        return False
+    is_name = 1 < len(words) <= _MOST_NAME_WORDS and all(
+        word[0].isupper() and word.replace("-", "").replace("'", "").isalpha() for word in words
+    )
+    is_other = is_phrase(text, "greetings", "thanks", "leave") or is_courtesy(text)
+    return is_name and not is_other and not any(has_sentence_word(text, language) for language in languages)
 
 
 def _settle_digression(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Session:

@@ -13,6 +13,7 @@ from convengine.engine.forms.asking import (
     is_phrase,
     is_question,
     skips_field,
+    talks_to_own_person,
     tells_about_user,
 )
 from convengine.engine.forms.extract.place_names import asks_for_text
@@ -84,8 +85,13 @@ def leaves_form(row: rows.Classifier) -> bool:
 
 
 def only_counts_persons(session: Session, row: rows.Classifier) -> bool:
-    """True for "8:15 and it's for 6 people", which has a word of "I want to talk to a person" and asks for nobody."""
+    """True for "8:15 and it's for 6 people", which has a word of "I want to talk to a person" and asks for nobody.
+
+    So has "I have to talk to my husband".
+    """
     text = session.user_text or ""
+    if leaves_form(row) and talks_to_own_person(text):
+        return True
     if not leaves_form(row) or asks_for_person(text, must_speak=True):
         return False
     return asks_for_another(text) or any(

@@ -4,7 +4,7 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
-from convengine.engine.forms.asking import asks_for_another, asks_for_more, asks_for_person, is_question
+from convengine.engine.forms.asking import asks_for_another, asks_for_more, is_question, wants_to_speak
 from convengine.engine.forms.extract import Extraction, extract
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.leaving import (
@@ -229,7 +229,7 @@ def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Sessi
     schema, intent = find_left_schema(session, turn), code(row.intent_code)
     if intent == code(session.intent):
         return _audit_no_change(stay(session), turn, "FORM_STAYS")
-    wants_person = leaves_form(row) and asks_for_person(session.user_text, must_speak=True)
+    wants_person = leaves_form(row) and wants_to_speak(session.user_text)
     if not wants_person and schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn, intent), turn, "FORM_LEAVE_ASKED")
     return _leave_for(session, turn, row)

@@ -616,3 +616,39 @@ def test_a_refusal_may_follow_a_question_or_name_what_is_asked(text: str, skips:
 )
 def test_a_question_may_stand_behind_a_condition(text: str, asks: bool) -> None:
     assert bool(find_questions(text)) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "empty"),
+    [
+        ("nah ur good", True), ("nuh that's it cheers", True), ("all good from me", True), ("thats the lot", True),
+        ("nothing springs to mind", True), ("passt schon so", True), ("na des wars", True), ("von mir aus nix", True),
+        ("sonst passt alles", True), ("all good but he bites", False), ("he's good with other dogs", False),
+        ("das wars mit dem alten Zahn", False),
+    ],
+)  # fmt: skip
+def test_a_last_question_is_turned_down_in_any_words(text: str, empty: bool) -> None:
+    assert says_nothing(text) is empty
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("muss erst mit meinem chef reden", False), ("have to talk to my manager first", False),
+        ("da muss ich erst mit der chefin sprechen", False), ("kann ich ihren chef sprechen", True),
+        ("can I talk to your manager", True), ("can I speak to someone about my booking", True),
+    ],
+)  # fmt: skip
+def test_who_talks_to_people_of_their_own_asks_for_nobody(text: str, asks: bool) -> None:
+    assert asks_for_person(text, must_speak=True) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "drops"),
+    [
+        ("brauch den termin nimma", True), ("den Termin brauch i ned mehr", True), ("brauch ma nimmer", True),
+        ("I won't be needing the appointment after all", True), ("wir brauchen den Termin am Montag", False),
+    ],
+)  # fmt: skip
+def test_somebody_drops_the_subject_in_dialect(text: str, drops: bool) -> None:
+    assert drops_subject(text, "Termin buchen") is drops

@@ -756,3 +756,43 @@ def test_an_undecided_answer_has_no_core(text: str) -> None:
 )
 def test_a_confirmation_may_say_that_it_is_taken(text: str, locale: str, value: bool | None) -> None:
     assert says_yes_or_no(text, locale) is value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "is_fault"),
+    [
+        ("can I make a quick change?", "en-GB", True),
+        ("need to correct a couple of things", "en-GB", True),
+        ("one thing needs changing", "en-GB", True),
+        ("ich möcht noch was ausbessern", "de-AT", True),
+        ("hab noch zwei änderungen", "de-DE", True),
+        ("na des passt so ned", "de-AT", True),
+        ("that doesn't suit", "en-GB", True),
+        ("can I change to Friday", "en-GB", False),
+        ("ich möchte den Hund ändern", "de-DE", False),
+        ("no change", "en-GB", False),
+    ],
+)
+def test_a_wish_to_change_something_says_that_not_all_is_right(text: str, locale: str, is_fault: bool) -> None:
+    assert finds_fault(text, locale) is is_fault
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("gerne so fixieren", "de-AT"), ("bitte fix eintragen", "de-AT"), ("des passt so", "de-AT"),
+        ("lock it in please", "en-AU"), ("happy to go ahead with that", "en-GB"),
+    ],
+)  # fmt: skip
+def test_a_confirmation_may_be_an_order_in_plain_words(text: str, locale: str) -> None:
+    assert says_yes_or_no(text, locale) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("nope first time", False), ("first time for him", False), ("before tea", None)]
+)
+def test_the_first_time_is_no_time_before(text: str, value: bool | None) -> None:
+    declared = {"type": "boolean", "title": "Been before", "x-ask": "Has your dog been groomed before?"}
+    situation = ReadingSituation(NOW, locale="en-GB", is_asked=True)
+
+    assert read_value(field_spec("before", declared), text, situation).value is value
