@@ -332,7 +332,13 @@ def read_time_limit(spec: FieldSpec, text: str, situation: ReadingSituation) -> 
         return NOTHING
     language = get_language(situation.locale)
     context, tokens = make_moment_context(spec, situation, language), language.read_tokens(text)
-    read = [limit for offset in tokens.offsets if (limit := _match_limit(tokens.text, offset, language, context))]
+    clocks = [
+        range(offset + 1, clock.end)
+        for offset in tokens.offsets
+        for clock in match_times(tokens.text, offset, language, context.now, takes_bare=True)
+    ]
+    free = [offset for offset in tokens.offsets if not any(offset in clock for clock in clocks)]  # "Viertel nach 3"
+    read = [limit for offset in free if (limit := _match_limit(tokens.text, offset, language, context))]
     limits = {end: limit for limit in reversed(read) for end in limit[2:]}.values()  # "Not before 10"
     if not limits:
         return NOTHING

@@ -19,7 +19,8 @@ _LETTERS = re.compile(r"(?<!\w)(?:[^\W\d_][-.\s]+){2,}[^\W\d_]\W*$")
 _BRACKETS = re.compile(r"\s*\([^()]*\)?\s*$")
 #: Two or more words that are written like a name.
 _CAPITALS = re.compile(
-    r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]+(?: (?:(?:van|von|der|den|de|del|la|le|di|da|zu) )*[A-ZÀ-ÖØ-Þ][\w'’-]+)+"
+    r"(?<![\w'’])(?:[A-ZÀ-ÖØ-Þ]\w{0,4}\. )*"
+    r"[A-ZÀ-ÖØ-Þ][\w'’-]+(?: (?:(?:van|von|der|den|de|del|la|le|di|da|zu) )*[A-ZÀ-ÖØ-Þ][\w'’-]+)+"
 )
 _CLAUSE = re.compile(r"[,;:.!–]+\s+|\s-\s")
 #: Longest name that is typed without capitals, in words.
@@ -198,7 +199,7 @@ def _cut_small_words(words: str, language: Language) -> str:
     """The words with a capital without those that only begin the sentence: "Put Ana Ruiz"; blank for no name."""
     known, parts = language.list_table_words(), words.split()
     titles = {*language.words["titles"], *map(fold_text, language.words["written_titles"])}
-    while parts and fold_text(parts[0]) in known - titles:
+    while parts and fold_text(parts[0].rstrip(".")) in known - titles:
         parts.pop(0)
     folded = [fold_text(part) for part in parts]
     if len(parts) == 1 or known.issuperset(folded) or any(_is_day_word(word, language) for word in folded):

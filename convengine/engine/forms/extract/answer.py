@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 
 from convengine.engine.forms.asking import (
     asks_to_wait,
@@ -242,17 +243,22 @@ def _read_meant(reading: Reading, field: Field, situation: ReadingSituation) -> 
     """The second of two values in "78, ach nein 87"; null where only one of them is a value."""
     if field.spec.kind in (Kind.YES_NO, Kind.CHOICE):
         return None
-    contrasts = find_contrasts(reading.original, situation) if field.spec.kind in _CONTRASTED else ()
-    parts = next(iter(contrasts), None) or find_retraction(reading.original, situation) or ()  # "4, not 5"
-    if parts and field.spec.kind is Kind.NUMBER:
-        meant, *others = _CLAUSE.split(parts[1])
-        is_told = others and not any(has_number(other, situation) or denies(other, situation) for other in others)
-        meant = meant if is_told else parts[1]
-        # "10... no 4, she lives alone", and "3, no wait, my sister comes too so 4"
-        parts = (parts[0].rstrip(" ,.…"), cut_to_conclusion(meant, situation))
-    values = [_read_value_or_ordinal(field, part, situation) for part in parts]
-    is_pair = len(values) == 2 and values[0].outcome is not Outcome.NOTHING
-    return values[1].value if is_pair else None
+    contrasts = find_contrasts(reading.original, situation) if field.spec.kind in _CONTRASTED else iter(())
+    retraction = find_retraction(reading.original, situation)
+    for old, new in (*islice(contrasts, 1), *([retraction] if retraction else [])):  # "4, not 5"
+        values = [_read_value_or_ordinal(field, part, situation) for part in _cut_pair(field, old, new, situation)]
+        if values[0].outcome is not Outcome.NOTHING:
+            return values[1].value
+    return None
+
+
+def _cut_pair(field: Field, old: str, new: str, situation: ReadingSituation) -> tuple[str, str]:
+    """The two numbers of "10... no 4, she lives alone" and "3, no wait, my sister comes too so 4"."""
+    if field.spec.kind is not Kind.NUMBER:
+        return old, new
+    meant, *others = _CLAUSE.split(new)
+    is_told = others and not any(has_number(other, situation) or denies(other, situation) for other in others)
+    return old.rstrip(" ,.…"), cut_to_conclusion(meant if is_told else new, situation)
 
 
 def _read_value_or_ordinal(field: Field, text: str, situation: ReadingSituation) -> ValueReading:

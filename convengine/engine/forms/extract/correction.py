@@ -184,6 +184,8 @@ def _read_change_in_clause(
     if len(values) != 1 or any(change.rejected for _, change in changes):
         return None
     changed, change = changes[0]
+    if asked_path and is_slip(changed, situation):
+        return None  # "4... no wait 6" says the asked number anew.
     answers: list[Extracted] = []
     for clause in clauses:
         answer = _read_answer(form, clause, held, situation, asked_path) if clause != changed else None

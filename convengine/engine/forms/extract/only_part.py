@@ -16,7 +16,6 @@ from convengine.engine.forms.extract.correct_numbers import CLAUSE_GAP
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.values import Kind, ReadingSituation, read_value
 from convengine.engine.values.language import Language, PhraseSet, get_language
-from convengine.engine.values.names import is_name_field
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reading, Reason
 from convengine.engine.values.tokens import fold_text
@@ -24,32 +23,22 @@ from convengine.engine.values.tokens import fold_text
 _MOMENTS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 #: Longer answers tell a story.
 _MAX_WORDS = 16
-#: Longest value of these kinds, in words, and longest name.
+#: Longest value of these kinds, in words.
 _MAX_VALUE = 8
-_MIN_NAME, _MAX_NAME = 2, 4
 #: Most clauses of an answer, and most words of one that says nothing but a value.
 _MAX_CLAUSES, _SHORT_CLAUSE = 4, 3
 _CLAUSE = re.compile(r"[,;!–…]+\s*|(?<!\d)\.+(?=\s|$)|\.(?=\s+[^\W\d])|\s-\s|\n+")
-#: Tables of words that say nothing beside a number, and of words that are part of no name.
+#: Tables of words that say nothing beside a number.
 _BESIDE_NUMBERS = ("fillers", "interjections", "sentence_words", "beside_lone_numbers")
-_NO_NAMES = (
-    "fillers", "interjections", "wish_words", "sentence_words", "naming_verbs", "introductions",
-    "introductions_of_others", "after_name", "before_name", "before_text", "others", "relations", "no_name_words",
-    "denials",
-)  # fmt: skip
 #: Words in an answer that take its values back or leave them open.
 _OPEN = ("doubts", "conditions", "waits")
 
 
 def read_only_part(form: Form, field: Field, text: str, situation: ReadingSituation) -> Extraction:
     """The value of the asked field, or why the only one in the answer is refused; nothing if several are possible."""
-    if find_questions(text) or "?" in text or _leaves_open(text, field, situation):
+    is_text = field.spec.kind is Kind.TEXT
+    if is_text or "?" in text or find_questions(text) or _leaves_open(text, field, situation):
         return Extraction()
-    if field.spec.kind is Kind.TEXT:
-        if not is_name_field(field.spec, get_language(situation.locale)):
-            return Extraction()
-        if (name := _read_name(field, text, situation)).extracted:
-            return name
     if (answer := _read_only_clause(form, field, text, situation)) is not None:
         return answer
     return _read_moment(field, text, situation) if field.spec.kind in _MOMENTS else Extraction()
@@ -57,7 +46,7 @@ def read_only_part(form: Form, field: Field, text: str, situation: ReadingSituat
 
 def _read_only_clause(form: Form, field: Field, text: str, situation: ReadingSituation) -> Extraction | None:
     """The answer in the only clause that is one, or in the only short one: "two hundred, his mam has 9 sisters"."""
-    clauses = [clause.strip() for clause in CLAUSE_GAP.split(text) if clause.strip()]
+    clauses = [clause.strip() for clause in _split_clauses(text, situation) if clause.strip()]
     if not 1 < len(clauses) <= _MAX_CLAUSES:
         return None
     answers = []
@@ -71,6 +60,16 @@ def _read_only_clause(form: Form, field: Field, text: str, situation: ReadingSit
     if len({str(item.value) for _, item in answers}) != 1:
         return None
     return Extraction((replace(answers[0][1], span=(0, len(text)), by=PART),))
+
+
+def _split_clauses(text: str, situation: ReadingSituation) -> list[str]:
+    """The clauses of a text; only one if it makes an exception: "anything but Thursday"."""
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        tokens, exceptions = language.read_tokens(text), PhraseSet(language.words["exceptions"])
+        if any(exceptions.match_start(tokens.text, offset) for offset in tokens.offsets):
+            return [text]
+    return CLAUSE_GAP.split(text)
 
 
 def refuses_value(text: str | None, field: Field, situation: ReadingSituation) -> bool:
@@ -164,23 +163,6 @@ def _is_bare_number(part: str, language: Language) -> bool:
     return all(
         token.text.isdigit() or token.text in language.number_words or token.text in small for token in tokens.tokens
     )
-
-
-def _read_name(field: Field, text: str, situation: ReadingSituation) -> Extraction:
-    """The only words with capital letters between words that are part of no name: "Gerda Nolte heißt sie"."""
-    for local in list_situations(situation):
-        language = get_language(local.locale)
-        small = _list_words(language, _NO_NAMES)
-        runs: list[list[str]] = [[]]
-        for word in re.findall(r"[\w'’-]+|[^\w\s]", text):
-            if word[0].isupper() and fold_text(word) not in small:
-                runs[-1].append(word)
-            else:
-                runs.append([])
-        names = [run for run in runs if run]
-        if len(names) == 1 and _MIN_NAME <= len(names[0]) <= _MAX_NAME:
-            return Extraction((Extracted(field.path, " ".join(names[0]), (0, len(text)), PART),))
-    return Extraction()
 
 
 @lru_cache(maxsize=32)

@@ -133,7 +133,7 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
         misses=before.misses if before.asked_field == field.path else 0,
         listed_options=options,
         known_part=_find_known_part(session, field)
-        or _find_named_period(session, turn, form, fields)
+        or _find_named_period(session, turn, form, fields, before.asked_field)
         or _keep_known_part(session, form, before, fields, field),
     )
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
@@ -204,8 +204,16 @@ def _find_half_of_day(time: str) -> str:
     return "" if hour is None else add_known_hours("", (0, _NOON) if hour < _NOON else (_NOON, 2 * _NOON))
 
 
-def _find_named_period(session: Session, turn: Turn, form: Form, fields: Sequence[Field]) -> str:
-    """The week or month that this message names for a day that is still open: "a cat sitter in October"."""
+def _find_named_period(
+    session: Session, turn: Turn, form: Form, fields: Sequence[Field], asked_path: str | None
+) -> str:
+    """The week or month that this message names for a day that is still open: "a cat sitter in October".
+
+    The answer to another question names it for something else: "she'll be 8 in June".
+    """
+    asked_field = form.field(asked_path) if asked_path else None
+    if asked_field is not None and not is_day_field(asked_field):
+        return ""
     if session.digression is not None or not any(is_day_field(field) for field in fields) or _reads_day(session, form):
         return ""
     return find_named_period(session.user_text or "", describe_situation(session, turn, form))
