@@ -425,9 +425,17 @@ def talks_to_own_person(text: str | None) -> bool:
 
 def wants_to_speak(text: str | None) -> bool:
     """True when the message asks for a person, or has a word of speaking and it is to nobody of the user's own."""
+    return (_mentions_speaking(text) and not talks_to_own_person(text)) or asks_for_person(text, must_speak=True)
+
+
+def must_ask_own_person(text: str | None) -> bool:
+    """True for "I have to talk to my boss", and not for "deliver it to my house"."""
+    return _mentions_speaking(text) and talks_to_own_person(text)
+
+
+def _mentions_speaking(text: str | None) -> bool:
     words = _strip_punctuation(text).split()
-    speaks = any(not _list_folded(language, "speaking").isdisjoint(words) for language in _list_languages())
-    return (speaks and not talks_to_own_person(text)) or asks_for_person(text, must_speak=True)
+    return any(not _list_folded(language, "speaking").isdisjoint(words) for language in _list_languages())
 
 
 def asks_to_wait(text: str | None) -> bool:

@@ -10,7 +10,9 @@ from convengine.engine.forms.asking import (
     find_language,
     get_texts,
     is_one_of,
+    must_ask_own_person,
     says_only,
+    wants_to_speak,
 )
 from convengine.engine.forms.extract.correct_texts import read_other_name
 from convengine.engine.forms.extract.correction import read_correction
@@ -29,6 +31,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.values import (
     Kind,
     ReadingSituation,
+    adds_wish,
     agrees_behind_no,
     confirms_behind_no,
     find_values,
@@ -43,6 +46,8 @@ from convengine.engine.values import (
 Json = Any
 #: Between a yes and what follows it.
 _JOINT = re.compile(r"[,;.!]+\s+|\s(?=(?:and|und)\s)", re.IGNORECASE)
+#: Longest yes that a wish follows, in characters.
+_LONGEST_OPENING = 80
 _QUESTION = re.compile(r"[^.!?:\n]+\?\s*$")
 
 
@@ -72,6 +77,8 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
         return False
     if answer is None and any(orders_action(text, _find_last_question(session), locale) for locale in locales):
         return True
+    if answer is None and must_ask_own_person(text):
+        return None
     if answer is None and _goes_on(session, turn, locales):
         return True
     return read_opening_answer(session, turn, row) if answer is None else answer
@@ -80,13 +87,23 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
 def _goes_on(session: Session, turn: Turn, locales: Sequence[str]) -> bool:
     """True for a yes with a wish of its own behind it: "yes book it. And then I need another one for my sister"."""
     text = session.user_text or ""
-    for joint in _JOINT.finditer(text):
+    for joint in _JOINT.finditer(text, 0, _LONGEST_OPENING):
         opening, rest = text[: joint.start()], text[joint.end() :]
         if any(says_yes_or_no(opening, locale) for locale in locales):
-            hits = {code(match.intent) for match in match_phrases(turn.snapshot, rest).hits}
-            others = hits - {code(session.intent), *turn.snapshot.returning_intents}
-            return bool(others) or asks_for_next(rest, name_subject(session, turn))
+            return any(adds_wish(rest, locale) for locale in locales) and _wishes_something_else(session, turn, rest)
     return False
+
+
+def _wishes_something_else(session: Session, turn: Turn, text: str) -> bool:
+    """True for a wish for another intent or for one more. Somebody who asks for a person has not decided yet."""
+    if wants_to_speak(text):
+        return False
+    if asks_for_next(text, name_subject(session, turn)):
+        return True
+    snapshot = turn.snapshot
+    hits = {code(match.intent) for match in match_phrases(snapshot, text).hits}
+    others = hits - {code(session.intent), *snapshot.returning_intents}
+    return bool(others) and others.isdisjoint(snapshot.hand_over_intents)
 
 
 def name_subject(session: Session, turn: Turn) -> str:

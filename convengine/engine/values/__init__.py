@@ -42,6 +42,7 @@ from convengine.engine.values.reading import Outcome, Reading, ReadingSituation,
 from convengine.engine.values.say import say_value
 from convengine.engine.values.unmeant_options import blank_denials, blank_unmeant_options
 from convengine.engine.values.yes_or_no import (
+    adds_wish,
     agrees_behind_no,
     confirms_behind_no,
     finds_fault,
@@ -62,6 +63,7 @@ __all__ = [
     "ReadingSituation",
     "Reason",
     "ValueSpan",
+    "adds_wish",
     "agrees_behind_no",
     "asks_to_change",
     "blank_denials",

@@ -679,6 +679,23 @@ def says_yes_or_no(text: str, locale: str) -> bool | None:
     return _read(text, language.read_tokens(text), language)
 
 
+def adds_wish(text: str, locale: str) -> bool:
+    """True for "and then I need another one" behind a yes, false for "I need a voucher first" and "… instead"."""
+    language = get_language(locale)
+    tokens = language.read_tokens(text)
+    words = [token.text for token in tokens.tokens]
+    if not words or "?" in text:
+        return False
+    is_added = language.is_in("wish_leads", words[0]) or any(language.is_in("additions", word) for word in words)
+    takes_back = any(
+        language.is_in("delays", word)
+        or (language.is_in("changes", word) and not language.is_in("changes_in_reasons", word))
+        for word in words
+    )
+    unsure = _get_phrases(language, "doubts", "conditions", "waits", "retreats")
+    return is_added and not (takes_back or any(unsure.match_start(tokens.text, offset) for offset in tokens.offsets))
+
+
 def agrees_behind_no(text: str, locale: str) -> bool:
     """True for "no, that's fine" and "no, all correct": a no, and then nothing but a yes."""
     return _covers_behind_no(text, get_language(locale), "yes", "all_right", "leaves_as_is")

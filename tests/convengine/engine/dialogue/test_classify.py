@@ -6,7 +6,7 @@ import pytest
 
 from convengine.engine.dialogue.classify import classify
 from convengine.engine.turn.dialogue_state import DialogueState
-from tests.builders import make_config, make_schema, make_session, make_snapshot, make_turn
+from tests.builders import make_classifier, make_config, make_intent, make_schema, make_session, make_snapshot, make_turn
 
 QUESTION = {"type": "TEXT", "text": "Is that right?"}
 STATEMENT = {"type": "TEXT", "text": "That is noted."}
@@ -53,6 +53,8 @@ def test_the_language_of_the_form_counts_too() -> None:
         ("yes, can I pay by card?", "QUESTION"),
         ("yes book it. and then I need another one for my sister", "AFFIRM"),
         ("yes, and I need another helmet", "NEW_REQUEST"),
+        ("yes, and I need another one first", "NEW_REQUEST"),
+        ("ok. I want another one instead", "NEW_REQUEST"),
     ],
 )
 def test_a_longer_yes_confirms_a_form_unless_it_changes_something(text: str, act: str) -> None:
@@ -86,3 +88,36 @@ def test_a_yes_to_what_should_i_change_confirms_nothing(text: str) -> None:
 )
 def test_a_yes_behind_a_no_confirms_only_that_the_values_are_right(text: str, locale: str, act: str) -> None:
     assert classify_answer(text, locale=locale, **{"x-on-no": "ASK_WHAT_TO_CHANGE"}) == act
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("yes please, and I want to order a voucher too", "AFFIRM"),
+        ("yes, and then I need a gift voucher", "AFFIRM"),
+        ("yes, I need a gift voucher instead of this", "NEW_REQUEST"),
+        ("yes, but not yet, I need a gift voucher first", "NEW_REQUEST"),
+        ("yes, I have to talk to my boss first", "NEW_REQUEST"),
+        ("yes, and I have to talk to my boss", "NEW_REQUEST"),
+        ("yes, and I want to talk to somebody first", "NEW_REQUEST"),
+        ("yes and can I speak to a person", "NEW_REQUEST"),
+        ("yes and one more person", "NEW_REQUEST"),
+        ("right, I want to talk to somebody", "NEW_REQUEST"),
+    ],
+)
+def test_a_yes_confirms_a_form_before_a_wish_that_is_added_and_is_for_no_person(text: str, act: str) -> None:
+    form = make_schema("VISIT", {"name": {"type": "string"}})
+    form.json_schema["x-on-no"] = "ASK_WHAT_TO_CHANGE"
+    session = make_session(user_text=text, last_assistant=QUESTION, intent="VISIT", context={"name": "Ada"})
+    phrases = [
+        make_classifier("VOUCHER", "I need a gift voucher", rule_type="PHRASE"),
+        make_classifier("VOUCHER", "I want to order a voucher", rule_type="PHRASE"),
+        make_classifier("PERSON", "I want to talk to somebody", rule_type="PHRASE", state_code="HAND_OVER"),
+        make_classifier("PERSON", "can I speak to a person", rule_type="PHRASE", state_code="HAND_OVER"),
+    ]
+    snapshot = make_snapshot(
+        form, make_config("Session/LOCALE", "en-GB"), *map(make_intent, ("VISIT", "VOUCHER", "PERSON")), *phrases
+    )
+    state = DialogueState(last_schema=form.schema_id)
+
+    assert classify(state.store(session), make_turn(snapshot), lambda: False).act.value == act
