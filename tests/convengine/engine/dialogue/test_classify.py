@@ -6,7 +6,15 @@ import pytest
 
 from convengine.engine.dialogue.classify import classify
 from convengine.engine.turn.dialogue_state import DialogueState
-from tests.builders import make_classifier, make_config, make_intent, make_schema, make_session, make_snapshot, make_turn
+from tests.builders import (
+    make_classifier,
+    make_config,
+    make_intent,
+    make_schema,
+    make_session,
+    make_snapshot,
+    make_turn,
+)
 
 QUESTION = {"type": "TEXT", "text": "Is that right?"}
 STATEMENT = {"type": "TEXT", "text": "That is noted."}
