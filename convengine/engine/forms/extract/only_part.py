@@ -13,8 +13,10 @@ from convengine.engine.forms.asking import asks_for_person, asks_to_wait, find_q
 from convengine.engine.forms.extract import Extracted, Extraction, Rejected, extract
 from convengine.engine.forms.extract.candidate import PART
 from convengine.engine.forms.extract.correct_numbers import CLAUSE_GAP
+from convengine.engine.forms.extract.labels import find_mentions
+from convengine.engine.forms.extract.reading import Reading as TextReading
 from convengine.engine.forms.form import Field, Form
-from convengine.engine.values import Kind, ReadingSituation, read_value
+from convengine.engine.values import Kind, ReadingSituation, find_values, finds_fault, names_day, read_value
 from convengine.engine.values.language import Language, PhraseSet, get_language
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.reading import Reading, Reason
@@ -72,19 +74,35 @@ def _split_clauses(text: str, situation: ReadingSituation) -> list[str]:
     return CLAUSE_GAP.split(text)
 
 
-def refuses_value(text: str | None, field: Field, situation: ReadingSituation) -> bool:
+def refuses_value(text: str | None, field: Field, form: Form, situation: ReadingSituation) -> bool:
     """True for an answer that denies and gives nothing, which leaves an optional field empty: "I'd rather not say"."""
     text = text or ""
     if field.spec.kind in (Kind.YES_NO, Kind.CHOICE) or find_questions(text) or any(char in "?@" for char in text):
         return False
-    if any(map(str.isdigit, text)) or _leaves_open(text, field, situation):
+    if (
+        any(map(str.isdigit, text))
+        or _leaves_open(text, field, situation)
+        or _is_about_other(text, field, form, situation)
+    ):
         return False
+    denies = False
     for local in list_situations(situation):
         language = get_language(local.locale)
         words = [token.text for token in language.read_tokens(text).tokens]
-        if any(language.is_in(table, word) for word in words for table in ("denials", "leading_no")):
-            return True
-    return False
+        if finds_fault(text, local.locale) or names_day(text, local.locale):
+            return False
+        if any(language.is_in("misunderstandings", word) for word in words):
+            return False  # "I don't understand"
+        denies = denies or any(language.is_in(table, word) for word in words for table in ("denials", "leading_no"))
+    return denies
+
+
+def _is_about_other(text: str, field: Field, form: Form, situation: ReadingSituation) -> bool:
+    """True for a name or a value of another field: "I don't think Saturday works"."""
+    others = [other for other in form.leaves if other.path != field.path]
+    return bool(
+        find_mentions(TextReading(text), others) or find_values([other.spec for other in others], text, situation)
+    )
 
 
 def _leaves_open(text: str, field: Field, situation: ReadingSituation) -> bool:

@@ -273,7 +273,7 @@ def _read_message(
         refused |= {path: RefusedValue(path, text, reason) for path, reason in answer.invalid.items()}
     if not (fields or refused or session.digression or session.intent_source):
         situation = describe_situation(session, turn, form)
-        refuses = partial(refuses_value, situation=situation)
+        refuses = partial(refuses_value, form=form, situation=situation)
         if skipped := _find_skipped_field(session, form, asked_fields, refuses):
             return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
     return _MessageReading(session, fields, refused)

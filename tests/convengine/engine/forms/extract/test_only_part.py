@@ -100,7 +100,7 @@ def test_a_denial_that_gives_nothing_leaves_an_optional_field_empty(text: str, l
     field = FORM.field("phone")
     assert field
 
-    assert refuses_value(text, field, make_situation(locale))
+    assert refuses_value(text, field, FORM, make_situation(locale))
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,17 @@ def test_a_denial_that_gives_nothing_leaves_an_optional_field_empty(text: str, l
         ("phone", "moment, ich finde das Handy nicht", "de-DE"),
         ("phone", "the old one", "en-GB"),
         ("insured", "we have no car", "en-GB"),
+        ("phone", "I don't understand", "en-GB"),
+        ("phone", "das verstehe ich nicht", "de-DE"),
+        ("phone", "no that is wrong", "en-GB"),
+        ("phone", "das stimmt nicht", "de-DE"),
+        ("phone", "you don't listen", "en-GB"),
+        ("phone", "I don't think Thursday works", "en-GB"),
+        ("phone", "never mind the guests", "en-GB"),
     ],
 )
 def test_other_answers_leave_a_field_open(path: str, text: str, locale: str) -> None:
     field = FORM.field(path)
     assert field
 
-    assert not refuses_value(text, field, make_situation(locale))
+    assert not refuses_value(text, field, FORM, make_situation(locale))
