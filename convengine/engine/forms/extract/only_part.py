@@ -41,6 +41,8 @@ def read_only_part(form: Form, field: Field, text: str, situation: ReadingSituat
     is_text = field.spec.kind is Kind.TEXT
     if is_text or "?" in text or find_questions(text) or _leaves_open(text, field, situation):
         return Extraction()
+    if _makes_exception(text, situation):
+        return Extraction()
     if (answer := _read_only_clause(form, field, text, situation)) is not None:
         return answer
     return _read_moment(field, text, situation) if field.spec.kind in _MOMENTS else Extraction()
@@ -48,7 +50,7 @@ def read_only_part(form: Form, field: Field, text: str, situation: ReadingSituat
 
 def _read_only_clause(form: Form, field: Field, text: str, situation: ReadingSituation) -> Extraction | None:
     """The answer in the only clause that is one, or in the only short one: "two hundred, his mam has 9 sisters"."""
-    clauses = [clause.strip() for clause in _split_clauses(text, situation) if clause.strip()]
+    clauses = [clause.strip() for clause in CLAUSE_GAP.split(text) if clause.strip()]
     if not 1 < len(clauses) <= _MAX_CLAUSES:
         return None
     answers = []
@@ -64,14 +66,14 @@ def _read_only_clause(form: Form, field: Field, text: str, situation: ReadingSit
     return Extraction((replace(answers[0][1], span=(0, len(text)), by=PART),))
 
 
-def _split_clauses(text: str, situation: ReadingSituation) -> list[str]:
-    """The clauses of a text; only one if it makes an exception: "anything but Thursday"."""
+def _makes_exception(text: str, situation: ReadingSituation) -> bool:
+    """True for "anything but Thursday"."""
     for local in list_situations(situation):
         language = get_language(local.locale)
         tokens, exceptions = language.read_tokens(text), PhraseSet(language.words["exceptions"])
         if any(exceptions.match_start(tokens.text, offset) for offset in tokens.offsets):
-            return [text]
-    return CLAUSE_GAP.split(text)
+            return True
+    return False
 
 
 def refuses_value(text: str | None, field: Field, form: Form, situation: ReadingSituation) -> bool:

@@ -74,6 +74,7 @@ def test_the_only_part_that_is_a_value_is_the_answer(path: str, text: str, local
         ("time", "she is 4", "en-GB"),
         ("insured", "that is thursday", "en-GB"),
         ("day", "anything but thursday", "en-GB"),
+        ("day", "any day but thursday", "en-GB"),
         ("guests", "40, or 50 with the neighbours", "en-GB"),
         ("note", "nee danke, schönen Abend noch", "de-DE"),
     ],
