@@ -17,10 +17,12 @@ _LONGEST_LETTER = 3
 _LETTERS = re.compile(r"(?<!\w)(?:[^\W\d_][-.\s]+){2,}[^\W\d_]\W*$")
 #: A remark behind a name: "Carol Webb (Mrs)".
 _BRACKETS = re.compile(r"\s*\([^()]*\)?\s*$")
+#: They lead to the next part of a surname.
+_PARTICLES = frozenset({"van", "von", "der", "den", "de", "del", "la", "le", "di", "da", "zu"})
 #: Two or more words that are written like a name.
 _CAPITALS = re.compile(
     r"(?<![\w'’])(?:[A-ZÀ-ÖØ-Þ]\w{0,4}\. )*"
-    r"[A-ZÀ-ÖØ-Þ][\w'’-]+(?: (?:(?:van|von|der|den|de|del|la|le|di|da|zu) )*[A-ZÀ-ÖØ-Þ][\w'’-]+)+"
+    rf"[A-ZÀ-ÖØ-Þ][\w'’-]+(?: (?:(?:{'|'.join(sorted(_PARTICLES))}) )*[A-ZÀ-ÖØ-Þ][\w'’-]+)+"
 )
 _CLAUSE = re.compile(r"[,;:.!–]+\s+|\s-\s")
 #: Longest name that is typed without capitals, in words.
@@ -125,7 +127,8 @@ def cut_behind_name(text: str, language: Language) -> str:
         return text
     tokens = language.read_tokens(text[names[-1].end() :])
     is_small = any(_get_phrases(language, table).match_start(tokens.text, 0) for table in _BEHIND_NAMES)
-    return text[: names[-1].end()].rstrip(_EDGES + ".!") if is_small else text
+    name = text[: names[-1].end()].rstrip(_EDGES + ".!")
+    return name if is_small and not _denies_or_places("", name, language) else text
 
 
 def cut_spelling(text: str, language: Language) -> str:
@@ -171,6 +174,8 @@ def find_only_name(text: str, language: Language) -> str | None:
     if len(names) != 1:
         return None
     before, _, behind = text.partition(names[0])
+    if _denies_or_places(before, names[0], language) or _may_go_on(behind, language):
+        return None
     joints = language.numbers["headcounts"]["joints"]
     if any(fold_text(word) in joints for word in (*before.split()[-1:], *behind.split()[:1])):
         return None  # "Mr and Mrs Webb"
@@ -178,6 +183,25 @@ def find_only_name(text: str, language: Language) -> str | None:
     known = language.list_table_words()
     is_only = all(word[:1].islower() or fold_text(word) in known for word in others if word)
     return names[0] if is_only and (before or behind).strip(_EDGES + ".!") else None
+
+
+def _denies_or_places(before: str, name: str, language: Language) -> bool:
+    """True for "not Tom Hill", "we live in New York" and "Oxford Street"."""
+    tokens = language.read_tokens(_CLAUSE.split(before)[-1])
+    denies = any(language.is_in("denials", token.text) for token in tokens.tokens)
+    is_street = language.is_in("street_words", fold_text(name.split()[-1]))
+    return denies or is_street or _get_phrases(language, "before_places").match_end(tokens.text, len(tokens.text)) > 0
+
+
+def _may_go_on(behind: str, language: Language) -> bool:
+    """True for the "schmidt" of "Anna Maria schmidt" and the "de la cruz" of "Maria Lopez de la cruz"."""
+    words = [token.text for token in language.read_tokens(_CLAUSE.split(behind)[0]).tokens]
+    if not behind[:1].isspace() or not words:
+        return False
+    tokens = language.read_tokens(behind)
+    if any(_get_phrases(language, table).match_start(tokens.text, 0) for table in _BEHIND_NAMES):
+        return False
+    return len(words) == 1 or words[0] in _PARTICLES or words[0] not in language.list_table_words()
 
 
 def find_name_behind(text: str, language: Language) -> str:

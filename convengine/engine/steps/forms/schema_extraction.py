@@ -67,6 +67,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.values import Kind
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import has_sentence_word, is_name_field
+from convengine.engine.values.tokens import fold_text
 
 Json = Any
 #: Session fields that collecting may change.
@@ -224,6 +225,8 @@ def _is_written_name(text: str, field: Field) -> bool:
         word[0].isupper() and word.replace("-", "").replace("'", "").isalpha() for word in words
     )
     is_other = is_phrase(text, "greetings", "thanks", "leave") or is_courtesy(text)
+    known = [language.list_table_words().issuperset(map(fold_text, words)) for language in languages]
+    is_other = is_other or any(known)  # "Eine Frage, was kostet das?"
     return is_name and not is_other and not any(has_sentence_word(text, language) for language in languages)
 
 

@@ -192,6 +192,7 @@ def test_words_of_assent_are_no_part_of_an_answer(text: str, locale: str, rest: 
         ("Anna Maria schmidt", "de", "Anna Maria schmidt"),
         ("Roth, Ines", "de", "Roth, Ines"),
         ("Tom please", "en", "Tom please"),
+        ("Oxford Street is closed", "en", "Oxford Street is closed"),
         ("Ann Lee and Bob Ray", "en", "Ann Lee and Bob Ray"),
     ],
 )
@@ -231,6 +232,14 @@ def test_a_name_is_cut_before_its_letters_and_brackets(text: str, locale: str, n
         ("is that Lena Ortiz?", "en", None),
         ("hang on, let me look", "en", None),
         ("see you Monday Evening then", "en", None),
+        ("it's not for me, it's for Lena Ortiz", "en", "Lena Ortiz"),
+        ("not Lena Ortiz", "en", None),
+        ("nicht Lena Ortiz", "de", None),
+        ("we are from South Wales", "en", None),
+        ("ich wohne in Bad Homburg", "de", None),
+        ("Oxford Street is closed by the way", "en", None),
+        ("Anna Maria schmidt", "de", None),
+        ("Maria Lopez de la cruz", "en", None),
     ],
 )
 def test_the_only_name_stands_beside_other_words(text: str, locale: str, name: str | None) -> None:
