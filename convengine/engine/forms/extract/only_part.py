@@ -27,6 +27,8 @@ _MOMENTS = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 _MAX_WORDS = 16
 #: Longest value of these kinds, in words.
 _MAX_VALUE = 8
+#: Longest words of a limit before a value.
+_LIMIT_REACH = 4
 #: Most clauses of an answer, and most words of one that says nothing but a value.
 _MAX_CLAUSES, _SHORT_CLAUSE = 4, 3
 _CLAUSE = re.compile(r"[,;!–…]+\s*|(?<!\d)\.+(?=\s|$)|\.(?=\s+[^\W\d])|\s-\s|\n+")
@@ -50,7 +52,7 @@ def read_only_part(form: Form, field: Field, text: str, situation: ReadingSituat
 
 def _read_only_clause(form: Form, field: Field, text: str, situation: ReadingSituation) -> Extraction | None:
     """The answer in the only clause that is one, or in the only short one: "two hundred, his mam has 9 sisters"."""
-    clauses = [clause.strip() for clause in CLAUSE_GAP.split(text) if clause.strip()]
+    clauses = [clause.strip() for clause in _split_clauses(text, situation) if clause.strip()]
     if not 1 < len(clauses) <= _MAX_CLAUSES:
         return None
     answers = []
@@ -66,14 +68,34 @@ def _read_only_clause(form: Form, field: Field, text: str, situation: ReadingSit
     return Extraction((replace(answers[0][1], span=(0, len(text)), by=PART),))
 
 
+def _split_clauses(text: str, situation: ReadingSituation) -> list[str]:
+    clauses: list[str] = []
+    for clause in CLAUSE_GAP.split(text):
+        if clauses and clauses[-1][-1:].isdigit() and _begins_with_day(clause, situation):
+            clauses[-1] += f". {clause}"  # "3. Mai"
+        else:
+            clauses.append(clause)
+    return clauses
+
+
+def _begins_with_day(text: str, situation: ReadingSituation) -> bool:
+    first = text.split(maxsplit=1)[:1]
+    return any(names_day(word, local.locale) for word in first for local in list_situations(situation))
+
+
 def _makes_exception(text: str, situation: ReadingSituation) -> bool:
-    """True for "anything but Thursday"."""
+    """True for "anything but Thursday", and for a range: "between 4 and 6"."""
     for local in list_situations(situation):
         language = get_language(local.locale)
-        tokens, exceptions = language.read_tokens(text), PhraseSet(language.words["exceptions"])
-        if any(exceptions.match_start(tokens.text, offset) for offset in tokens.offsets):
+        tokens, phrases = language.read_tokens(text), _get_exceptions(language)
+        if any(phrases.match_start(tokens.text, offset) for offset in tokens.offsets):
             return True
     return False
+
+
+@lru_cache(maxsize=16)
+def _get_exceptions(language: Language) -> PhraseSet:
+    return PhraseSet([*language.words["exceptions"], *language.calendar["range_leads"]])
 
 
 def refuses_value(text: str | None, field: Field, form: Form, situation: ReadingSituation) -> bool:
@@ -160,13 +182,15 @@ def _read_longest(field: Field, clause: str, situation: ReadingSituation) -> lis
     """The longest part of a clause that is a value or a refused one, with its reading; a bare number is none."""
     language = get_language(situation.locale)
     words = clause.split()
+    if any(language.is_in("other_subject", fold_text(word)) for word in words):
+        return []  # "We were there on Monday"
     for size in range(min(len(words), _MAX_VALUE), 0, -1):
         parts = []
         for start in range(len(words) - size + 1):
             part = " ".join(words[start : start + size])
             if _is_bare_number(part, language):
                 continue
-            if start and fold_text(words[start - 1]) in language.calendar["limits_in_clause"]:
+            if start and _is_limited(words[:start], language):
                 continue  # "I'm only in after 6 pm"
             reading = read_value(field.spec, part, situation)
             if reading.has_value or reading.reason is Reason.OUT_OF_BOUNDS:
@@ -174,6 +198,14 @@ def _read_longest(field: Field, clause: str, situation: ReadingSituation) -> lis
         if parts:
             return parts
     return []
+
+
+def _is_limited(words_before: list[str], language: Language) -> bool:
+    """True behind "my wife is away until the"."""
+    while words_before and language.is_in("things_articles", fold_text(words_before[-1])):
+        words_before = words_before[:-1]
+    before = language.read_tokens(" ".join(words_before[-_LIMIT_REACH:])).text
+    return language.limits_before.match_end(before, len(before)) > 0
 
 
 def _is_bare_number(part: str, language: Language) -> bool:

@@ -76,6 +76,12 @@ def test_the_only_part_that_is_a_value_is_the_answer(path: str, text: str, local
         ("day", "anything but thursday", "en-GB"),
         ("day", "any day but thursday", "en-GB"),
         ("guests", "40, or 50 with the neighbours", "en-GB"),
+        ("guests", "between 4 and 6", "en-GB"),
+        ("guests", "zwischen 4 und 6", "de-DE"),
+        ("day", "ich bin am 3. Mai 1980 geboren", "de-DE"),
+        ("day", "my wife is away until the 20th", "en-GB"),
+        ("day", "we were there on Monday, it was lovely", "en-GB"),
+        ("day", "my birthday is on 3 November, so not then", "en-GB"),
         ("note", "nee danke, schönen Abend noch", "de-DE"),
     ],
 )
