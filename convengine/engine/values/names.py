@@ -189,7 +189,7 @@ def _denies_or_places(before: str, name: str, language: Language) -> bool:
     """True for "not Tom Hill", "we live in New York" and "Oxford Street"."""
     tokens = language.read_tokens(_CLAUSE.split(before)[-1])
     denies = any(language.is_in("denials", token.text) for token in tokens.tokens)
-    is_street = language.is_in("street_words", fold_text(name.split()[-1]))
+    is_street = language.is_in("street_words", fold_text(name.rsplit(maxsplit=1)[-1]))
     return denies or is_street or _get_phrases(language, "before_places").match_end(tokens.text, len(tokens.text)) > 0
 
 
