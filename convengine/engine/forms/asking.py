@@ -175,6 +175,8 @@ def skips_field(text: str | None, field: Field) -> bool:
     if field.spec.kind not in (Kind.YES_NO, Kind.CHOICE) and "?" not in (text or ""):
         plain = _strip_punctuation(text).split()
         own = frozenset(fold_spelling(word) for word in (*field.spec.words, *field.spec.question))
+        if len(plain) > _LONGEST_SKIP:
+            return False
         if field.spec.kind not in _CONTACTS:
             own |= _list_forms(plain, own)
         if _needs_nothing(plain, own):
@@ -195,10 +197,9 @@ def skips_field(text: str | None, field: Field) -> bool:
 
 def _denies_loosely(words: Sequence[str]) -> bool:
     """True for "no allergies or anything" and "keine besonderen Probleme": a denial, and an end that means all such."""
-    text, ends = " ".join(words), list_phrases("skip_ends")
     while words and _is_courtesy(words[-1:]):
         words = words[:-1]
-        text = " ".join(words)
+    text, ends = " ".join(words), list_phrases("skip_ends")
     denials = _list_plain_phrases(("without",))
     begins = any(" ".join(words[:size]) in denials for size in range(1, len(words)))
     return begins and len(words) <= _LONGEST_DENIAL and any(text.endswith(f" {end}") for end in ends)
@@ -681,6 +682,8 @@ _DIGRAPH = re.compile(r"(?<![aeqou])([aou])e")
 _CLAUSE_SIGN = re.compile(r"[,.;:!–—]+|\s-\s")
 #: Signs that stand for "nothing" where something may be left empty.
 _DASHES = frozenset({"-", "--", "–", "—", "/", "./."})
+#: Longest message that leaves a field empty, in words.
+_LONGEST_SKIP = 60
 #: Longest "no" with what it denies, in words.
 _LONGEST_DENIAL = 6
 #: Shortest end of a joined word that stands for it.

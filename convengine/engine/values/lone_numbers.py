@@ -1,5 +1,6 @@
 """The only number of an answer, whatever small talk surrounds it: "ugh ok then just 10", "20 vielleicht" (R114)."""
 
+from bisect import bisect_left
 from functools import lru_cache
 
 from convengine.engine.values.field_spec import FieldSpec
@@ -152,9 +153,9 @@ def tells_of_other_number(tokens: TokenText, language: Language) -> bool:
 def _list_harmless_offsets(tokens: TokenText, language: Language) -> set[int]:
     """Where the words of phrases begin that take nothing away from a number."""
     offsets: set[int] = set()
-    for offset in tokens.offsets:
+    for index, offset in enumerate(tokens.offsets):
         size = max(_get_phrases(language, name).match_start(tokens.text, offset) for name in _HARMLESS)
-        offsets.update(other for other in tokens.offsets if offset <= other < offset + size)
+        offsets.update(tokens.offsets[index : bisect_left(tokens.offsets, offset + size)])
     return offsets
 
 

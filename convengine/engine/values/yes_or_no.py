@@ -577,15 +577,18 @@ def _read_own_words(spec: FieldSpec, text: str, language: Language) -> bool | No
 
     The other clauses tell why: "the old ones can go, so don't store them".
     """
-    clauses = [_read_own_clause(spec, clause, language) for clause in _CLAUSE.split(text)]
-    values = {value for value in clauses if value is not None}
     tokens = language.read_tokens(text)
+    if "?" in text or len(tokens.tokens) > _MAX_WORDS or _doubts(tokens, language):
+        return None
+    parts = [clause for clause in _CLAUSE.split(text) if any(map(str.isalnum, clause))]
+    clauses = [_read_own_clause(spec, clause, language) for clause in parts]
+    values = {value for value in clauses if value is not None}
     names = {fold_text(word) for word in spec.words}
     is_other = any(
         value is None and not names.isdisjoint(token.text for token in language.read_tokens(clause).tokens)
-        for value, clause in zip(clauses, _CLAUSE.split(text), strict=True)
+        for value, clause in zip(clauses, parts, strict=True)
     )
-    if "?" in text or len(values) != 1 or is_other or len(tokens.tokens) > _MAX_WORDS or _doubts(tokens, language):
+    if len(values) != 1 or is_other:
         return None
     value = values.pop()
     words = [token.text for token in tokens.tokens]

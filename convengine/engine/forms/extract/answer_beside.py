@@ -26,7 +26,8 @@ JOINT = re.compile(
     r"|\s+(?P<word>(?:(?:oh|ach)\s+)?(?:and|und|plus)\s+(?:(?:also|auch)\s+)?|(?=(?:but|aber)\s))",
     re.IGNORECASE,
 )
-_MAX_LENGTH = 300
+#: Longest message with both, and the length in which it is split.
+_LONGEST, _MAX_LENGTH = 600, 300
 _MOST_JOINTS = 6
 
 
@@ -35,7 +36,7 @@ def list_answers_beside(
 ) -> Iterator[tuple[tuple[Extracted, ...], str]]:
     """The answer to the asked field in one part of the message and the other part, for each way to split it in two."""
     field = form.field(asked_path) if asked_path else None
-    if field is None or not _tells_its_answer(field, situation):
+    if field is None or len(text) > _LONGEST or not _tells_its_answer(field, situation):
         return
     missing = [other.path for other in form.leaves if other.path not in held]
     joints = list(islice(JOINT.finditer(text[:_MAX_LENGTH]), _MOST_JOINTS))

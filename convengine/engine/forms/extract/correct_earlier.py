@@ -43,14 +43,14 @@ Json = Any
 _CLAUSE_SIGN = re.compile(r"[,;:!?]\s|(?<!\d)\.\s")
 #: Behind a value; the full stop of "am 9." belongs to it.
 _END_SIGN = re.compile(r"(?:[\s!?]|(?<!\d)\.)+$")
-#: How many gaps between clauses are tried.
-_MOST_GAPS = 4
+#: How many gaps between clauses, and how many contrasts, are tried.
+_MOST_GAPS, _MOST_CONTRASTS = 4, 4
 
 
 def read_contrast(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:
     """The new value of "not 2 dogs, 3" for the only field that holds the earlier one."""
     changes: dict[str, Json] = {}
-    for old, new in find_contrasts(text, situation):
+    for old, new in islice(find_contrasts(text, situation), _MOST_CONTRASTS):
         for field in form.leaves:
             if field.path in held and field.path not in changes:
                 value = _find_new_value(field, held[field.path], old, new, situation)

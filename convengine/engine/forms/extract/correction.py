@@ -114,6 +114,8 @@ _CHANGE_JOINT = re.compile(
     r"\s*(?:[,;]|(?<!\d)\.)\s+(?:(?:and|und|also|auch)\s+)?|\s+(?:and|und)\s+(?:(?:also|auch)\s+)?", re.IGNORECASE
 )
 _MOST_JOINTS = 4
+#: Longest message with two changes, in characters.
+_MAX_IN_TWO = 300
 _SIGN = re.compile(r"[,.;:!?–]")
 #: Counts are hardly as large as years.
 _FIRST_YEAR = 1000
@@ -452,6 +454,8 @@ def _read_two_changes(
 
     Null unless both are read, for different fields.
     """
+    if len(text) > _MAX_IN_TWO:
+        return None
     for joint in islice(_CHANGE_JOINT.finditer(text[:MAX_IN_CLAUSES]), _MOST_JOINTS):
         parts = text[: joint.start()], text[joint.end() :]
         direct_changes = [

@@ -1,5 +1,6 @@
 """Which field a form asks for, and its default questions."""
 
+import time
 from typing import Any
 
 import pytest
@@ -652,3 +653,13 @@ def test_who_talks_to_people_of_their_own_asks_for_nobody(text: str, asks: bool)
 )  # fmt: skip
 def test_somebody_drops_the_subject_in_dialect(text: str, drops: bool) -> None:
     assert drops_subject(text, "Termin buchen") is drops
+
+
+@pytest.mark.parametrize("part", ["7 ", "and ", "not ", "3 July "])
+def test_a_long_message_leaves_no_field_empty_and_takes_no_time(part: str) -> None:
+    field = make_form({"note": {"type": "string"}}).field("note")
+    assert field
+    started = time.thread_time()
+
+    assert not skips_field(part * (4000 // len(part)), field)
+    assert time.thread_time() - started < 1

@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -1114,3 +1115,12 @@ def test_a_change_may_have_its_reason_beside_it(text: str, locale: str, asked: s
 )
 def test_clauses_that_change_nothing_are_no_reasons(text: str) -> None:
     assert correct(text, is_expected=True) is None
+
+
+@pytest.mark.parametrize("part", ["a, ", "yes, ", "4, not 5 ", ", ", "and "])
+def test_no_long_message_takes_long_to_correct(part: str) -> None:
+    started = time.thread_time()
+    correct((part * 4000)[:4000], is_expected=True)
+    correct((part * 4000)[:4000], held={"reason": "CLEAN", "date": "2026-11-25"}, asked_path="guests")
+
+    assert time.thread_time() - started < 10
