@@ -180,8 +180,8 @@ def _read_only_answer(text: str, tokens: TokenText, language: Language) -> bool 
     leads = any(clause[:1] == answers and (value or _goes_on(clause[1:], language)) for clause in clauses)
     ends = any(clause[-1:] == answers for clause in clauses)
     is_named = any(before in articles and word == answers[0] for before, word in pairwise(words))  # "That's a no"
-    if not (leads or ends or is_named):
-        return None
+    if not (leads or ends or is_named) or (is_named and language.is_in("question_verbs", words[0])):
+        return None  # "Is that a no from you"
     others = [word for word in words if word not in answers]
     if _doubts(tokens, language) or any(
         word[0].isdigit()
