@@ -126,6 +126,7 @@ _MAX_NAMING = 60
 _MOST_CLAUSES = 4
 #: A clause with so few words gives no reason.
 _FEW_WORDS = 2
+_CLAUSE = re.compile(r"[^,;!?]+")
 #: Between clauses that a sign separates.
 _SENTENCE_SIGN = re.compile(r"[,;!?]+\s+|(?<!\d)\.+\s+|\s[–-]\s")
 #: Word tables whose words name no field, also where its title has them: "Inside too".
@@ -317,6 +318,8 @@ def _read_change(
     preferred = [*nearest, *asked_group] if slips else [*asked_group, *nearest, list(held)]
     extraction = extract(form, text, situation=situation, preferred_paths=preferred)
     extraction = _strip_corrections(form, extraction, situation)
+    if asked_path:
+        extraction = _drop_mentions(form, text, extraction, held, situation, asked_path)
     if changes_values(extraction, held):
         changed = complete_moments(form, text, extraction, held, situation)
         return _add_answer(form, text, changed, situation, asked_path)
@@ -339,6 +342,30 @@ def _read_change(
     return (
         whole or read_alike_text(form, text, held, situation, asked_path) or read_date_part(form, text, held, situation)
     )
+
+
+def _drop_mentions(
+    form: Form,
+    text: str,
+    extraction: Extraction,
+    held: Mapping[str, Json],
+    situation: ReadingSituation,
+    asked_path: str,
+) -> Extraction:
+    """The extraction without options that a clause beside the answer only mentions: "2pm, the club said so"."""
+    if all(item.field != asked_path for item in extraction.extracted):
+        return extraction
+    clauses = [(match.start(), match.end()) for match in _CLAUSE.finditer(text)]
+    corrects = [span for span in clauses if is_correction(text[slice(*span)], situation)]
+    changes = tuple(
+        item
+        for item in extraction.extracted
+        if item.field not in held
+        or (field := form.field(item.field)) is None
+        or field.spec.kind is not Kind.CHOICE
+        or any(start <= item.span[0] < end for start, end in corrects)
+    )
+    return replace(extraction, extracted=changes)
 
 
 def _read_retraction(form: Form, text: str, held: Mapping[str, Json], situation: ReadingSituation) -> Extraction | None:

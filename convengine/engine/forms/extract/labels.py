@@ -28,6 +28,7 @@ from convengine.engine.forms.spellings import list_spellings
 from convengine.engine.text.words import FILLERS, Words
 from convengine.engine.values.language import get_language, list_languages
 from convengine.engine.values.names import is_name_field, takes_name_of_other
+from convengine.engine.values.tokens import fold_text
 
 #: The word before a name, and the longest number there.
 _WORD_BEFORE = re.compile(r"[\w.,]+(?=\s+\Z)")
@@ -162,8 +163,8 @@ def _read_words(reading: Reading, name: FieldMention, start: int, end: int | Non
     if end is None:
         return None
     value = clean_value(reading.quote(start, end)).lstrip("#")
-    if not value:
-        return None
+    if not value or any(get_language(code).is_in("wrong_words", fold_text(value)) for code in list_languages()):
+        return None  # "The name is wrong"
     return Candidate(name.field, start, end, value, LABEL, anchor=name.start)
 
 

@@ -1124,3 +1124,18 @@ def test_no_long_message_takes_long_to_correct(part: str) -> None:
     correct((part * 4000)[:4000], held={"reason": "CLEAN", "date": "2026-11-25"}, asked_path="guests")
 
     assert time.thread_time() - started < 10
+
+
+def test_an_option_beside_an_answer_is_only_mentioned() -> None:
+    held = {"name": "Jo Day", "reason": "CLEAN", "date": "2026-11-25"}
+
+    answer = correct("should be 2pm, that's when the pain starts", held=held, asked_path="time")
+    change = correct("2pm, and actually make it pain", held=held, asked_path="time")
+
+    assert get_values(answer).get("reason") is None
+    assert get_values(change) == {"reason": "PAIN", "time": "14:00"}
+
+
+@pytest.mark.parametrize(("text", "locale"), [("the name is wrong", "en-GB"), ("name: falsch", "de-DE")])
+def test_a_word_for_a_wrong_value_is_no_value(text: str, locale: str) -> None:
+    assert get_values(correct(text, locale, is_expected=True)) == {}
