@@ -382,7 +382,7 @@ def _find_named_in_part(
 
 
 def _find_indifferent(answers: dict[str, None], spellings: tuple[Spelling, ...], language: Language) -> int | None:
-    """The only option that means no preference, for an answer such as "whoever". Null if there are none or several."""
+    """The index of the option "no preference", if the answer says "whoever". Null if no option or several fit."""
     if not any(language.is_in("indifferent", answer) for answer in answers):
         return None
     # "No" beside "yes" is what "not really" says, and not what "whatever" says.

@@ -12,7 +12,7 @@ from convengine.engine.values.tokens import TokenText
 
 #: A day of the month or a weekday alone says the day only beside the other one.
 _PARTIAL = ("day_only", "weekday")
-#: The ends of months do not say of which month the first day is.
+#: A last day of these kinds does not tell the month of the first day.
 _ENDS = ("month_end", "period_end")
 _DASHES = ("-", "–", "—")
 #: Longest time between the two days where only the second one is full.

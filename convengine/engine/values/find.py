@@ -61,7 +61,6 @@ Json = Any
 #: Values are looked for in the first characters of a message.
 MAX_LENGTH = 600
 _LENGTHS = (Kind.DURATION, Kind.CHOICE)
-_NUMBER_SIGNS = tuple(":/%€£$@+,.")
 #: The town behind a post code: "Gartenweg 7, 80331 München".
 _TOWN = re.compile(r" [^\W\d_a-z][^\W\d_]{2,}")
 

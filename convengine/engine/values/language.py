@@ -268,7 +268,7 @@ class Language:
 
     @cached_property
     def whole_month_phrases(self) -> tuple[Phrase, ...]:
-        """A month of which all days are meant."""
+        """Phrases that mean all days of a month: "all of July"."""
         return tuple(self._list_phrases("whole_month"))
 
     @cached_property

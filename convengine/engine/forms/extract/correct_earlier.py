@@ -99,7 +99,7 @@ def read_refused_value(
 
 
 def _is_note(field: Field | None, situation: ReadingSituation) -> bool:
-    """True for a field that takes any text, and so what is told."""
+    """True for a field that takes any text: it would take the reason of a change, too."""
     language = get_language(situation.locale)
     return field is not None and field.spec.kind is Kind.TEXT and not is_name_field(field.spec, language)
 
