@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
 README = (ROOT / "README.md").read_text()
+LONGEST_CHANGELOG = 8 * 1024
 #: Variables that only tests read.
 OF_TESTS = {"CE_TEST_", "CE_CHROMIUM", "CE_WRITE_MANUAL"}
 
@@ -34,6 +35,10 @@ def test_the_make_targets_that_the_readme_names_exist() -> None:
 
     for target in set(re.findall(r"`?make (\w+)`?", README)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_changelog_stays_short() -> None:
+    assert (ROOT / "CHANGELOG.md").stat().st_size <= LONGEST_CHANGELOG
 
 
 def test_every_runtime_dependency_is_explained() -> None:
