@@ -1,12 +1,12 @@
-# The image of ConvEngine: `docker build --build-arg VERSION=1.2.3 --tag convengine .`
+# The image of ConvEngine: `docker build --tag convengine .`
 # A project takes it as its base (`FROM convengine`) and copies its files to /srv/convengine.
 FROM python:3.11-slim AS build
-ARG VERSION=0.0.0
 WORKDIR /src
-COPY . .
+COPY requirements.lock .
 RUN python -m venv /opt/convengine \
- && /opt/convengine/bin/pip install --no-cache-dir --require-hashes -r requirements.lock \
- && SETUPTOOLS_SCM_PRETEND_VERSION="${VERSION}" pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
+ && /opt/convengine/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
+COPY . .
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
  && /opt/convengine/bin/pip install --no-cache-dir --no-deps /dist/*.whl
 
 FROM python:3.11-slim

@@ -10,7 +10,7 @@ PATHS ?= tests/scenarios
 ROWS ?= 10000000
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: test-cluster dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
+.PHONY: test-cluster release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -94,7 +94,10 @@ bench-audit: $(VENV)/develop  ## How fast a record of 10 million audit rows is r
 lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 	@$(BIN)/python -m tests.lock --write
 
-dist: $(VENV)/develop  ## Build wheel and source distribution into dist/. The version is that of the last tag.
+release: $(VENV)/develop  ## Write version, heading of the changelog and notes of a release (VERSION=0.9.0).
+	@$(BIN)/python -m tests.release $(VERSION)
+
+dist: $(VENV)/develop  ## Build wheel and source distribution into dist/.
 	@$(BIN)/uv build --quiet --out-dir dist .
 
 assets:  ## Build the editors of the admin anew (needs Node; what is built is committed).

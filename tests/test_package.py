@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -9,12 +10,14 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from email import message_from_bytes
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from convengine import __version__
 from tests.live.processes import free_port
 
 pytestmark = pytest.mark.long
@@ -155,6 +158,19 @@ def test_the_wheel_holds_everything_and_no_other_package(wheel: Path) -> None:
     assert {f"{package}/py.typed" for package in ("convengine", "config_admin", "audit")} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if "__pycache__" in name]
+
+
+def test_the_metadata_has_the_version_of_the_checkout_and_absolute_links(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    metadata = message_from_bytes(archive.read(name))
+    targets = re.findall(r"\]\(([^)]+)\)", metadata.get_payload())
+
+    assert metadata["Version"] == __version__
+    assert metadata["Author"]
+    assert metadata["Keywords"]
+    assert [target for target in targets if not target.startswith("https://")] == []
+    assert f"https://convengine.example/v{__version__}/docs/api.md" in targets
 
 
 def test_a_new_project_passes_its_tests_and_serves(installation: Installation, tmp_path: Path) -> None:

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from django.db.models import F, OuterRef, Subquery
 
 from config_admin.test_cases.models import CeTestCase, CeTestResult
+from convengine import __version__
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.release_settings import GATE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import ConfigurationName, named_configurations
-from convengine.server.deployment.folders import version
 
-#: The version of this process, whatever is installed while it runs.
-ENGINE_VERSION = version()
 #: Tests that a sentence names.
 _NAMED = 5
 
@@ -53,7 +51,7 @@ def judge_gate(content_hash: str, tags: Sequence[str] | None = None) -> GateStat
         test_case=OuterRef("pk"),
         content_hash=content_hash,
         document_hash=OuterRef("document_hash"),
-        run__engine_version=ENGINE_VERSION,
+        run__engine_version=__version__,
     ).order_by("-result_id")
     tests = (
         CeTestCase.objects.filter(tags__tag__in=tags)

@@ -13,9 +13,9 @@ import structlog
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
-from config_admin.test_cases.gate import ENGINE_VERSION
 from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
 from config_admin.test_cases.play import Verdict, list_changed_rows, play_test
+from convengine import __version__
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import ConfigurationName, named_configurations
 from convengine.server.database.release import release_connections
@@ -85,7 +85,7 @@ def create_run(name: ConfigurationName, selection: Selection, user: str) -> CeTe
         configuration=str(name),
         configuration_title=named_configurations().describe(name)[:200],
         selection=selection.as_json(),
-        engine_version=ENGINE_VERSION,
+        engine_version=__version__,
         total=selection.query().count(),
         started_by=user,
         created_at=now,

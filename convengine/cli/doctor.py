@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from convengine import __version__
 from convengine.engine.text.wording import join_names
 from convengine.server.deployment import environment
-from convengine.server.deployment.folders import FIND_PROJECT, find_shipped, is_project, project_folder, version
+from convengine.server.deployment.folders import FIND_PROJECT, find_shipped, is_project, project_folder
 
 #: Seconds for a service to accept a connection.
 _PATIENCE = 3.0
@@ -72,7 +73,7 @@ def examine() -> Iterator[Finding]:
 
 
 def _examine_python() -> Iterator[Finding]:
-    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {version()}")
+    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {__version__}")
 
 
 def _examine_project() -> Iterator[Finding]:

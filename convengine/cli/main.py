@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from convengine import __version__
 from convengine.cli.commands import BY_WORDS, COMMANDS, Command
 from convengine.server.deployment.folders import (
     FIND_PROJECT,
@@ -20,7 +21,6 @@ from convengine.server.deployment.folders import (
     is_project,
     project_folder,
     read_project,
-    version,
 )
 
 SETTINGS = "convengine.settings"
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(describe_commands())
         return 0
     if given[0] in ("--version", "version"):
-        print(f"convengine {version()}")
+        print(f"convengine {__version__}")
         return 0
     command, rest = _find_command(given)
     if command is None:

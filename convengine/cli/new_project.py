@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from convengine.server.deployment.folders import find_shipped, version
+from convengine import __version__
+from convengine.server.deployment.folders import find_shipped
 
 #: The template is a complete project of this name.
 NAME = "clinic"
@@ -101,7 +102,7 @@ def name_package(name: str) -> str:
 
 def fill_in(text: str, name: str, package: str) -> str:
     """The text of a file of the template for this project."""
-    required = f"convengine>={version().partition('+')[0]}"
+    required = f"convengine>={__version__.partition('+')[0]}"
     return text.replace("convengine>=0.0", required).replace(f"{NAME}-project", name).replace(NAME, package)
 
 

@@ -3,8 +3,6 @@
 import os
 import tomllib
 from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as read_version
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +47,6 @@ def is_checkout() -> bool:
 def demo_extension() -> str:
     """The module of the demonstration's own code."""
     return "convengine._shipped.fixtures.demo.helpdesk" if _INSIDE.is_dir() else "fixtures.demo.helpdesk"
-
-
-def version() -> str:
-    """The installed version; that of a checkout which is not installed is 0."""
-    try:
-        return read_version("convengine")
-    except PackageNotFoundError:
-        return "0.0.0"
 
 
 def read_project(folder: Path) -> dict[str, Any] | None:

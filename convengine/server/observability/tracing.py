@@ -14,8 +14,8 @@ from typing import Any
 
 import structlog
 
+from convengine import __version__
 from convengine.engine.turn.turn import Turn
-from convengine.server.deployment.folders import version
 from convengine.server.deployment.request_id import current_request_id
 
 log = structlog.get_logger(__name__)
@@ -62,12 +62,12 @@ class Tracing:
             log.error("no traces: install the extra otel (pip install 'convengine[otel]')")
             return
         name = os.environ.get("OTEL_SERVICE_NAME", "convengine")
-        resource = Resource.create({"service.name": name, "service.version": version(), "process.pid": os.getpid()})
+        resource = Resource.create({"service.name": name, "service.version": __version__, "process.pid": os.getpid()})
         provider = TracerProvider(resource=resource)
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         # Spans of extensions and libraries join the trace.
         trace.set_tracer_provider(provider)
-        self._tracer = provider.get_tracer("convengine", version())
+        self._tracer = provider.get_tracer("convengine", __version__)
 
     @contextmanager
     def continue_trace(self, headers: Mapping[str, str]) -> Iterator[None]:

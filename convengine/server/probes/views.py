@@ -6,8 +6,8 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 
+from convengine import __version__
 from convengine.server.deployment import conf
-from convengine.server.deployment.folders import version
 from convengine.server.observability import metrics
 from convengine.server.observability.scrape import CONTENT_TYPE, Readings, write_metrics
 from convengine.server.probes.database_state import DatabaseState
@@ -46,7 +46,7 @@ def show_metrics(request: HttpRequest) -> HttpResponse:
 def list_readings(state: DatabaseState) -> Readings:
     """The metrics that are read at the scrape."""
     return {
-        metrics.BUILD_INFO: {(version(),): 1.0},
+        metrics.BUILD_INFO: {(__version__,): 1.0},
         metrics.DATABASE_UP: {(): float(state.answers)},
         metrics.RELEASE_NEWEST: {} if state.release is None else {(): float(state.release)},
         metrics.JOB_OVERDUE_SECONDS: {(name,): seconds for name, seconds in (state.overdue or {}).items()},
