@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
 README = (ROOT / "README.md").read_text()
-LONGEST_CHANGELOG = 8 * 1024
+#: Bytes that a reader has patience for.
+LONGEST = {"CHANGELOG.md": 8 * 1024, "README.md": 7 * 1024}
 #: Variables that only tests read.
 OF_TESTS = {"CE_TEST_", "CE_CHROMIUM", "CE_WRITE_MANUAL"}
 
@@ -37,8 +38,15 @@ def test_the_make_targets_that_the_readme_names_exist() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_the_changelog_stays_short() -> None:
-    assert (ROOT / "CHANGELOG.md").stat().st_size <= LONGEST_CHANGELOG
+@pytest.mark.parametrize("name", LONGEST)
+def test_what_newcomers_read_first_stays_short(name: str) -> None:
+    assert (ROOT / name).stat().st_size <= LONGEST[name]
+
+
+def test_the_files_that_the_readme_links_exist() -> None:
+    targets = {target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", README)}
+
+    assert {target for target in targets if not (ROOT / target).is_file()} == set()
 
 
 def test_every_runtime_dependency_is_explained() -> None:

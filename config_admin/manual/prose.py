@@ -22,6 +22,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
         *(
             "start",
+            "tour",
             "glossary",
             "tasks",
             "workplace",

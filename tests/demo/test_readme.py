@@ -1,4 +1,4 @@
-"""The README's own lines, played as they stand there."""
+"""The lines of the README and of the tour, played as they stand there."""
 
 import json
 import re
@@ -11,9 +11,14 @@ from tests.api import Caller, make_key
 from tests.demo.conftest import ROOT
 
 README = (ROOT / "README.md").read_text()
+TOUR = (ROOT / "docs/tour.md").read_text()
 #: `say "…" '…'` | answer |
 LINE = re.compile(r"""^\| `say "([^"]*)"(?: '(.*)')?` \| (.*) \|$""", re.MULTILINE)
 Line = tuple[str, dict[str, Any], str]
+
+
+#: what is typed | answer
+TYPED = re.compile(r"^\| (.+) \| (.+) \|$", re.MULTILINE)
 
 
 def tables(text: str) -> list[list[Line]]:
@@ -29,16 +34,22 @@ def fits(told: str, answer: str) -> bool:
     return told.startswith(answer.removesuffix("…").rstrip()) if answer.endswith("…") else told == answer
 
 
-TOUR = tables(README)
+def read_first_table() -> list[Line]:
+    """The conversation of the README, whose lines are typed into `make talk`."""
+    table = README.partition("| you | ConvEngine |\n|---|---|\n")[2].partition("\n\n")[0]
+    return [(said, {}, answer) for said, answer in TYPED.findall(table)]
+
+
+TABLES = [read_first_table(), *tables(TOUR)]
 
 
 def test_the_tour_has_long_conversations() -> None:
-    assert [len(table) for table in TOUR] == [7, 10, 10, 6]
+    assert [len(table) for table in TABLES] == [4, 7, 10, 10, 6]
 
 
 @pytest.mark.usefixtures("helpdesk")
-@pytest.mark.parametrize("table", TOUR, ids=["talk", "cancel", "move", "refund and close"])
-def test_the_lines_of_the_readme_get_the_answers_of_the_readme(table: list[Line]) -> None:
+@pytest.mark.parametrize("table", TABLES, ids=["first", "talk", "cancel", "move", "refund and close"])
+def test_the_lines_get_the_answers_that_stand_beside_them(table: list[Line]) -> None:
     customer = Caller(make_key(scopes=SCOPES))
 
     told = [(said, customer.say(said, **more)["payload"]["value"]) for said, more, _ in table]

@@ -1,4 +1,4 @@
-"""The README's lines against the server as `make demo` starts it, on the database of this run."""
+"""The lines of README and tour against the server as `make demo` starts it, on the database of this run."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from config_admin.models import CeResponse
 from config_admin.transfer.apply_import import add_rows
 from tests.api import make_key
 from tests.demo.conftest import CONFIGURATION
-from tests.demo.test_readme import TOUR, fits
+from tests.demo.test_readme import TABLES, fits
 from tests.live.client import Talk
 from tests.live.processes import Server, start_granian
 
@@ -40,8 +40,8 @@ def server(transactional_db: None, own_code: object, tmp_path: Path) -> Iterator
         running.end()
 
 
-def test_the_lines_of_the_readme_are_answered_over_real_http(server: Server) -> None:
-    for table in TOUR:
+def test_the_lines_are_answered_over_real_http(server: Server) -> None:
+    for table in TABLES:
         talk = Talk(make_key(scopes=["turns", "audit", "approve"]))
         for said, more, answer in table:
             reply = talk.say(server.port, said, params=more.get("inputParams"))
