@@ -17,14 +17,14 @@ help:  ## Show this list.
 
 $(VENV)/runtime: requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing what the product runs on …"
+	@echo "Installing what the product runs on into .venv (one to three minutes, only once) …"
 	@$(PIP) -r requirements.lock
 	@touch $@
 
 # This lock holds the other one. uv installs it in a quarter of pip's time; where uv cannot reach its index, pip installs.
 $(VENV)/develop: requirements-dev.lock requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing what the product and its tests need …"
+	@echo "Installing what the product and its tests need into .venv (one to three minutes, only once) …"
 	@sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
 	@$(PIP) -r $(VENV)/uv.txt && $(BIN)/uv pip install -q --python $(BIN)/python --require-hashes --compile-bytecode -r $< || $(PIP) -r $<
 	@touch $(VENV)/runtime $@

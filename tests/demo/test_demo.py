@@ -44,6 +44,18 @@ def test_it_serves_soon_and_its_facts_are_in_a_file_that_only_its_owner_reads(de
     assert f"{demo.url}/admin/" in printed
 
 
+def test_it_says_what_it_does_and_how_long_that_takes(demo: Demo) -> None:
+    install = demo.shell("make --dry-run --always-make demo").partition("-m pip install")[0]
+    lines = [line for line in demo.running[0].text().splitlines() if line.endswith(" …")]
+
+    assert "Installing what the product runs on into .venv (one to three minutes, only once) …" in install
+    assert lines == [
+        "Preparing the database (up to half a minute the first time) …",
+        "Loading the help desk (a few seconds) …",
+        "Starting the server (a few seconds) …",
+    ]
+
+
 def test_the_curl_line_that_it_prints_answers(demo: Demo) -> None:
     (line,) = re.findall(r"^ +(curl .*)$", demo.running[0].text(), re.MULTILINE)
 

@@ -24,7 +24,7 @@ from convengine.server.deployment.folders import find_shipped
 CONFIGURATION = find_shipped("fixtures") / "demo" / "configuration.json"
 #: Tests of the demonstration, as scenario files.
 TESTS = CONFIGURATION.parent / "tests"
-#: What the demo's key may do; the approval of a sensitive action is a part of the README's tour.
+#: What the demo's key may do; the approval of a sensitive action is a part of docs/tour.md.
 SCOPES = ["turns", "sessions", "audit", "config", "approve"]
 #: The users of the demo: name, group, superuser.
 PEOPLE = (("analyst", "analyst", False), ("qa", "qa", False), ("admin", "config_admin", True))
@@ -45,15 +45,22 @@ class Command(BaseCommand):
         if not no_serve:
             need_port(host, port)
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
+        self._announce("Preparing the database (up to half a minute the first time)")
         call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         if not CeIntent.objects.exists():
+            self._announce("Loading the help desk (a few seconds)")
             add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
             import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor="demo")
         facts = _facts(f"http://{host}:{port}")
         jobs = jobs_in_server()
         self._print(facts, jobs)
         if not no_serve:
+            self._announce("Starting the server (a few seconds)")
             become_server(host, port, workers=1, threads=conf.get("THREADS"), asgi=True)
+
+    def _announce(self, phase: str) -> None:
+        self.stdout.write(f"{phase} …")
+        self.stdout.flush()
 
     def _print(self, facts: dict[str, Any], jobs: str) -> None:
         logins = "\n".join(
