@@ -6,6 +6,7 @@ import re
 import secrets
 import sys
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,7 +16,12 @@ from convengine.server.deployment.folders import find_shipped
 #: The template is a complete project of this name.
 NAME = "clinic"
 #: Files that a tool would act on where the template lies.
-_STORED_AS = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "env.example": ".env.example"}
+_STORED_AS = {
+    "gitignore": ".gitignore",
+    "dockerignore": ".dockerignore",
+    "env.example": ".env.example",
+    "ruff": "ruff.toml",
+}
 _FOLDERS = {"github": ".github"}
 #: What the bot says, in which the name of the project does not occur.
 _CONTENT = ("configuration.yaml", "flows", "scenarios")
@@ -64,11 +70,13 @@ def make_project(name: str, folder: Path, *, empty: bool = False) -> list[Path]:
         text = source.read_text("utf-8")
         target.write_text(text if parts[0] in _CONTENT else fill_in(text, name, package), "utf-8")
         made.append(target)
+    lock = folder / "requirements.lock"
+    lock.write_text(_lock_installed(), "utf-8")
     env = folder / ".env"
     env.touch(mode=0o600)
     example = (folder / ".env.example").read_text("utf-8")
     env.write_text(example.replace(_SECRET, f"{_SECRET}{secrets.token_urlsafe(48)}", 1), "utf-8")
-    return [*made, env]
+    return [*made, lock, env]
 
 
 def _list_sources(empty: bool) -> dict[Path, Path]:
@@ -102,8 +110,28 @@ def name_package(name: str) -> str:
 
 def fill_in(text: str, name: str, package: str) -> str:
     """The text of a file of the template for this project."""
-    required = f"convengine>={__version__.partition('+')[0]}"
-    return text.replace("convengine>=0.0", required).replace(f"{NAME}-project", name).replace(NAME, package)
+    return (
+        text.replace("convengine~=0.0", f"convengine~={__version__}")
+        .replace(f"{NAME}-project", name)
+        .replace(NAME, package)
+    )
+
+
+def _lock_installed() -> str:
+    """The exact versions of ConvEngine and of what it needs, as this environment has them."""
+    versions: dict[str, str] = {}
+    names = ["convengine"]
+    while names:
+        name = re.sub(r"[-_.]+", "-", names.pop()).lower()
+        if name in versions:
+            continue
+        try:
+            installed = distribution(name)
+        except PackageNotFoundError:  # Of another platform, or of an extra that nobody asked for.
+            continue
+        versions[name] = installed.version
+        names += [re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in installed.requires or ()]
+    return "# `make lock` takes newer versions.\n" + "".join(f"{name}=={versions[name]}\n" for name in sorted(versions))
 
 
 def _rename(part: str, name: str, package: str) -> str:

@@ -2,8 +2,11 @@ import importlib
 import json
 import re
 import stat
+import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -11,6 +14,7 @@ from django.core.management import call_command
 
 from config_admin.transfer.apply_import import add_rows
 from config_admin.transfer.files import export_configuration
+from convengine.cli import new_project
 from convengine.cli.new_project import Refused, init, make_project
 from convengine.server import wiring
 from convengine.server.deployment.folders import find_shipped
@@ -105,3 +109,46 @@ def test_an_empty_project_has_the_frame_and_nothing_of_the_example(tmp_path: Pat
     assert not {file for file in files if "appointment" in file or file.startswith("flows")}
     assert '"night_school.extensions"' in settings
     assert "appointment" not in (tmp_path / "school" / "README.md").read_text()
+
+
+def test_a_project_pins_its_engine_and_locks_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = {
+        "convengine": ("0.9.1", ["Django<6,>=5.2", "psycopg[binary]>=3", "tzdata"]),
+        "django": ("5.2.9", ["asgiref>=3.8", "argon2-cffi>=23; extra == 'argon2'"]),
+        "asgiref": ("3.9.1", None),
+        "psycopg": ("3.3.1", ["psycopg-binary==3.3.1; implementation_name != 'pypy' and extra == 'binary'"]),
+        "psycopg-binary": ("3.3.1", ["psycopg"]),
+        "flask": ("3.1", None),
+    }
+
+    def read_distribution(name: str) -> SimpleNamespace:
+        if name not in installed:
+            raise PackageNotFoundError(name)
+        version, requires = installed[name]
+        return SimpleNamespace(version=version, requires=requires)
+
+    monkeypatch.setattr(new_project, "distribution", read_distribution)
+    monkeypatch.setattr(new_project, "__version__", "0.9.1")
+    make_project("school", tmp_path / "school")
+    lock = (tmp_path / "school" / "requirements.lock").read_text()
+
+    assert 'dependencies = ["convengine~=0.9.1"]' in (tmp_path / "school" / "pyproject.toml").read_text()
+    assert [line for line in lock.splitlines() if not line.startswith("#")] == [
+        "asgiref==3.9.1", "convengine==0.9.1", "django==5.2.9", "psycopg==3.3.1", "psycopg-binary==3.3.1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [[], ["--empty"]])
+def test_the_code_of_a_project_passes_its_own_linter(tmp_path: Path, options: list[str]) -> None:
+    init(["the-night-school-of-the-town", *options, "--folder", str(tmp_path / "school")])
+    ruff = Path(sys.executable).parent / "ruff"
+
+    for command in (["format", "--check", "--no-cache", "."], ["check", "--no-cache", "."]):
+        done = subprocess.run([ruff, *command], cwd=tmp_path / "school", capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+
+
+def test_the_image_of_a_project_installs_the_lock_before_it_copies_the_code() -> None:
+    dockerfile = (TEMPLATE / "Dockerfile").read_text()
+
+    assert dockerfile.index("pip install --no-cache-dir -r requirements.lock") < dockerfile.index("COPY clinic")
