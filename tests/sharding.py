@@ -7,13 +7,11 @@ and each foreign key; and no primary key comes from a sequence that all shards s
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import django
 
 KEY = "conversation_id"
-SCALING = Path(__file__).resolve().parent.parent / "docs/scaling.md"
 _HEADER = "| table | has the key | lacks |"
 #: Columns that name a turn.
 _TURN_KEYS = {"turn_id", "history_id"}
@@ -30,7 +28,7 @@ class TableReadiness:
     gaps: tuple[str, ...]
 
     def format_row(self) -> str:
-        """A row of the table in docs/scaling.md."""
+        """A row of the table."""
         if not self.is_scoped and self.gaps:
             return f"| `{self.table}` | no | {'; '.join(self.gaps)} |"
         if not self.is_scoped:
@@ -89,19 +87,12 @@ def _list_gaps(model: Any) -> Iterator[str]:
 
 
 def format_table() -> str:
-    """The table of docs/scaling.md."""
+    """What each table lacks, as Markdown."""
     rows = [readiness.format_row() for readiness in list_tables()]
     return "\n".join([_HEADER, "|---|---|---|", *rows])
-
-
-def write_table() -> None:
-    """Put the table into docs/scaling.md."""
-    text = SCALING.read_text()
-    first, last = text.index(_HEADER), text.index("\n\n", text.index(_HEADER))
-    SCALING.write_text(text[:first] + format_table() + text[last:])
 
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
     django.setup()
-    write_table()
+    print(format_table())

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.urls import resolve
 
 from config_admin.management.commands.serve import Command
 from convengine.server.deployment import environment
@@ -94,10 +95,16 @@ def test_the_commands_of_the_files_exist() -> None:
     used = set(
         re.findall(r"--[a-z-]+", (ROOT / "deploy/systemd/convengine.service").read_text().split("ExecStart=")[1])
     )
+    pods = list(yaml.safe_load_all((ROOT / "deploy/kubernetes/convengine.yaml").read_text()))
+    (container,) = pods[0]["spec"]["template"]["spec"]["containers"]
+    used |= {word for word in container["args"] if word.startswith("--")}
     used |= set(re.findall(r'"(--[a-z-]+)"', (ROOT / "Dockerfile").read_text().split('CMD ["serve"')[1]))
 
     assert {option for option in used if not option.startswith("--system")} <= options
     assert compose["services"]["app"]["build"] == {"context": "."}
+    probes = {container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
+    assert all(resolve(path) for path in probes)
+    assert {port["port"] for port in pods[1]["spec"]["ports"]} == {port["containerPort"] for port in container["ports"]}
 
 
 def _list_options() -> list[list[str]]:
@@ -105,9 +112,13 @@ def _list_options() -> list[list[str]]:
     return [list(action.option_strings) for action in parser._actions]
 
 
-@pytest.mark.parametrize("file", ["compose.yaml", "deploy/systemd/convengine.service"])
+@pytest.mark.parametrize(
+    "file", ["compose.yaml", "deploy/kubernetes/convengine.yaml", "deploy/systemd/convengine.service"]
+)
 def test_what_stops_the_server_waits_longer_than_it_lets_turns_end(file: str) -> None:
-    (seconds,) = re.findall(r"(?:stop_grace_period: |TimeoutStopSec=)(1\d\d)", (ROOT / file).read_text())
+    (seconds,) = re.findall(
+        r"(?:stop_grace_period: |terminationGracePeriodSeconds: |TimeoutStopSec=)(1\d\d)", (ROOT / file).read_text()
+    )
 
     from django.conf import settings
 
