@@ -41,8 +41,6 @@ def _list_keys(model: type[models.Model]) -> Iterator[tuple[str, str]]:
         yield "Natural key in files", ", ".join(key.columns)
 
 
-#: Columns of every table, after those of the table itself.
-_STAMPS = ("created_at", "updated_at", "updated_by")
 #: The help of a model's page in the sidebar.
 _MENU_HELP = {entry.model: entry.help for section in reversed(SECTIONS) for entry in reversed(section.entries)}
 

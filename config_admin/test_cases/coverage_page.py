@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
 
 from config_admin.editing.links import row_name, row_url
 from config_admin.releases.content import control_plane
@@ -19,11 +18,6 @@ from convengine.server.app_interfaces import named_configurations
 
 #: Items that the page shows.
 SHOWN = 300
-
-
-def coverage_url(configuration: str = "live", intent: str = "") -> str:
-    query = f"?configuration={configuration}" + (f"&intent={intent}" if intent else "")
-    return reverse("admin:config_admin_cetestcase_coverage") + query
 
 
 def show(request: HttpRequest) -> HttpResponse:

@@ -115,11 +115,6 @@ def _index_faults(entries: Sequence[rows.Classifier | rows.Policy]) -> Mapping[A
     return TextBank(_list_triples(entries)).invalid
 
 
-def list_explained_kinds() -> Iterator[DecisionKind]:
-    """The kinds of decision that `explain` knows."""
-    return iter(_JUDGES)
-
-
 def _read_stored(row: rows.Row, stored: Mapping[str, Json]) -> ExplainedRow | None:
     candidate = stored.get(str(row.pk))
     if candidate is None:

@@ -193,11 +193,6 @@ SCOPE_RIGHTS: Mapping[str, frozenset[str]] = {
 }
 
 
-def rights_of(group: str) -> frozenset[str]:
-    """All rights of a group, as `app.codename`."""
-    return frozenset(right for task in TASKS if group in task.groups for right in task.rights)
-
-
 def find_task(right: str) -> Task | None:
     """The task that a right belongs to; null for rights that only administrators have."""
     return next((task for task in TASKS if right in task.rights), None)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from convengine.engine.rules.apply import run_phase
 from convengine.engine.rules.conditions import evaluate_rule
-from convengine.engine.rules.explain import explain, list_explained_kinds
+from convengine.engine.rules.explain import _JUDGES, explain
 from convengine.engine.rules.verdict import ROW_INVALID, find_exclusion_reason
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, RulePhase
@@ -217,6 +217,6 @@ def test_scoped_rows_are_out_of_scope_or_outranked() -> None:
 
 
 def test_a_rule_decision_is_not_a_decision_event() -> None:
-    assert set(list_explained_kinds()) == set(DecisionKind) - {DecisionKind.RULE}
+    assert set(_JUDGES) == set(DecisionKind) - {DecisionKind.RULE}
     with pytest.raises(ValueError, match="RULE"):
         explain(POLICIES, {"kind": "RULE"})

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from audit.models import CeAudit, CeLlmCallLog
 from config_admin import models as m
-from convengine.server.admin_site.rights import GROUPS, INTEGRATOR, TASKS, rights_of
+from convengine.server.admin_site.rights import GROUPS, INTEGRATOR, TASKS
 from convengine.server.api.models import CeApiKey
 from convengine.server.jobs.models import CeJob
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -162,11 +162,16 @@ def at_work(member: User) -> Client:
     return client
 
 
+def list_rights(group: str) -> set[str]:
+    """All rights of a group, as `app.codename`."""
+    return {right for task in TASKS if group in task.groups for right in task.rights}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_groups_have_the_rights_of_the_table(name: str) -> None:
     rights = Permission.objects.filter(group__name=name).select_related("content_type")
 
-    assert {f"{right.content_type.app_label}.{right.codename}" for right in rights} == rights_of(name)
+    assert {f"{right.content_type.app_label}.{right.codename}" for right in rights} == list_rights(name)
 
 
 def test_the_manual_prints_the_table() -> None:
@@ -195,7 +200,7 @@ def test_every_address_is_open_to_whom_it_should_be_and_refused_to_all_others(
     monkeypatch.setattr("convengine.urls.handler403", lambda request, exception: HttpResponse(status=403))
     # A status is decided before the page is written. `test_nothing_that_is_shown_leads_to_a_refusal` writes them.
     monkeypatch.setattr(SimpleTemplateResponse, "rendered_content", "")
-    has = rights_of(member.groups.get().name)
+    has = list_rights(member.groups.get().name)
     wrong = []
     for model, row in rows(member).items():
         for name, address in addresses(model, row):
@@ -250,7 +255,7 @@ def _refused_actions(client: Client, address: str, text: str) -> Iterator[str]:
 
 def test_actions_that_one_may_not_do_are_not_offered_and_not_done(at_work: Client, member: User) -> None:
     rule = make(m.CeRule)
-    may = "config_admin.change_cerule" in rights_of(member.groups.get().name)
+    may = "config_admin.change_cerule" in list_rights(member.groups.get().name)
     at_work.post(
         "/admin/config_admin/cerule/", {"action": "disable_selected", "_selected_action": rule.pk, "_answer": "1"}
     )
