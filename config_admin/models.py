@@ -2,7 +2,6 @@
 
 from config_admin.drafts.models import CeDraft, CeDraftEdit, CeDraftReview, CeDraftSchedule
 from config_admin.editing.first_steps import CeFirstStep
-from config_admin.form_save.presence_row import CePresence
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.stored_findings import CeHealthFinding, CeHealthReport
 from config_admin.releases.models import CeConfigHead, CeGradualRelease, CeRelease, CeReleaseBlob, CeReleaseMove
@@ -54,7 +53,6 @@ __all__ = [
     "CeOutputSchema",
     "CePendingAction",
     "CePolicy",
-    "CePresence",
     "CePromptTemplate",
     "CeRelease",
     "CeReleaseBlob",

@@ -75,17 +75,6 @@ def merge_edits(draft: CeDraft) -> MergedEdits:
     return merged
 
 
-def read_row(draft: CeDraft, table: str, pk: Any) -> tuple[Content | None, CeDraftEdit | None]:
-    """A row as the draft has it, null for a deleted one; with the edit, if only that differs from what is live."""
-    live = contents(table, [pk]).get(pk)
-    edit = draft.edits.filter(table_name=table, row_pk=str(pk)).first()
-    if edit is None:
-        return live, None
-    before, wanted = (row and up_to_date(table, row) for row in (edit.before, edit.after))
-    after = RowMerge(before, live, wanted).merge_changes()
-    return after, edit if is_same_row(after, wanted) else None
-
-
 def store_edits(
     draft: CeDraft, changed: Mapping[str, Iterable[Difference]], editor: Any = None, reason: str = ""
 ) -> None:

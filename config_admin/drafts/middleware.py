@@ -1,7 +1,6 @@
 """Pages of the configuration work in the draft that the user opened; the session names it (R129)."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -11,11 +10,8 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, Resolver404, resolve, reverse
 
-from config_admin.drafts.edits import read_row, to_key
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
-from config_admin.form_save.optimistic_lock import Intruder, format_moment
-from config_admin.form_save.presence import OpenRow, StoredRow
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 
 #: The key in the session.
@@ -29,7 +25,6 @@ _OUTSIDE = (
     "config_admin_cegradualrelease_",
     _ABOUT_TESTS,
     "config_admin_signed_in",
-    "config_admin_here",
 )
 #: Inputs of the page that asks for a draft, and how many drafts it offers.
 _OWN, _OFFERED = frozenset({"_draft", "_draft_title", "csrfmiddlewaretoken"}), 50
@@ -213,13 +208,4 @@ def _note_draft(request: HttpRequest, draft: CeDraft | None, *, is_in_it: bool) 
         raise DraftEnded
     held: Any = request
     held.ce_draft, held.is_in_draft = draft, is_in_it
-    held.ce_read_row = partial(_read_row, draft)
     held.is_about_drafts = _get_page_name(request).startswith((_ABOUT_DRAFTS, _ABOUT_TESTS))
-
-
-def _read_row(draft: CeDraft, row: OpenRow) -> StoredRow:
-    """A row of the draft, for the page that has it open."""
-    content, edit = read_row(draft, row.table, to_key(row.table, str(row.pk)))
-    if edit is None:
-        return StoredRow(content)
-    return StoredRow(content, Intruder(edit.editor_name or "Somebody", format_moment(edit.edited_at), None))

@@ -18,7 +18,6 @@ from config_admin.editing.usages import Group, group_usages
 from config_admin.form_save import enable_rows, reasons
 from config_admin.form_save.confirmation import Refusal, link_rows, list_refusals
 from config_admin.form_save.health_messages import tell_health
-from config_admin.form_save.presence import OpenRow, others
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.change_set import current
 from config_admin.validation.findings import Finding
@@ -68,9 +67,6 @@ class ChangeAdmin(ModelAdmin):
         if isinstance(response, TemplateResponse) and response.context_data:
             stored = response.context_data.get("object")
             response.context_data["where_used"] = self.uses_of(request, stored)
-            response.context_data["others"] = (
-                list(others(request.user, OpenRow(self.model, stored.pk))) if stored else []
-            )
             subject = reasons.get_subject(stored or self.model())
             response.context_data |= self._reason(request, subject)
         return response

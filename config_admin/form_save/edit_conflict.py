@@ -93,7 +93,7 @@ class Meeting:
     @property
     def who(self) -> str:
         """The author of the other change."""
-        return (self.intruder or intruder(self.form.instance)).who
+        return (self.intruder or self._find_intruder()).who
 
     @property
     def has_open(self) -> bool:
@@ -123,9 +123,14 @@ class Meeting:
         before = find_seen_content(form.instance, self._seen) if is_stale else theirs
         self._choose([name for name in waiting if name not in undecided], before or theirs)
         if is_stale:
-            self.intruder = intruder(form.instance)
+            self.intruder = self._find_intruder()
             self._base, self._met = str(self._seen), self._met or str(self._seen.config_version)
             self._show(before, theirs, undecided)
+
+    def _find_intruder(self) -> Intruder:
+        last = intruder(self.form.instance)
+        is_own = last.who == self.form.request.user.get_username()
+        return last._replace(who="another window of yours") if is_own else last
 
     def _choose(self, names: Sequence[str], theirs: Content) -> None:
         for name in names:

@@ -145,7 +145,7 @@ def store_topic(intent: str, plan: Plan, *, author: str, reason: str, apply: boo
 def apply_change(wanted: Wanted, renamed: Mapping[str, str]) -> None:
     """Store the rows, which were checked with the head locked. Call it in a change set. Raises RowsBelongTogether.
 
-    What a row lacked before is no reason to refuse this. Favourites and recently opened items follow a renamed intent.
+    What a row lacked before is no reason to refuse this. Recently opened items follow a renamed intent.
     """
     restore_rows(wanted, checked=False)
     for old, new in renamed.items():

@@ -58,7 +58,7 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
 
 
 def stale_edit(row: Row, snapshot: Snapshot, *, who: str, when: str) -> Finding:
-    """The finding when somebody else changed the row meanwhile; the form keeps the text."""
+    """The finding when the row was changed meanwhile; the form keeps the text."""
     return Draft(row, snapshot, World()).error(
         "STALE_EDIT",
         None,

@@ -1,4 +1,4 @@
-"""The search of the whole admin, in memory (law 8), as a page and for the Ctrl-K box; and favourites."""
+"""The search of the whole admin, in memory (law 8), as a page and for the Ctrl-K box."""
 
 import uuid
 from collections.abc import Collection, Iterator, Sequence
@@ -7,24 +7,22 @@ from itertools import islice
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.utils.formats import date_format
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.timezone import localtime
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import column_label, release_url, row_url
+from config_admin.editing.links import column_label, release_url
 from config_admin.editing.usages import link_of
 from config_admin.manual import prose
 from config_admin.releases.content import control_plane
 from config_admin.releases.working_copy import write_outside
 from config_admin.validation.uses import RowTexts, list_row_texts
-from config_admin.workplace.favourites import find_row, find_saved_rows, set_favourite
+from config_admin.workplace.recent_rows import find_recent_rows
 from config_admin.workplace.settings_page import settings_url
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.participants import SHORTEST
@@ -75,28 +73,13 @@ class SearchResults:
 
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
-    """The search results; without words, the favourites and recently opened rows."""
+    """The search results; without words, the recently opened rows."""
     text = request.GET.get("q", "").strip()
-    results = _search_all(request, text) if text else _find_saved_hits(request)
+    results = _search_all(request, text) if text else _find_recent_hits(request)
     if request.headers.get("Accept", "").startswith("application/json"):
         return JsonResponse({"hits": [hit.as_dict() for hit in results.hits], "total": results.total})
     context = {**admin.site.each_context(request), "title": "Search", "wanted": text, "results": results}
     return TemplateResponse(request, "config_admin/search.html", context)
-
-
-@require_POST
-def favourite(request: HttpRequest) -> HttpResponse:
-    """Add a favourite (`on`) or remove it, and return to the page of the request."""
-    table, pk = request.POST.get("table", ""), request.POST.get("pk", "")
-    row = find_row(get_editor_context(request).snapshot, table, pk)
-    if row is None:
-        raise Http404("This row does not exist.")
-    if table not in _list_visible_tables(request):
-        raise PermissionDenied
-    set_favourite(request.user, table, row.pk, request.POST.get("on") == "1")
-    back = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
-    return HttpResponseRedirect(back if is_ours else row_url(table, row.pk))
 
 
 def _search_all(request: HttpRequest, text: str) -> SearchResults:
@@ -107,10 +90,9 @@ def _search_all(request: HttpRequest, text: str) -> SearchResults:
     return SearchResults([*conversation, *results.hits], len(conversation) + results.total)
 
 
-def _find_saved_hits(request: HttpRequest) -> SearchResults:
-    saved = find_saved_rows(request.user, get_editor_context(request).snapshot, RECENT)
-    hits = [Hit(link.url, link.name, link.about, "favourite", enabled=link.enabled) for link in saved.favourites]
-    hits += [Hit(link.url, link.name, link.about, "recently opened", enabled=link.enabled) for link in saved.recent]
+def _find_recent_hits(request: HttpRequest) -> SearchResults:
+    recent = find_recent_rows(request.user, get_editor_context(request).snapshot, RECENT)
+    hits = [Hit(link.url, link.name, link.about, "recently opened", enabled=link.enabled) for link in recent]
     return SearchResults(hits, len(hits))
 
 

@@ -194,7 +194,7 @@
 
     // The skip link leads to the first field of a form, else to the content.
     function skip(event) {
-        const fields = document.querySelectorAll("#content form:not([data-star]) :is(input:not([type=hidden]):not([type=checkbox]), select, textarea, [contenteditable=true])");
+        const fields = document.querySelectorAll("#content form :is(input:not([type=hidden]):not([type=checkbox]), select, textarea, [contenteditable=true])");
         const first = [...fields].find((field) => field.checkVisibility() && !field.disabled);
         if (!first) return;
         event.preventDefault();

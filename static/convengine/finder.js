@@ -1,5 +1,5 @@
 "use strict";
-// The search box of Ctrl-K, and the favourite button. Without this script both are pages with forms.
+// The search box of Ctrl-K. Without this script it is a page with a form.
 
 (() => {
     class Finder {
@@ -42,7 +42,7 @@
             this.list.replaceChildren(...hits.map((hit, place) => this.item(hit, place)));
             this.input.setAttribute("aria-expanded", String(hits.length > 0));
             this.select(hits.length ? 0 : -1);
-            if (!text) this.status.textContent = hits.length ? "Favourites and recently opened items." : "Recently opened and favourite items appear here.";
+            if (!text) this.status.textContent = hits.length ? "Recently opened items." : "Recently opened items appear here.";
             else if (!total) this.status.textContent = "Nothing contains all of these words. Use fewer words for more results.";
             else this.status.textContent = total > hits.length ? `${total} results, the best ${hits.length} are shown.` : `${total} result${total === 1 ? "" : "s"}.`;
         }
@@ -91,20 +91,7 @@
         }
     }
 
-    function star(form) {
-        form.addEventListener("submit", async (event) => {
-            event.preventDefault();
-            const button = form.querySelector("button");
-            const wanted = form.elements.on.value === "1";
-            const answer = await fetch(form.action, {method: "POST", body: new FormData(form), redirect: "manual"});
-            if (answer.type !== "opaqueredirect") return;
-            button.setAttribute("aria-pressed", String(wanted));
-            form.elements.on.value = wanted ? "0" : "1";
-        });
-    }
-
     document.addEventListener("DOMContentLoaded", () => {
-        document.querySelectorAll("[data-star]").forEach(star);
         const box = document.getElementById("ce-finder");
         if (!box) return;
         const finder = new Finder(box);

@@ -1,4 +1,4 @@
-"""Ctrl-K: everything is found from everywhere with the keyboard alone; favourites are marked and come back."""
+"""Ctrl-K: everything is found from everywhere with the keyboard alone."""
 
 from collections.abc import Callable
 
@@ -62,19 +62,6 @@ def test_settings_and_pages_are_found_and_opened_with_the_mouse(ada: Visitor, wi
     ada.page.locator("#ce-finder-text").fill("direct tool")
     with ada.page.expect_navigation():
         ada.page.locator("#ce-finder [role=option]").filter(has_text="Tools that are always called in a state.").click()
-
-
-def test_a_favourite_comes_back_and_the_text_typed_stays(somebody: Callable[[], Visitor]) -> None:
-    ben = somebody().log_in("analyst").open_response("two-year warranty")
-    ben.page.get_by_label("Text", exact=True).fill("Three years.")
-    star = ben.page.get_by_role("button", name="Favourite")
-    star.click()
-    expect(star).to_have_attribute("aria-pressed", "true")
-    assert ben.page.get_by_label("Text", exact=True).input_value() == "Three years."
-
-    ben.go("/admin/")
-    ben.page.keyboard.press("Control+k")
-    expect(ben.page.locator("#ce-finder [role=option]").first).to_contain_text("favourite")
 
 
 def test_without_the_script_the_search_is_a_page(ada: Visitor) -> None:

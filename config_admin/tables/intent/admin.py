@@ -17,8 +17,8 @@ from config_admin.flows.page import edit, flow_url, start
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
 from config_admin.topics.page import PAGES as TOPIC_PAGES
-from config_admin.workplace.favourites import note_opened_row
 from config_admin.workplace.map.page import chart
+from config_admin.workplace.recent_rows import note_opened_row
 from config_admin.workplace.renamed import redirect_to_renamed
 from config_admin.workplace.workspace import workspace
 from convengine.engine.text.compare import code

@@ -185,7 +185,7 @@ READERS = {
     # Who gets a release that was published, or the one before it again.
     *("audience", "stop", "all"),
     # Of all pages.
-    *("find", "here", "signed_in", "first_step", "favourite"),
+    *("find", "signed_in", "first_step"),
 }
 API: dict[tuple[str, str], Callable[[World], Any]] = {
     ("config-import", "post"): lambda world: world.call("post", "import", bundle={"ce_policy": [POLICY]}, apply=True),

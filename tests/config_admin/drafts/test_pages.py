@@ -15,7 +15,7 @@ from config_admin.drafts.middleware import KEY
 from config_admin.drafts.open_draft import open_draft
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
-from tests.config_admin.admin.pages import a_response, address, fill, form_of, send_again
+from tests.config_admin.admin.pages import a_response, address, fill, send_again
 from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
@@ -203,10 +203,9 @@ def test_every_page_of_the_configuration_opens_in_a_draft(ada: Client, draft: m.
 
 def test_what_belongs_to_no_draft_is_stored(ada: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
     intent = make(m.CeIntent)
-    sent = {"table": "ce_intent", "pk": intent.pk, "on": "1"}
-    ada.post(reverse("config_admin_favourite"), sent)
+    ada.get(address(m.CeIntent, "change", intent.pk))
     ada.post(reverse("admin:config_admin_cerule_health"), {"fingerprint": "a" * 32, "code": "X", "reason": "fine"})
-    assert m.CeDeskRow.objects.filter(row_pk=intent.pk, is_favourite=True).exists()
+    assert m.CeDeskRow.objects.filter(row_pk=intent.pk).exists()
     assert m.CeHealthAcknowledgement.objects.filter(pk="a" * 32).exists()
 
 
@@ -342,32 +341,3 @@ def test_a_grid_does_not_decide_a_conflict_of_a_field_that_it_leaves(
     assert read_draft(draft, row).description == "Quieter"
     save_cell("priority", "9")
     assert not merge_edits(draft).conflicts
-
-
-def test_a_row_of_the_draft_that_stays_as_it_is_counts_as_unchanged_while_it_is_open(
-    ada: Client, ben: Client, draft: m.CeDraft, row: m.CeResponse
-) -> None:
-    save(ada, row, exact_text="We open at ten.")
-    seen = str(form_of(ada.get(address(m.CeResponse, "change", row.pk))).meeting.stored)
-    assert read_news(ada, row, seen) == ""
-
-    ben.post(url("enter", draft))
-    save(ben, row, exact_text="We open at eleven.")
-    news = read_news(ada, row, seen)
-    assert news.startswith("ben (")
-    assert "saved this row while you have it open." in news
-
-    seen = str(form_of(ada.get(address(m.CeResponse, "change", row.pk))).meeting.stored)
-    ben.post(reverse("admin:config_admin_cedraft_leave"))
-    save(ben, row, priority="20")
-    news = read_news(ada, row, seen)
-    assert "saved this row while you have it open." in news
-    with open_draft(draft.pk, writing=True), change_set():
-        m.CeResponse.objects.filter(pk=row.pk).delete()
-    assert "deleted this row." in read_news(ada, row, seen)
-
-
-def read_news(client: Client, row: m.CeResponse, seen: str) -> str:
-    sent = {"table": "ce_response", "pk": str(row.pk), "visit": "visit-of-ada", "doing": "OPEN", "seen": seen}
-    news: str = client.post(reverse("config_admin_here"), sent).json()["news"]
-    return news

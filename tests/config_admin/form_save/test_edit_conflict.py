@@ -54,6 +54,16 @@ def test_a_stale_edit_is_refused_and_both_versions_stand_side_by_side(ada: Clien
     assert "Ben was here. Ada is here.</textarea>" in page
 
 
+def test_a_change_in_another_window_of_the_same_user_is_named_as_such(ada: Client, row: Any) -> None:
+    opened = ada.get(change(row))
+    fill(ada, change(row), exact_text="Said in the other window.")
+
+    page = send_again(ada, opened, exact_text="Said here.").content.decode()
+
+    assert "Not saved: another window of yours changed this row (" in page
+    assert "the version of another window of yours" in page
+
+
 def test_fields_that_one_side_changed_are_merged_by_themselves(ada: Client, ben: Client, row: Any) -> None:
     opened = ada.get(change(row))
     fill(ben, change(row), priority=20, enabled=None, reason="Off at night")

@@ -159,7 +159,7 @@ def test_the_page_of_a_deleted_intent_names_the_release_to_undo(ben: Client) -> 
         assert f"It was deleted in release {newest().pk}; undo that release" in response.content.decode()
 
 
-def test_open_conversations_go_on_under_the_new_code_and_favourites_stay(ben: Client) -> None:
+def test_open_conversations_go_on_under_the_new_code_and_opened_rows_stay(ben: Client) -> None:
     make_topic()
     open_one, _ = a_conversation(), a_conversation(lifecycle="COMPLETE")
     ben.get(page("workspace"))

@@ -1,4 +1,4 @@
-"""The search as a page and as what the box asks; rows recently opened, and favourites."""
+"""The search as a page and as what the box asks; rows recently opened."""
 
 import uuid
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.workplace.favourites import KEPT
+from config_admin.workplace.recent_rows import REMEMBERED
 from tests.config_admin.admin.pages import a_response, address
 from tests.config_admin.builders import make, new, rules
 
 pytestmark = pytest.mark.django_db
-FIND, FAVOURITE = "/admin/find/", "/admin/favourite/"
+FIND = "/admin/find/"
 
 
 def find(client: Client, text: str = "") -> Any:
@@ -29,10 +29,6 @@ def names(client: Client, text: str = "") -> list[str]:
 
 def visit(client: Client, row: Any) -> None:
     assert client.get(address(type(row), "change", row.pk)).status_code == 200
-
-
-def favourite(client: Client, row: Any, on: str = "1", **more: str) -> Any:
-    return client.post(FAVOURITE, {"table": row._meta.db_table, "pk": str(row.pk), "on": on, **more})
 
 
 def test_what_is_found_leads_to_its_page(ada: Client) -> None:
@@ -80,35 +76,20 @@ def test_nobody_finds_what_they_may_not_see(somebody: Callable[..., Client], cli
     assert client.get(FIND).status_code == 302
 
 
-def test_without_words_stand_favourites_and_what_was_opened_lately(ada: Client) -> None:
+def test_without_words_the_rows_opened_lately_are_found(ada: Client) -> None:
     first, second, third = (make(m.CeRule, description=f"number {n}") for n in range(3))
     for row in (first, second, third, second):
         visit(ada, row)
-    favourite(ada, first)
 
     hits = find(ada)["hits"]
 
     assert [(hit["name"], hit["field"]) for hit in hits] == [
-        (f"Rule {first.pk}", "favourite"),
-        (f"Rule {second.pk}", "recently opened"),
-        (f"Rule {third.pk}", "recently opened"),
+        (f"Rule {row.pk}", "recently opened") for row in (second, third, first)
     ]
 
 
-def test_a_favourite_is_one_until_it_is_none_and_the_page_says_so(ada: Client) -> None:
-    rule = make(m.CeRule)
-    url = address(m.CeRule, "change", rule.pk)
-    assert favourite(ada, rule, next=url)["Location"] == url
-    assert 'aria-pressed="true"' in ada.get(url).content.decode()
-
-    favourite(ada, rule, on="0")
-
-    assert 'aria-pressed="false"' in ada.get(url).content.decode()
-
-
-def test_marks_are_each_ones_own(ada: Client, ben: Client) -> None:
-    rule = make(m.CeRule)
-    favourite(ada, rule)
+def test_opened_rows_are_those_of_one_user(ada: Client, ben: Client) -> None:
+    visit(ada, make(m.CeRule))
 
     assert find(ben)["hits"] == []
 
@@ -122,36 +103,21 @@ def test_rows_that_are_gone_are_not_offered(ada: Client) -> None:
 
 
 @pytest.mark.long
-def test_only_the_latest_are_kept_and_every_favourite(ada: Client) -> None:
+def test_only_the_latest_are_remembered(ada: Client) -> None:
     with change_set():
-        stored = [make(m.CeRule) for _ in range(KEPT + 3)]
-    favourite(ada, stored[0])
+        stored = [make(m.CeRule) for _ in range(REMEMBERED + 3)]
     for row in stored:
         visit(ada, row)
 
     stored_keys = set(m.CeDeskRow.objects.values_list("row_pk", flat=True))
 
-    assert stored_keys == {str(stored[0].pk), *(str(row.pk) for row in stored[-KEPT:])}
-
-
-@pytest.mark.parametrize("table", ["ce_rule", "ce_release", "auth_user"])
-def test_what_is_no_row_is_no_favourite(table: str, ada: Client) -> None:
-    assert ada.post(FAVOURITE, {"table": table, "pk": "1", "on": "1"}).status_code == 404
-
-
-def test_nobody_marks_what_they_may_not_see_or_is_led_elsewhere(ada: Client, somebody: Callable[..., Client]) -> None:
-    rule = make(m.CeRule)
-
-    assert favourite(somebody("olga", "operator"), rule).status_code == 403
-    assert favourite(ada, rule, next="https://example.com/")["Location"] == address(m.CeRule, "change", rule.pk)
-    assert ada.get(FAVOURITE).status_code == 405
+    assert stored_keys == {str(row.pk) for row in stored[-REMEMBERED:]}
 
 
 def test_a_visit_is_no_release(ada: Client) -> None:
     rule = make(m.CeRule)
     before = m.CeRelease.objects.count()
     visit(ada, rule)
-    favourite(ada, rule)
 
     assert m.CeRelease.objects.count() == before
 

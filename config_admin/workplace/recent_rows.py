@@ -1,0 +1,47 @@
+"""Recently opened rows of a user."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from config_admin.editing.usages import Link, link_of
+from config_admin.releases.working_copy import write_outside
+from config_admin.workplace.editor_row import CeDeskRow
+from convengine.engine.turn.rows import ROW_TYPE_OF, Row
+from convengine.engine.turn.snapshot import Snapshot
+
+#: How many rows are remembered for a user.
+REMEMBERED = 50
+
+
+def note_opened_row(user: Any, table: str, pk: Any) -> None:
+    """Note that a user opened a row. Two statements, and a third when old ones are removed."""
+    opened = CeDeskRow(user=user, table_name=table, row_pk=str(pk), opened_at=timezone.now())
+    unique = ["user", "table_name", "row_pk"]
+    write_outside(
+        lambda: CeDeskRow.objects.bulk_create(
+            [opened], update_conflicts=True, unique_fields=unique, update_fields=["opened_at"]
+        )
+    )
+    old = list(CeDeskRow.objects.filter(user=user).order_by("-opened_at").values_list("pk", flat=True)[REMEMBERED:])
+    if old:
+        CeDeskRow.objects.filter(pk__in=old).delete()
+
+
+def find_recent_rows(user: Any, snapshot: Snapshot, count: int) -> list[Link]:
+    """The rows that a user opened, latest first, without deleted ones. One query."""
+    stored = CeDeskRow.objects.filter(user=user).order_by("-opened_at")
+    found = (_find_row(snapshot, opened.table_name, opened.row_pk) for opened in stored)
+    return [link_of(row) for row in found if row][:count]
+
+
+def _find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
+    """The row of a table by the text of its key, or null."""
+    row_type = ROW_TYPE_OF.get(table)
+    if row_type is None:
+        return None
+    by_text = snapshot.table(row_type).memo.get(
+        "by_text", lambda: {str(row.pk): row for row in snapshot.rows(row_type)}
+    )
+    row: Row | None = by_text.get(pk)
+    return row
