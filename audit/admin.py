@@ -29,7 +29,7 @@ from audit.reports.funnel_page import funnel_page
 from audit.reports.page import report_page
 from audit.reports.rows_page import rows_page
 from audit.reports.topics import TOPICS
-from audit.reports.weekly_page import weekly_page
+from audit.reports.week_page import week_page
 from audit.search.page import find_page
 from audit.simulator.page import simulator_page
 from audit.timeline.talk import talk_page
@@ -188,7 +188,7 @@ class AuditAdmin(OfTurns):
                 self.admin_site.admin_view(reads_record(effect_page)),
                 name="audit_ceaudit_effect",
             ),
-            path("reports/week/", self.admin_site.admin_view(reads_record(weekly_page)), name="audit_ceaudit_weekly"),
+            path("reports/week/", self.admin_site.admin_view(reads_record(week_page)), name="audit_ceaudit_week"),
             *turn_urls(self),
             *what_if_urls(self),
             *trust_urls(self),

@@ -182,7 +182,6 @@ CONVENGINE: dict[str, Any] = {
     "FILES_ROOT": environment.text("CE_FILES_ROOT"),
     "NOTIFICATION_RECIPIENTS": environment.words("CE_NOTIFICATION_RECIPIENTS"),
     "NOTIFICATION_FROM": environment.text("CE_NOTIFICATION_FROM"),
-    "WEEKLY_PAGE_RECIPIENTS": environment.words("CE_WEEKLY_PAGE_RECIPIENTS"),
     "NOTIFICATION_WEBHOOKS": environment.words("CE_NOTIFICATION_WEBHOOKS"),
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
     "REPLICA_MAX_LAG_SECONDS": environment.integer("CE_REPLICA_MAX_LAG_SECONDS", 10),

@@ -1,4 +1,4 @@
-"""The one order of groups, on Home, on the weekly page, in the inbox and in the API: what to teach first."""
+"""The one order of groups, on Home, on the week page, in the inbox and in the API: what to teach first."""
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 

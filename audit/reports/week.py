@@ -64,7 +64,7 @@ def summarise_week(until: datetime | None = None) -> WeekSummary:
         ORDER_OF_NOT_UNDERSTOOD,
         reverse("admin:audit_ceaudit_reports"),
         reverse("admin:audit_ceaudit_inbox"),
-        reverse("admin:audit_ceaudit_weekly"),
+        reverse("admin:audit_ceaudit_week"),
         describe_recount(),
     )
 

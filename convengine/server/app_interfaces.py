@@ -331,7 +331,7 @@ class WeekSummary(NamedTuple):
     inbox_order: str
     report_url: str
     inbox_url: str
-    weekly_url: str
+    week_url: str
     #: That turns are being counted again, so that numbers are not complete; blank at other times.
     recount: str
 

@@ -1,6 +1,5 @@
 """Print the report of a period, or count all stored turns again."""
 
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -11,7 +10,6 @@ from audit.reports.measures import MEASURES, read_values
 from audit.reports.progress import describe_recount
 from audit.reports.report import Selection, build_report, choose_days, list_groups
 from audit.reports.topics import DIMENSIONS
-from audit.reports.weekly import render_weekly_page
 from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import dumps
 from convengine.server.database.sql import database_time
@@ -28,7 +26,6 @@ class Command(BaseCommand):
         parser.add_argument("--release", type=int, help="only turns on this release")
         parser.add_argument("--by", choices=sorted(DIMENSIONS), help="a line for each of these, not for each day")
         parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.add_argument("--weekly", metavar="FILE", help="write the weekly page of the last seven days as HTML")
         parser.add_argument(
             "--count-again", action="store_true", help="first count the turns that are stored once more"
         )
@@ -45,13 +42,6 @@ class Command(BaseCommand):
                 raise CommandError("--processes needs PostgreSQL: other databases have one writer. Leave it out.")
             for _ in count_again(max(options["processes"], 1)):
                 pass
-        if options["weekly"]:
-            try:
-                Path(options["weekly"]).write_text(render_weekly_page(is_file=True), encoding="utf-8")
-            except OSError as error:
-                raise CommandError(f"{options['weekly']} cannot be written: {error.strerror}.") from None
-            self.stdout.write(f"Wrote {options['weekly']}.")
-            return
         if recount := describe_recount():
             self.stderr.write(recount)
         selection = Selection(

@@ -66,29 +66,6 @@ class Nightly:
 
 
 @dataclass(frozen=True)
-class Weekly:
-    """Once a week, on this day (Monday is 0) at this hour of the deployment's time zone."""
-
-    weekday: int
-    hour: int
-
-    def first(self, now: datetime, zone: tzinfo) -> datetime:
-        return self.after(now, zone)
-
-    def after(self, now: datetime, zone: tzinfo) -> datetime:
-        """The next such day and hour."""
-        local_time = now.astimezone(zone)
-        days = (self.weekday - local_time.weekday()) % 7
-        due = (local_time + timedelta(days=days)).replace(hour=self.hour, minute=0, second=0, microsecond=0)
-        return due if due > local_time else due + timedelta(days=7)
-
-    def describe(self) -> str:
-        """Such as `every Monday at 06:00`."""
-        names = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-        return f"every {names[self.weekday]} at {self.hour:02d}:00"
-
-
-@dataclass(frozen=True)
 class Job:
     """Work that no user waits for.
 

@@ -54,8 +54,6 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_RECIPIENTS": [],
     "NOTIFICATION_FROM": "",
     "NOTIFICATION_WEBHOOKS": [],
-    # The addresses that get the weekly page; none for no mail.
-    "WEEKLY_PAGE_RECIPIENTS": [],
     # True: rows may switch off the SQL check of a database tool.
     "UNSAFE_SQL_TOOLS": False,
     # Background jobs, and the work that can be sent to a worker by name.
@@ -72,7 +70,6 @@ DEFAULTS: Mapping[str, Any] = {
         "audit.search.text_index.JOB",
         "audit.reports.count_job.JOB",
         "audit.alerts.job.JOB",
-        "audit.reports.weekly_mail.JOB",
         "audit.inbox.job.JOB",
         "config_admin.health.job.JOB",
         "config_admin.drafts.schedule.JOB",

@@ -43,7 +43,7 @@ def test_a_recount_says_up_to_when_it_came() -> None:
     assert describe_recount() == ""
 
 
-@pytest.mark.parametrize("page", ["reports", "forms", "rows", "weekly"])
+@pytest.mark.parametrize("page", ["reports", "forms", "rows", "week"])
 def test_every_page_of_the_reports_says_so(client: Client, page: str) -> None:
     client.force_login(User.objects.create_superuser("ada"))
     begin_recount()

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from convengine.engine.turn.job import Every, Nightly, Weekly
+from convengine.engine.turn.job import Every, Nightly
 
 NOON = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -30,16 +30,6 @@ def test_a_nightly_job_waits_for_the_coming_night_of_the_zone() -> None:
     assert Nightly(3).first(NOON, UTC) == datetime(2026, 3, 29, 3, 0, tzinfo=UTC)
     assert Nightly(14).after(NOON, BERLIN) == datetime(2026, 3, 28, 13, 0, tzinfo=UTC)
     assert Nightly(3).describe() == "every night at 03:00"
-
-
-def test_a_weekly_job_waits_for_the_coming_day_and_hour_of_the_zone() -> None:
-    # 28 March 2026 is a Saturday, and the clocks of Berlin change on the next day.
-    assert Weekly(0, 6).first(NOON, BERLIN) == datetime(2026, 3, 30, 6, 0, tzinfo=BERLIN)
-    assert Weekly(5, 14).after(NOON, BERLIN) == datetime(2026, 3, 28, 14, 0, tzinfo=BERLIN)
-    assert Weekly(5, 6).after(NOON, BERLIN) == datetime(2026, 4, 4, 6, 0, tzinfo=BERLIN)
-    monday = datetime(2026, 3, 30, 6, 0, tzinfo=BERLIN)
-    assert Weekly(0, 6).after(monday, BERLIN) == monday.replace(month=4, day=6)
-    assert Weekly(0, 6).describe() == "every Monday at 06:00"
 
 
 def test_the_hour_of_a_nightly_job_stays_when_clocks_are_changed() -> None:

@@ -63,7 +63,7 @@ OWN = {
     **{
         f"audit_ceaudit_{page}": "ce_sessions.view_ceconversationhistory"
         for page in (
-            *("reports", "forms", "rows", "effect", "weekly"),
+            *("reports", "forms", "rows", "effect", "week"),
             *("not_understood", "times", "models", "ratings"),
         )
     },

@@ -1,34 +1,33 @@
-"""The weekly page: one sheet of A4 with the five things that matter. As a file it has nothing outside of it."""
+"""The page about the last seven days: what was asked, what was not understood, the flows, and what got worse."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.contrib.staticfiles import finders
+from django.contrib import admin
 from django.db.models import BooleanField, Case, Sum, Value, When
-from django.template.loader import render_to_string
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
+from audit.access_log.write import log_row_access
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep
-from audit.reports.chart import draw_bars
 from audit.reports.days import floor_hour
 from audit.reports.effect import build_rate_search
 from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, HANDED_OVER, TURNS, Measure
-from audit.reports.release_marks import mark_releases
-from audit.reports.report import Selection, build_report, choose_days
+from audit.reports.report import Selection
+from audit.reports.report_request import RIGHT
 from audit.reports.week import WEEK, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.app_interfaces import ReleaseEffect, ReleaseNote, WeekRate, WeekSummary, release_history
 
 MOST_FLOWS = 6
-_STYLE = "convengine/weekly.css"
-_DAYS = 14
 #: The kinds of counts of forms.
 _STARTED, _COMPLETED, *_GIVEN_UP = (
     f"{CeTurnCount.FORM}{step}" for step in (FormStep.STARTED, FormStep.COMPLETED, FormStep.GAVE_UP, FormStep.LEFT)
@@ -66,36 +65,22 @@ class FlowLine(NamedTuple):
     numbers: Sequence[FlowNumber]
 
 
-def render_weekly_page(now: datetime | None = None, *, is_file: bool = False) -> str:
-    """The page of the last seven days. A file has its style inside, and no links."""
-    now = now or timezone.now()
+def week_page(request: HttpRequest) -> HttpResponse:
+    """What matters of the last seven days; reading it is logged, because it quotes messages."""
+    require_right(request, RIGHT)
+    log_row_access(request, None)
+    now = timezone.now()
     until = floor_hour(now) + timedelta(hours=1)
     summary = summarise_week(now)
-    report = build_report(Selection(*choose_days(_DAYS, now)))
-    days = [
-        (_name_day(period.since), "", period.totals.turns, period.totals.not_understood) for period in report.periods
-    ]
     context: dict[str, Any] = {
+        **admin.site.each_context(request),
+        "title": f"The week to {date_format(localtime(now), 'j F Y')}",
         "since": until - WEEK,
-        "until": now,
         "summary": summary,
-        "chart": draw_bars(days, [mark and (mark.short, "") for mark in mark_releases(report.periods)]),
         **_describe_changes(summary),
         "flows": _list_flows(until),
-        "is_file": is_file,
-        "style": _read_style() if is_file else "",
     }
-    return render_to_string("audit/weekly.html", context)
-
-
-def _name_day(since: datetime) -> str:
-    """A day, also one that begins before midnight because the zone differs from UTC by half an hour."""
-    return date_format(localtime(since + timedelta(minutes=59)), "D j")
-
-
-def _read_style() -> str:
-    path = finders.find(_STYLE)
-    return Path(str(path)).read_text() if path else ""
+    return TemplateResponse(request, "audit/week.html", context)
 
 
 def _describe_changes(summary: WeekSummary) -> dict[str, Any]:

@@ -1,14 +1,14 @@
-"""The weekly page: the five things that matter, in one file without anything outside of it."""
+"""The page about the last seven days: for readers of conversations only, and reading it is logged."""
 
 import re
-from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
-from audit.models import CeInboxGroup
-from audit.reports.weekly import render_weekly_page
+from audit.models import CeAccessLog, CeInboxGroup
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
@@ -40,12 +40,21 @@ def week() -> int:
     return change.release.pk
 
 
-def read_text(page: str) -> str:
+def sign_in(group: str) -> Client:
+    user = User.objects.create_user("quinn", is_staff=True)
+    user.groups.add(Group.objects.get(name=group))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def read_page() -> str:
+    page = sign_in("qa").get(reverse("admin:audit_ceaudit_week")).content.decode()
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 
-def test_the_five_things_are_on_it(week: int) -> None:
-    text = read_text(render_weekly_page())
+def test_what_matters_is_on_it(week: int) -> None:
+    text = read_page()
 
     assert "Turns 300 300 before" in text
     assert "do you sell &lt;gift&gt; cards" in text
@@ -56,22 +65,16 @@ def test_the_five_things_are_on_it(week: int) -> None:
     assert "it would answer 31 of 80 messages" in text
 
 
-def test_a_file_asks_for_nothing_and_links_nowhere(week: int) -> None:
-    page = render_weekly_page(is_file=True)
-
-    assert "@page { size: A4" in page
-    assert not re.search(r"(src|href)=|url\(|@import", page)
-
-
 def test_a_week_without_turns_says_so() -> None:
-    text = read_text(render_weekly_page())
+    text = read_page()
 
     assert "Nobody has written in the last two weeks." in text
-    assert "Nothing waits to be taught." in text
+    assert "No group of messages is open in the inbox." in text
 
 
-def test_the_command_writes_the_file(week: int, tmp_path: Path) -> None:
-    call_command("report", "--weekly", str(tmp_path / "week.html"))
-    assert "Shorter phrases" in (tmp_path / "week.html").read_text()
-    with pytest.raises(CommandError, match="cannot be written"):
-        call_command("report", "--weekly", str(tmp_path / "nowhere" / "week.html"))
+@pytest.mark.parametrize(("group", "status"), [("qa", 200), ("operator", 403)])
+def test_readers_of_conversations_see_it(group: str, status: int) -> None:
+    client, address = sign_in(group), reverse("admin:audit_ceaudit_week")
+
+    assert client.get(address).status_code == status
+    assert CeAccessLog.objects.filter(reader="quinn", path=address).exists() is (status == 200)
