@@ -83,8 +83,7 @@ def write_counts() -> None:
     from django.db import connection
     from django.utils import timezone
 
-    from audit.reports import count_batch
-    from audit.reports.days import find_month, find_next_day, find_next_hour, list_starts
+    from audit.reports.days import find_next_day, find_next_hour, list_starts
     from audit.reports.report import choose_days
 
     zone = timezone.get_current_timezone()
@@ -105,7 +104,6 @@ def write_counts() -> None:
                 f"ALTER TABLE {table} ADD CONSTRAINT {table}_once"
                 " UNIQUE (kind, hour, value, intent_code, config_version, channel, workspace_id)"
             )
-        count_batch.sum_up_counts(cursor, count_batch.DAYS, count_batch.MONTHS, find_month)
         cursor.execute("VACUUM ANALYZE")
 
 

@@ -4,7 +4,7 @@ from audit.models.access import CeAccessLog
 from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence
 from audit.models.chain import CeChainBase, CeChainCut
 from audit.models.chained import CeChainDay
-from audit.models.count import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount, CeTurnMonthCount
+from audit.models.count import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount
 from audit.models.erasure import CeErasure
 from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
@@ -41,7 +41,6 @@ __all__ = [
     "CeTurnCount",
     "CeTurnDayCount",
     "CeTurnIndex",
-    "CeTurnMonthCount",
     "CeTurnText",
     "CeWhatIf",
     "CeWhatIfTurn",

@@ -79,17 +79,6 @@ class CeTurnDayCount(_Count):
         constraints: ClassVar = _once("ce_turn_day_count_once")
 
 
-class CeTurnMonthCount(_Count):
-    """The sums of the days of each month, for reports of long periods; `hour` is the first hour of the month."""
-
-    class Meta:
-        db_table = "ce_turn_month_count"
-        verbose_name = "count of turns by month"
-        verbose_name_plural = "counts of turns by month"
-        default_permissions = ()
-        constraints: ClassVar = _once("ce_turn_month_count_once")
-
-
 class CeKeptCount(_Count):
     """The counts as they were while turns are counted again: by hour, or by day where only days are counted."""
 

@@ -1,4 +1,4 @@
-"""Add the counts of a batch to those of hours, days and months, in the transaction of its progress.
+"""Add the counts of a batch to those of hours and days, in the transaction of its progress.
 
 They are collected in a temporary table first, so that the database adds them up and changes each count once.
 """
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.utils import timezone
 
-from audit.models import CeTurnCount, CeTurnDayCount, CeTurnMonthCount
+from audit.models import CeTurnCount, CeTurnDayCount
 from audit.record.form_steps import FormStep
-from audit.reports.days import find_day, find_month
+from audit.reports.days import find_day
 
 #: The kinds that are counted by hour, too; all others, which have very many values, by day only.
 BY_HOUR = frozenset(
@@ -38,7 +38,7 @@ def quote_texts(texts: Iterable[str]) -> str:
 IS_BY_HOUR = f"kind IN ({quote_texts(sorted(BY_HOUR))})"
 #: Hours or days per statement: those of SQLite may have 32,766 values, two for each.
 MOST_TIMES = 10_000
-HOURS, DAYS, MONTHS = (model._meta.db_table for model in (CeTurnCount, CeTurnDayCount, CeTurnMonthCount))
+HOURS, DAYS = (model._meta.db_table for model in (CeTurnCount, CeTurnDayCount))
 COLUMNS = ("hour", "workspace_id", "channel", "config_version", "intent_code", "kind", "value")
 KEY = ", ".join(COLUMNS)
 _VALUES = ", ".join(f"c.{name}" for name in COLUMNS[1:])
@@ -71,7 +71,6 @@ def collect_counts() -> Iterator[Any]:
         yield cursor
         sum_up_counts(cursor, NEW_COUNTS, HOURS, _keep_hour, IS_BY_HOUR)
         sum_up_counts(cursor, NEW_COUNTS, DAYS, find_day)
-        sum_up_counts(cursor, NEW_COUNTS, MONTHS, find_month)
         cursor.execute(f"DROP TABLE {NEW_COUNTS}")
 
 

@@ -11,10 +11,10 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from audit.models import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount, CeTurnMonthCount
-from audit.reports.count_batch import BY_HOUR, COLUMNS, DAYS, HOURS, IS_BY_HOUR, KEY, MONTHS, read_hour, sum_up_counts
+from audit.models import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount
+from audit.reports.count_batch import BY_HOUR, COLUMNS, DAYS, HOURS, IS_BY_HOUR, KEY, read_hour, sum_up_counts
 from audit.reports.counting import find_newest, list_parts, lock_progress
-from audit.reports.days import find_day, find_month
+from audit.reports.days import find_day
 from audit.reports.progress import is_recounting
 
 _PASSES = (CeCountProgress.TURNS, CeCountProgress.FEEDBACK)
@@ -41,7 +41,6 @@ def begin_recount(number_of_parts: int = 1) -> None:
                 each.recount_until = each.counted
         CeTurnCount.objects.all().delete()
         CeTurnDayCount.objects.all().delete()
-        CeTurnMonthCount.objects.all().delete()
         ratings.counted = 0
         for each in passes:
             each.save(update_fields=["counted", "recount_until"])
@@ -79,7 +78,7 @@ def _merge(cursor: Any) -> None:
             f"""DELETE FROM {_KEPT} AS k WHERE {condition} k.{IS_BY_HOUR} AND EXISTS (
                 SELECT 1 FROM {table} c WHERE {same} AND c.turns >= k.turns AND c.amount >= k.amount)"""
         )
-    # What is left was higher, mostly because turns are no longer stored. Days and months with it are added up again.
+    # What is left was higher, mostly because turns are no longer stored. Days with it are added up again.
     hours = {read_hour(hour) for hour in CeKeptCount.objects.order_by().values_list("hour", flat=True).distinct()}
     for table, condition in ((HOURS, ""), (DAYS, "NOT")):
         higher = ", ".join(
@@ -92,8 +91,6 @@ def _merge(cursor: Any) -> None:
                 ON CONFLICT ({KEY}) DO UPDATE SET {higher}"""
         )
     CeKeptCount.objects.all().delete()
-    days_again, months_again = ({find_start(hour, zone) for hour in hours} for find_start in (find_day, find_month))
+    days_again = {find_day(hour, zone) for hour in hours}
     CeTurnDayCount.objects.filter(kind__in=BY_HOUR, hour__in=days_again).delete()
     sum_up_counts(cursor, HOURS, DAYS, find_day, IS_BY_HOUR, days_again)
-    CeTurnMonthCount.objects.filter(hour__in=months_again).delete()
-    sum_up_counts(cursor, DAYS, MONTHS, find_month, starts=months_again)

@@ -2,21 +2,20 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-from django.db.models import IntegerField, Max, Min, Model, Q, QuerySet, Sum, Value
+from django.db.models import IntegerField, Max, Min, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
-from audit.models import CeMcpUserFeedback, CeTurnCount, CeTurnDayCount, CeTurnMonthCount
+from audit.models import CeMcpUserFeedback, CeTurnCount, CeTurnDayCount
 from audit.record.form_steps import FormStep
 from audit.reports.days import (
     find_day,
-    find_month,
     find_next_day,
     find_next_hour,
     find_next_month,
@@ -43,17 +42,6 @@ class Unit(StrEnum):
 _FIND_NEXT = {Unit.HOUR: find_next_hour, Unit.DAY: find_next_day, Unit.MONTH: find_next_month}
 
 
-class _Level(NamedTuple):
-    """A table of counts, and the beginnings of its times."""
-
-    model: type[Model]
-    find_start: Callable[[datetime, tzinfo], datetime]
-    find_next: Callable[[datetime, tzinfo], datetime]
-
-
-_LEVELS = (_Level(CeTurnMonthCount, find_month, find_next_month), _Level(CeTurnDayCount, find_day, find_next_day))
-
-
 @dataclass(frozen=True)
 class Selection:
     """What a report is about; blank fields match everything."""
@@ -71,29 +59,17 @@ class Selection:
         """The counts of these turns by hour."""
         return self._filter(CeTurnCount.objects.all(), self.since, self.until)
 
-    def split(self, zone: tzinfo, *, by_month: bool = True) -> list[QuerySet[Any]]:
-        """The counts of the whole months and days, and those of the days and hours before and after them."""
-        return list(self._split(self.since, self.until, zone, _LEVELS if by_month else _LEVELS[1:]))
-
-    def _split(
-        self, since: datetime, until: datetime, zone: tzinfo, levels: Sequence[_Level]
-    ) -> Iterator[QuerySet[Any]]:
-        if since >= until:
-            return
-        if not levels:
-            yield self._filter(CeTurnCount.objects.all(), since, until)
-            return
-        (model, find_start, find_next), finer = levels[0], levels[1:]
-        first = since if find_start(since, zone) == since else find_next(since, zone)
+    def split(self, zone: tzinfo) -> list[QuerySet[Any]]:
+        """The counts of the whole days, and those of the hours before and after them."""
+        first = self.since if find_day(self.since, zone) == self.since else find_next_day(self.since, zone)
         # No turn is later than now, so that the counts of today are those of its hours. `until` may come from the clock
         # of the database, and an hour may begin after it was chosen.
-        last = until if until >= floor_hour(timezone.now()) else find_start(until, zone)
+        last = self.until if self.until >= floor_hour(timezone.now()) else find_day(self.until, zone)
         if first >= last:
-            yield from self._split(since, until, zone, finer)
-            return
-        yield self._filter(model._default_manager.all(), first, last)
-        yield from self._split(since, first, zone, finer)
-        yield from self._split(last, until, zone, finer)
+            return [self.counts]
+        days = self._filter(CeTurnDayCount.objects.all(), first, last)
+        rest = ((self.since, first), (last, self.until))
+        return [days, *(self._filter(CeTurnCount.objects.all(), *each) for each in rest if each[0] < each[1])]
 
     def _filter(self, counts: QuerySet[Any], since: datetime, until: datetime) -> QuerySet[Any]:
         wanted: dict[str, Any] = {"hour__gte": since, "hour__lt": until}
@@ -316,7 +292,7 @@ def _build_periods(selection: Selection, zone: tzinfo, *, has_durations: bool) -
     totals = [Totals() for _ in starts]
     # Counts of days are those of the deployment's zone.
     has_days = unit != Unit.HOUR and zone == timezone.get_current_timezone()
-    parts = selection.split(zone, by_month=unit == Unit.MONTH) if has_days else [selection.counts]
+    parts = selection.split(zone) if has_days else [selection.counts]
     wanted = _choose_kinds(has_durations)
     for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", wanted=wanted, parts=parts):
         totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
@@ -374,7 +350,7 @@ def _choose_kinds(has_durations: bool) -> Q:
 def _sum_by(
     selection: Selection, *columns: str, wanted: Q = _WANTED, parts: Sequence[QuerySet[Any]] | None = None
 ) -> Iterator[tuple[tuple[Any, ...], tuple[int, Decimal]]]:
-    """The sums of turns and amounts by some columns; of a key several if months, days or hours have it. One query."""
+    """The sums of turns and amounts by some columns; of a key several if days and hours have it. One query."""
     sums = [
         counts.filter(wanted)
         .order_by()

@@ -1,4 +1,4 @@
-"""Counts of a batch, added to those of hours, days and months."""
+"""Counts of a batch, added to those of hours and days."""
 
 from datetime import UTC, datetime
 from decimal import Decimal

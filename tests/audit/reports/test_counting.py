@@ -21,7 +21,6 @@ from audit.models import (
     CeTurnCount,
     CeTurnDayCount,
     CeTurnIndex,
-    CeTurnMonthCount,
 )
 from audit.record.events import read_document
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
@@ -29,7 +28,7 @@ from audit.reports import count_batch, counting, recount
 from audit.reports.count_batch import BY_HOUR
 from audit.reports.count_job import count_again, count_everything
 from audit.reports.counting import ANSWERING, count_new_turns
-from audit.reports.days import find_day, find_month
+from audit.reports.days import find_day
 from audit.reports.durations import BOUNDS
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
 from config_admin.releases.change_set import change_set
@@ -171,8 +170,6 @@ def read_counts() -> Counter[tuple[Any, ...]]:
     days = Counter({tuple(row): turns for *row, turns in CeTurnDayCount.objects.values_list(*columns)})
     only_by_day = Counter({key: turns for key, turns in days.items() if key[-2] not in BY_HOUR})
     assert days - only_by_day == +sum_by_day(counts)
-    months = Counter({tuple(row): turns for *row, turns in CeTurnMonthCount.objects.values_list(*columns)})
-    assert +months == +sum_by(find_month, days)
     return +counts + only_by_day
 
 
