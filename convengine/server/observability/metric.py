@@ -7,7 +7,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import structlog
 
@@ -18,9 +18,6 @@ log = structlog.get_logger(__name__)
 class Metric(ABC):
     """A metric with its labels. The values of labels are few and known: no id, no path, no text of a user."""
 
-    #: The suffixes of the names under which a scrape shows it.
-    suffixes: ClassVar[tuple[str, ...]] = ("",)
-
     name: str
     help: str
     labels: tuple[str, ...] = ()
@@ -28,11 +25,6 @@ class Metric(ABC):
     initial: Sequence[tuple[str, ...]] = ()
     _children: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    @property
-    def exposed_names(self) -> frozenset[str]:
-        """The names that a query may use."""
-        return frozenset(self.name + suffix for suffix in self.suffixes)
 
     def create_initial(self) -> None:
         """Show the initial series: those that are declared, or the only one of a metric without labels."""
@@ -72,8 +64,6 @@ _PARENT = ("\0",)
 
 class Counter(Metric):
     """A number that only grows. Its declared name is without the `_total` of its exposed name."""
-
-    suffixes = ("_total",)
 
     def add(self, *values: str, amount: float = 1) -> None:
         """Count an event of these values of the labels."""
@@ -118,8 +108,6 @@ class Gauge(Metric):
 @dataclass(frozen=True, eq=False)
 class Histogram(Metric):
     """A distribution of times in seconds."""
-
-    suffixes = ("_bucket", "_sum", "_count")
 
     buckets: tuple[float, ...] = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
