@@ -43,10 +43,12 @@ def test_what_newcomers_read_first_stays_short(name: str) -> None:
     assert (ROOT / name).stat().st_size <= LONGEST[name]
 
 
-def test_the_files_that_the_readme_links_exist() -> None:
-    targets = {target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", README)}
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)]+)\)", README))))
+def test_what_the_readme_links_exists(target: str) -> None:
+    path, _, anchor = target.partition("#")
+    headings = re.findall(r"^#+ (.+)$", (ROOT / path).read_text(errors="replace"), re.MULTILINE)
 
-    assert {target for target in targets if not (ROOT / target).is_file()} == set()
+    assert anchor in {"", *(heading.lower().replace(" ", "-") for heading in headings)}
 
 
 def test_every_runtime_dependency_is_explained() -> None:
