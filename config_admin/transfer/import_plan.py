@@ -24,6 +24,7 @@ from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_row
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 from config_admin.transfer.values import find_limit_problem
 from config_admin.validation.findings import Finding, Severity
+from convengine.engine.turn import rows
 
 #: Reports the progress: the stage, and the number of rows done, of how many.
 Progress = Callable[[str, int, int], None]
@@ -185,7 +186,7 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
         if done % _NEWS == 0 or done == count:
             progress("judged", done, count)
 
-    errors = [*_find_orphans(plan)]
+    errors = [*_find_orphans(plan), *_find_removed_answers(plan)]
     errors += check_restored_rows(wanted, count_judged)
     bad = {(each.table, each.row) for each in errors if each.is_error}
     errors += _find_limit_problems(wanted, bad)
@@ -224,6 +225,35 @@ def _find_orphans(plan: Plan) -> list[Finding]:
         for pk, row in plan.placed.wanted.get(table, {}).items()
         if row is not None and (tools[pk] is None if pk in tools else pk not in plan.existing[TOOL])
     ]
+
+
+def _find_removed_answers(plan: Plan) -> list[Finding]:
+    """A warning for each state of an intent that goes on whose last answer the import removes or switches off."""
+    table = rows.Response.table
+    answers, wanted = plan.existing[table], plan.placed.wanted.get(table, {})
+    left = {_get_scope(row) for row in {**answers, **wanted}.values() if row and row["enabled"]}
+    intents = plan.placed.wanted.get(rows.Intent.table, {})
+    lost = {
+        _get_scope(answers[pk]): pk
+        for pk in wanted
+        if pk in answers and answers[pk]["enabled"] and intents.get(answers[pk]["intent_code"], True)
+    }
+    return [
+        Finding(
+            "LAST_ANSWER_REMOVED",
+            Severity.WARNING,
+            table,
+            pk,
+            None,
+            f"After the import, no answer is left for intent {intent}, state {state}.",
+        )
+        for (intent, state), pk in lost.items()
+        if (intent, state) not in left
+    ]
+
+
+def _get_scope(row: tree.Content) -> tuple[str, str]:
+    return row["intent_code"], row["state_code"]
 
 
 def _drop_faulty_rows(plan: Plan) -> bool:

@@ -191,6 +191,7 @@ CODES: Mapping[str, str] = {
         "The configuration was changed after the release that the file is based on, and the import would take that "
         "back. Merge, export again, or overwrite."
     ),
+    "LAST_ANSWER_REMOVED": "After the import, no answer is left for this state. Add one to the file.",
     "BASE_UNKNOWN": "The file is based on a release of another installation, so its changes cannot be merged.",
     "MERGE_CONFLICT": "Both the file and this installation changed the same value since the base of the file.",
     # policies and models

@@ -31,11 +31,11 @@ def note_opened_row(user: Any, table: str, pk: Any) -> None:
 def find_recent_rows(user: Any, snapshot: Snapshot, count: int) -> list[Link]:
     """The rows that a user opened, latest first, without deleted ones. One query."""
     stored = CeDeskRow.objects.filter(user=user).order_by("-opened_at")
-    found = (_find_row(snapshot, opened.table_name, opened.row_pk) for opened in stored)
+    found = (find_row(snapshot, opened.table_name, opened.row_pk) for opened in stored)
     return [link_of(row) for row in found if row][:count]
 
 
-def _find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
+def find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
     """The row of a table by the text of its key, or null."""
     row_type = ROW_TYPE_OF.get(table)
     if row_type is None:

@@ -13,6 +13,8 @@ from config_admin.transfer import apply_import
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, add_rows, import_document
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.files import JSON, YAML, export_configuration, read_bytes
+from config_admin.transfer.import_plan import plan_import
+from convengine.server.deployment.folders import find_shipped
 from tests.config_admin.builders import make, rules
 from tests.config_admin.transfer.conftest import delete_all_rows, document
 
@@ -200,3 +202,43 @@ def test_an_edited_line_of_it_changes_its_row_only() -> None:
         table: [(row.before is not None, row.after is not None) for row in rows]
         for table, rows in done.plan.differences.items()
     } == {"ce_rule": [(True, True)], "ce_prompt_template": [(True, True)]}
+
+
+@pytest.mark.django_db
+def test_taking_away_the_last_answer_of_a_state_is_said() -> None:
+    with change_set():
+        make(m.CeIntent)
+        kept, last = (make(m.CeResponse, intent_code="LOAN", state_code=state) for state in ("ANY", "DONE"))
+        make(m.CeResponse, intent_code="LOAN", state_code="ANY", exact_text="Another one.")
+    answers = [answer for answer in export_answers() if answer["response_id"] not in (kept.pk, last.pk)]
+
+    plan = import_as_ada(document(Mode.REPLACE, ce_response=answers)).plan
+
+    (warning,) = [each.finding for each in plan.findings if each.finding.code == "LAST_ANSWER_REMOVED"]
+    assert (warning.row, warning.is_error) == (last.pk, False)
+    assert warning.message == "After the import, no answer is left for intent LOAN, state DONE."
+
+
+@pytest.mark.django_db
+def test_the_answers_of_an_intent_that_goes_with_them_are_not_missed() -> None:
+    with change_set():
+        make(m.CeIntent)
+        make(m.CeResponse, intent_code="LOAN", state_code="DONE")
+    answers = [answer for answer in export_answers() if answer["intent_code"] != "LOAN"]
+
+    plan = import_as_ada(document(Mode.REPLACE, ce_response=answers, ce_intent=[])).plan
+
+    assert "LAST_ANSWER_REMOVED" not in {each.finding.code for each in plan.findings}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["demo/configuration.json", "bicycle_workshop.json"])
+def test_a_shipped_configuration_removes_no_row_of_a_new_installation(name: str) -> None:
+    plan = plan_import(read_bytes("x", (find_shipped("fixtures") / name).read_bytes()))
+
+    assert [row for rows in plan.differences.values() for row in rows if row.after is None] == []
+
+
+def export_answers() -> list[dict[str, Any]]:
+    answers: list[dict[str, Any]] = json.loads(export_configuration(form=JSON))["tables"]["ce_response"]
+    return answers
