@@ -10,7 +10,7 @@ PATHS ?= tests/scenarios
 ROWS ?= 10000000
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: test-cluster release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
+.PHONY: test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -71,8 +71,12 @@ test: $(VENV)/develop setup-browser  ## Everything that must hold: the checks an
 quick: $(VENV)/develop  ## The checks, the engine, the scenarios and a few tests through everything, in two minutes.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --quick
 
-test-long: $(VENV)/develop setup-browser  ## What `make test` leaves out: killed servers, all walks through the pages.
+test-long: $(VENV)/develop setup-browser  ## What CI runs beside `make test`: killed servers, walks through the pages.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --long
+
+test-nightly: $(VENV)/develop setup-browser  ## What CI leaves out: load, variants, all examples, the cluster; about an hour.
+	@CE_DEBUG=true $(BIN)/python -m tests.run --nightly
+	@CE_DEBUG=true $(BIN)/python -m tests.cluster
 
 test-cluster: $(VENV)/develop  ## PostgreSQL leaders and servers are killed under load; installs Patroni, PgBouncer and HAProxy.
 	@CE_DEBUG=true $(BIN)/python -m tests.cluster

@@ -85,6 +85,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         database = item.get_closest_marker("django_db")
         if "transactional_db" in getattr(item, "fixturenames", ()) or (database and database.kwargs.get("transaction")):
             item.add_marker("transactional")
+        if item.get_closest_marker("nightly"):
+            item.add_marker("long")
         for kind in SIGNS:
             file = item.nodeid.partition("::")[0]
             if item.get_closest_marker(kind) and file not in list_files(kind):

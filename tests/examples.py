@@ -1,4 +1,4 @@
-"""How many examples Hypothesis tries: all in `make test-long`, a quarter in `make test`."""
+"""How many examples Hypothesis tries: all in `make test-nightly`, a quarter in `make test`."""
 
 import os
 

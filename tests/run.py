@@ -2,8 +2,9 @@
 
 Tests with browsers and servers wait much of their time, so two parts run for each processor. Most tests are dealt out
 to several processes, each of which collects only its own files and needs nobody to give it the next test.
-`--quick` runs what a change of the engine breaks first, `--long` what takes too long for every change: servers that are
-killed, the longest walks through the pages, tables of 10,000 rows.
+`--quick` runs what a change of the engine breaks first. `--long` runs in CI what takes too long for every change:
+servers that are killed, walks through the pages, tables of 10,000 rows. `--nightly` runs the rest: load, variants, more
+examples.
 """
 
 import os
@@ -75,16 +76,21 @@ def _workers(name: str, marked: str, paths: Sequence[str], database: str = "sqli
     return Part(name, ("pytest", *by_file, "-m", marked, *paths), {"CE_TEST_DATABASE": database})
 
 
+def _list_long_parts(marked: str) -> list[Part]:
+    servers = _workers("servers", f"{marked} and not browser", ["tests"], "postgres")
+    return [servers, _workers("browser", f"{marked} and browser", list_files("browser"))]
+
+
 def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
     """The parts, in the order in which they begin: the short ones last, to fill what the others leave."""
     if "--quick" in arguments:
         return [*_shares("quick", QUICK_SHARES, "not slow and not long", QUICK), CHECKS]
     if "--long" in arguments:
-        servers = _workers("servers", "long and not browser", ["tests"], "postgres")
-        browser = _workers("browser", "long and browser", list_files("browser"))
+        return _list_long_parts("long and not nightly")
+    if "--nightly" in arguments:
         examples = _workers("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
         examples.environment["CE_TEST_EXAMPLES"] = "all"
-        return [servers, browser, examples]
+        return [*_list_long_parts("nightly"), examples]
     tests = _shares("tests", SHARES, "not browser and not transactional and not long", ["tests"], "postgres")
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
     # All of its files; whoever has a share has a database of the same server, which is started and migrated once.
@@ -95,8 +101,8 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
 
 
 def count_at_once(arguments: Sequence[str] = ()) -> int:
-    """How many parts run beside each other; those of `--long` use all processors by themselves."""
-    return 1 if "--long" in arguments else 2 * (os.cpu_count() or 1)
+    """How many parts run beside each other; those of `--long` and `--nightly` use all processors by themselves."""
+    return 1 if {"--long", "--nightly"} & {*arguments} else 2 * (os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:

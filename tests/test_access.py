@@ -13,7 +13,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/access.md"
 #: `CE_WRITE_MANUAL=true` writes the tables anew.
 WRITES = os.environ.get("CE_WRITE_MANUAL") == "true"
 
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
 
 
 def read_section(title: str) -> tuple[str, str, str]:

@@ -33,11 +33,17 @@ def test_everything_is_run_and_each_test_by_one_part_of_postgres() -> None:
     assert databases["dialects"] == "sqlite"
     dealt = {name: part.environment.get("CE_TEST_SHARE") for name, part in parts.items()}
     assert dealt == dict.fromkeys(NAMES) | shares | {"transactional": "1/1"}
-    servers, browser, examples = list_parts(["--long"])
-    assert "long and not browser" in servers.command
-    assert "long and browser" in browser.command
+
+
+def test_what_is_long_runs_in_ci_or_nightly() -> None:
+    servers, browser = list_parts(["--long"])
+    assert "long and not nightly and not browser" in servers.command
+    assert "long and not nightly and browser" in browser.command
+    servers, browser, examples = list_parts(["--nightly"])
+    assert "nightly and not browser" in servers.command
+    assert "nightly and browser" in browser.command
     assert examples.environment["CE_TEST_EXAMPLES"] == "all"
-    assert count_at_once(["--long"]) == 1
+    assert count_at_once(["--long"]) == count_at_once(["--nightly"]) == 1
 
 
 @pytest.mark.parametrize("count", sorted({1, QUICK_SHARES, SHARES, 7}))

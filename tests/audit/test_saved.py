@@ -26,7 +26,7 @@ from tests.worlds import create_help_desk
 SHARED = [file for file in files([FOLDER]) if file.stem[:2].isdecimal()]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 @for_each("file", SHARED)
 def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path, tmp_path: Path) -> None:

@@ -34,9 +34,9 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     f"--disable-features={','.join(FEATURES_OFF)}",
 )
-#: Each of the screens on which people work; the second one in `make test-long`.
+#: Each of the screens on which people work; the second one in `make test-nightly`.
 SCREENS = pytest.mark.parametrize(
-    ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.long)]
+    ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.nightly)]
 )
 _COUNT_TURNS = """
 from datetime import timedelta

@@ -54,10 +54,10 @@ EXAMPLES: dict[type[m.ControlPlaneRow], tuple[dict[str, Any], dict[str, Any]]] =
 MODELS = list(EXAMPLES)
 #: Tables that stand for all where a base class does the work: keys by number, by a code, and of another table.
 TYPICAL = (m.CeRule, m.CeIntent, m.CeMcpDbTool)
-#: A test for each table; `make test` takes the typical ones, `make test-long` the others.
+#: A test for each table; `make test` takes the typical ones, `make test-nightly` the others.
 EACH_MODEL = pytest.mark.parametrize(
     "model",
-    [model if model in TYPICAL else pytest.param(model, marks=pytest.mark.long) for model in MODELS],
+    [model if model in TYPICAL else pytest.param(model, marks=pytest.mark.nightly) for model in MODELS],
     ids=lambda model: model._meta.db_table,
 )
 

@@ -54,7 +54,7 @@ def conversation_id() -> str:
 _TIMES = ("since", "until", "from", "to", "at", "created_at__gte", "updated_at__lt", "created__gte", "started_at__lt")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_no_address_fails_for_a_format_or_for_the_ends_of_time(conversation_id: str, client: Client) -> None:
     client.force_login(User.objects.create_superuser("ada"))
     client.raise_request_exception = False

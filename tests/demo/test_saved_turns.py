@@ -127,7 +127,7 @@ def test_some_turns_of_the_demonstration_pass_as_files(saved: Callable[..., Save
     assert recorded.play(tmp_path, names) == []
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_200_turns_of_the_demonstration_pass_as_files_or_are_refused(
     saved: Callable[..., Saved], tmp_path: Path
 ) -> None:
@@ -139,7 +139,7 @@ def test_200_turns_of_the_demonstration_pass_as_files_or_are_refused(
     assert recorded.play(tmp_path, [name for name in names if name in recorded.files]) == []
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_whole_conversations_of_the_demonstration_pass_as_files(saved: Callable[..., Saved], tmp_path: Path) -> None:
     recorded = saved(TESTS, whole=True)
 

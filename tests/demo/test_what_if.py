@@ -93,7 +93,7 @@ def test_what_is_unchanged_differs_nowhere_and_calls_nothing(keys: list[TurnKey]
             assert {result.difference.kind for result in compare(live, old, keys)} == {Kind.SAME}
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [3, pytest.param(1000, marks=pytest.mark.nightly)])
 def test_one_changed_rule_gives_the_turns_of_an_independent_replay(
     keys: list[TurnKey], shared_helpdesk: Registry, count: int
 ) -> None:
@@ -125,7 +125,7 @@ def test_the_queries_do_not_grow_with_the_turns(keys: list[TurnKey]) -> None:
     assert len(queries) == 2
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_thousand_turns_take_less_than_a_minute(customer: Caller) -> None:
     hold_conversations(customer.secret, 1000)
     keys = select_turns(SearchQuery(), 1000)
@@ -137,7 +137,7 @@ def test_a_thousand_turns_take_less_than_a_minute(customer: Caller) -> None:
     assert {result.difference.kind for result in results if result.differs} == {Kind.ANSWER}
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_over_a_thousand_turns_a_draft_differs_exactly_where_an_independent_replay_does(
     customer: Caller, shared_helpdesk: Registry
 ) -> None:

@@ -19,7 +19,7 @@ FLOORS = {"seen": Fraction(9, 10), "unseen": Fraction(3, 4)}
 
 @pytest.mark.long
 @pytest.mark.django_db
-@pytest.mark.parametrize("half", FLOORS)
+@pytest.mark.parametrize("half", [pytest.param("seen", marks=pytest.mark.nightly), "unseen"])
 def test_most_dialogues_reach_their_end(half: str) -> None:
     played: list[Played] = []
     for file in list_trades(half):
@@ -32,7 +32,7 @@ def test_most_dialogues_reach_their_end(half: str) -> None:
     assert reached >= FLOORS[half], _describe(failed)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_most_messages_are_read_as_a_careful_clerk_would() -> None:
     probes: list[Probe] = []

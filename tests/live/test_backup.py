@@ -16,7 +16,7 @@ from tests.live.client import Talk
 from tests.live.own_postgres import Cluster, serve_demonstration, start_cluster
 from tests.live.processes import ROOT, Server
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reason="ends processes found in /proc")]
+pytestmark = [pytest.mark.nightly, pytest.mark.skipif(sys.platform != "linux", reason="ends processes found in /proc")]
 
 
 @pytest.fixture

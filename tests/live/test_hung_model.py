@@ -20,7 +20,7 @@ from tests.live.processes import Server
 from tests.live.test_unfinished_requests import memory_mb
 from tests.live.written import written_desk
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 Servers = Callable[..., list[Server]]
 TURNS, MODEL_SECONDS, ROW_TEXT = 1000, 25, "Please call us."
 #: So many turns fill all waiting slots; then others come at a rate that leaves the machine time for "hello".

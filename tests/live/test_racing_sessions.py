@@ -33,8 +33,8 @@ pytestmark = [
     ),
 ]
 Servers = Callable[..., list[Server]]
-#: Two processes race as four do, which `make test-long` has.
-PROCESSES = pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.long)])
+#: Two processes race as four do, which `make test-nightly` has.
+PROCESSES = pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.nightly)])
 FIRST_MESSAGES = 64
 MESSAGES, CLIENTS = 200, 16
 LEASE_SECONDS, MODEL_SECONDS = 5, 3.0

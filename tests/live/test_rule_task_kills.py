@@ -72,7 +72,9 @@ def server(doomed: Callable[..., Server], effects: Path) -> Server:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("call", [in_conversation, without_id, in_thread])
+@pytest.mark.parametrize(
+    "call", [in_conversation, *(pytest.param(call, marks=pytest.mark.nightly) for call in (without_id, in_thread))]
+)
 def test_a_task_of_a_rule_runs_once_for_a_call_that_is_sent_again(
     server: Server, effects: Path, tmp_path: Path, call: Callable[[], tuple[str, dict[str, Any]]]
 ) -> None:

@@ -87,8 +87,15 @@ def p99(milliseconds: Sequence[float]) -> float:
     return statistics.quantiles(milliseconds, n=100)[98]
 
 
-@pytest.mark.parametrize("count", [40, 1000])
-@pytest.mark.parametrize("kind", KINDS)
+#: One kind in CI; the others, and many attackers, in `make test-nightly`.
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        (kind, count) if (kind, count) == ("silent", 40) else pytest.param(kind, count, marks=pytest.mark.nightly)
+        for kind in KINDS
+        for count in (40, 1000)
+    ],
+)
 def test_requests_that_never_end_cost_ordinary_turns_nothing(
     servers: Servers, kind: str, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -90,7 +90,7 @@ def format_times(numbers: list[float]) -> str:
     return f"{len(numbers)}, median {middle:.1f} ms, 99% under {nearly_all:.1f} ms, longest {numbers[-1]:.1f} ms"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_all_idle_sessions_end_while_turns_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     create_help_desk()

@@ -12,7 +12,7 @@ from convengine.engine.turn import rows
 INSTALLED = World(model_configured=True)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_full_check_takes_less_than_20_seconds_and_what_was_touched_less_than_half_of_one() -> None:
     snapshot = world(rules=5000, intents=500)
     began = time.process_time()

@@ -18,7 +18,7 @@ from config_admin.releases.models import CeRelease
 from config_admin.workplace.map.page import chart_url
 from tests.audit.reports.seeded_worlds import TRADES, build_world
 
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
 #: A number with what it counts: "12", "1,204 turns", "All 7 groups in the inbox".
 _NUMBER = re.compile(r"(?:All )?(\d[\d,]*)(?: (?:turns?|conversations?|messages?|groups?)\b.*)?")
 #: The pages, each with what its address needs.

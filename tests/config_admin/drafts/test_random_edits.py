@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 EDITED = (m.CeIntent, m.CeIntentClassifier, m.CeRule, m.CePolicy, m.CeOutputSchema, m.CeResponse, m.CeConfig)
 ROUNDS, EDITS = 20, 10
 EACH_SEED = pytest.mark.parametrize(
-    "seed", [seed if seed < 3 else pytest.param(seed, marks=pytest.mark.long) for seed in range(ROUNDS)]
+    "seed", [seed if seed < 3 else pytest.param(seed, marks=pytest.mark.nightly) for seed in range(ROUNDS)]
 )
 
 

@@ -36,7 +36,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "lookup": {**BASE, "kind": "lookup", "tool": "shop.sum", "fields": FIELDS[:1]},
     "full": FULL,
 }
-#: Each kind once before and once after; the other pairs in `make test-long`.
+#: Each kind once before and once after; the other pairs in `make test-nightly`.
 SHORT = {*pairwise([*KINDS, "answer"]), ("full", "full")}
 
 
@@ -52,7 +52,7 @@ def sort_lists(flow: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [pair if pair in SHORT else pytest.param(*pair, marks=pytest.mark.long) for pair in product(KINDS, repeat=2)],
+    [pair if pair in SHORT else pytest.param(*pair, marks=pytest.mark.nightly) for pair in product(KINDS, repeat=2)],
 )
 def test_any_flow_becomes_any_other(before: str, after: str) -> None:
     make_tool()

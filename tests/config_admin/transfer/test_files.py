@@ -32,7 +32,7 @@ def test_small_and_dangerous_files_are_refused(kind: str) -> None:
         read_bytes(name, make())
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", bombs.FILES)
 def test_a_dangerous_file_costs_little_time_and_memory(kind: str, tmp_path: Path) -> None:
     name, make = bombs.FILES[kind]
@@ -47,7 +47,7 @@ def test_a_dangerous_file_costs_little_time_and_memory(kind: str, tmp_path: Path
     assert measured["megabytes"] < MEGABYTES
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", ["900,000 rows", "zip bomb", "JSON of empty lists", "deep JSON", "YAML of nothing"])
 def test_it_is_refused_by_page_call_and_command(kind: str, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def list_conversations() -> Iterator[Any]:
         yield pytest.param(texts, None, id=f"{name}-built")
         yield pytest.param(texts, SAYS[0], id=f"{name}-shape")
         for way, summary in enumerate(SAYS[1:], 1):
-            marks = () if way % len(CONVERSATIONS) == number else pytest.mark.long
+            marks = () if way % len(CONVERSATIONS) == number else pytest.mark.nightly
             yield pytest.param(texts, summary, id=f"{name}-broken-{way}", marks=marks)
 
 

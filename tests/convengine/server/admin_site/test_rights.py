@@ -148,7 +148,7 @@ def right_for(name: str, model: Any, takes: dict[str, tuple[str, ...]]) -> set[s
     return {f"{opts.app_label}.{action}_{opts.model_name}" for action in taken}
 
 
-@pytest.fixture(params=[name if name == "analyst" else pytest.param(name, marks=pytest.mark.long) for name in NAMES])
+@pytest.fixture(params=[name if name == "analyst" else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES])
 def member(request: pytest.FixtureRequest, db: None) -> User:
     user = User.objects.create_user("member", is_staff=True)
     user.groups.set(Group.objects.filter(name=request.param))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 NODE_PACKAGES = ("openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3")
 PYTHON_GENERATOR = "openapi-python-client==0.29.1"

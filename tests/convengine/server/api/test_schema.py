@@ -63,7 +63,7 @@ def test_requests_that_the_description_forbids_get_described_answers(live_server
 
 
 @FOR_REAL
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 def test_ten_thousand_requests_get_described_answers(live_server: Any, mode: GenerationMode) -> None:
     assert send_cases(live_server.url, 180, mode) >= CASES
