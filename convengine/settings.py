@@ -222,7 +222,7 @@ CONVENGINE: dict[str, Any] = {
     "ANCHOR_COMMAND": environment.text("CE_ANCHOR_COMMAND"),
     "METRICS_TOKEN": environment.text("CE_METRICS_TOKEN"),
     "REQUEST_LOG": environment.boolean("CE_ACCESS_LOG"),
-    "ANSWER_CONTEXT": environment.one_of("CE_ANSWER_CONTEXT", "all", "all", "public", "none"),
+    "ANSWER_CONTEXT": environment.one_of("CE_ANSWER_CONTEXT", "public", "all", "public", "none"),
     "THROTTLE_RATE": environment.rate("CE_THROTTLE_RATE"),
     "TRUSTED_PROXIES": environment.integer("CE_TRUSTED_PROXIES", 0),
     "AUDIT_RATE_LIMIT": {

@@ -24,9 +24,9 @@ class Caller:
     client: Client = field(default_factory=Client)
 
     def post(self, body: Any, **headers: str) -> Any:
-        """Send a body as it is."""
+        """Send a body as it is; the answer has the whole context."""
         return self.client.post(
-            "/api/v1/conversation/message",
+            "/api/v1/conversation/message?context=all",
             data=body,
             content_type="application/json",
             headers={"Authorization": f"Api-Key {self.secret}", **headers},

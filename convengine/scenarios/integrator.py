@@ -13,8 +13,8 @@ from convengine.scenarios.scenario import ThreadName, Turn
 from convengine.server.api.models import CeApiKey
 
 Json = Any
-_THREADS = "/api/v1/sessions/message"
-_MESSAGE = "/api/v1/conversation/message"
+_THREADS = "/api/v1/sessions/message?context=all"
+_MESSAGE = "/api/v1/conversation/message?context=all&include=verbose"
 DEFAULT_WORKSPACE = "default"
 _AUDIT = "/api/v1/conversation/audit"
 
@@ -43,9 +43,7 @@ class Integrator:
             body["inputParams"] = turn.input_params
         if turn.reset:
             body["reset"] = True
-        answer = self.client.post(
-            f"{_MESSAGE}?include=verbose", data=body, content_type="application/json", headers=self._headers
-        )
+        answer = self.client.post(_MESSAGE, data=body, content_type="application/json", headers=self._headers)
         return answer.status_code, _document(answer.content)
 
     def send_thread_message(self, thread: ThreadName, turn: Turn) -> tuple[int, dict[str, Json]]:

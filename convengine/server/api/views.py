@@ -32,7 +32,8 @@ CONTEXT = OpenApiParameter(
     {"type": "string", "enum": list(wire.CONTEXT_PARTS)},
     OpenApiParameter.QUERY,
     description="The part of the context in the answer. `public`: what rules, tasks and forms wrote, without what the "
-    "engine keeps for itself. `none`: null. Default: `CE_ANSWER_CONTEXT` of the deployment, which is `all`.",
+    "engine keeps for itself. `none`: null. Default: `all` with `X-ConvEngine-Compat`, otherwise `CE_ANSWER_CONTEXT` "
+    "of the deployment, which is `public`.",
 )
 _PARAMETERS = [
     OpenApiParameter(
@@ -55,7 +56,7 @@ _PARAMETERS = [
         "X-ConvEngine-Compat",
         str,
         OpenApiParameter.HEADER,
-        description="1: status 200 always, and documents as JSON text, as the original answered.",
+        description="1: status 200 always, the whole context, and documents as JSON text, as the original answered.",
     ),
 ]
 
@@ -136,7 +137,8 @@ def _may_see_context(key: CeApiKey, channel: str | None, conversation_id: str) -
 
 def read_context_part(request: Request) -> str:
     """How much of the context the answer has. Raises RequestInvalid for an unknown part."""
-    part: str = request.query_params.get("context") or conf.get("ANSWER_CONTEXT")
+    default = "all" if _wants_original_form(request) else conf.get("ANSWER_CONTEXT")
+    part: str = request.query_params.get("context") or default
     if part not in wire.CONTEXT_PARTS:
         raise RequestInvalid(fields={"context": [f"There is no {part!r}. Known: {', '.join(wire.CONTEXT_PARTS)}."]})
     return part
@@ -180,12 +182,16 @@ def _build_turn_request(given: Mapping[str, Any], owner: CeApiKey, key: Idempote
     )
 
 
+def _wants_original_form(request: Request) -> bool:
+    return request.META.get("HTTP_X_CONVENGINE_COMPAT") == "1"
+
+
 def _get_status(answer: TurnAnswer) -> int:
     return answer.error.status if answer.error else 200
 
 
 def _build_response(request: Request, body: dict[str, Any], status: int, headers: dict[str, str]) -> HttpResponse:
-    if request.META.get("HTTP_X_CONVENGINE_COMPAT") == "1":
+    if _wants_original_form(request):
         body, status = wire.to_original_form(body), 200
     # There is only one renderer; a response that renders later takes longer.
     return HttpResponse(dumps(body), status=status, headers=headers, content_type="application/json")

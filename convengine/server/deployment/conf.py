@@ -119,7 +119,7 @@ DEFAULTS: Mapping[str, Any] = {
     "MAX_WAITING_FOR_LEASES": 32,
     "IDEMPOTENCY_HOURS": 24,
     # The part of the context in answers whose caller does not choose one: all, public or none.
-    "ANSWER_CONTEXT": "all",
+    "ANSWER_CONTEXT": "public",
     # Maximum calls of one API key, such as "600/min"; blank for no limit.
     "THROTTLE_RATE": "",
     # How many proxies in front of the server add their caller to X-Forwarded-For.

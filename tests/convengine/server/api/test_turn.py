@@ -1,3 +1,4 @@
+import json
 import uuid
 from typing import Any
 
@@ -382,7 +383,21 @@ def test_compat_answers_200_with_documents_as_text(caller: Caller) -> None:
     assert response.status_code == 200
     assert answer["success"] is False
     assert '"errorCode":"RESPONSE_MAPPING_NOT_FOUND"' in answer["payload"]["value"]
-    assert isinstance(caller.say("hours", headers={"X-ConvEngine-Compat": "1"})["context"], str)
+
+
+def test_compat_answers_the_whole_context_as_text(caller: Caller) -> None:
+    caller.say("hours")
+    CeConversation.objects.update(context_json={"order": 1, "_draft": 2})
+    headers = {"Authorization": f"Api-Key {caller.secret}", "X-ConvEngine-Compat": "1"}
+    body = {"conversationId": caller.conversation_id, "message": "hours"}
+
+    def ask(query: str) -> Any:
+        address = f"/api/v1/conversation/message{query}"
+        answer = caller.client.post(address, body, content_type="application/json", headers=headers).json()
+        return json.loads(answer["context"])
+
+    assert ask("")["_draft"] == 2
+    assert "_draft" not in ask("?context=public")
 
 
 def test_a_broken_pattern_in_an_old_row_does_not_break_the_turn(caller: Caller) -> None:

@@ -167,7 +167,7 @@ def test_the_keys_of_an_answer_keep_their_order_and_are_all_described(caller: Ca
 @pytest.mark.parametrize(
     ("part", "wanted"),
     [
-        ("", {"order", "mcp", "_draft"}),
+        ("", {"order"}),
         ("?context=all", {"order", "mcp", "_draft"}),
         ("?context=public", {"order"}),
         ("?context=none", set()),

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from convengine.server.api.models import SCOPES, CeApiKey, every_scope_but_config
+from convengine.server.api.models import SCOPES, CeApiKey
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
             "--scope",
             action="append",
             choices=[scope for scope, _ in SCOPES],
-            help=f"A scope of the key. Repeatable. Default: {', '.join(every_scope_but_config())}.",
+            help="A scope of the key. Repeatable. Default: turns.",
         )
         parser.add_argument("--workspace", default="default", help="The workspace of its conversations.")
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         longest = CeApiKey._meta.get_field("name").max_length
         if longest and len(name) > longest:
             raise CommandError(f"A name has at most {longest} characters.")
-        scopes = list(dict.fromkeys(scope or every_scope_but_config()))
+        scopes = list(dict.fromkeys(scope or ["turns"]))
         _, secret = CeApiKey.objects.create_key(name=name, scopes=scopes, workspace_id=workspace)
         self.stderr.write(f"The key of {name} for {', '.join(scopes)}. It is not shown again:")
         self.stdout.write(str(secret))

@@ -19,6 +19,12 @@ def test_the_key_alone_is_printed() -> None:
     assert secret not in err.getvalue()
 
 
+def test_a_key_only_takes_turns_unless_its_scopes_are_named() -> None:
+    call_command("api_key_create", "website", stdout=StringIO(), stderr=StringIO())
+
+    assert CeApiKey.objects.get().scopes == ["turns"]
+
+
 def test_an_unknown_scope_is_refused() -> None:
     with pytest.raises(CommandError, match="invalid choice: 'all'"):
         call_command("api_key_create", "website", "--scope", "all")
