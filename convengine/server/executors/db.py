@@ -3,7 +3,7 @@
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -173,11 +173,30 @@ def _read(connection: Any, statement: Readable, values: Mapping[str, Json], rows
     with connection.transaction(force_rollback=True):
         connection.execute(f"SET LOCAL statement_timeout = {int(milliseconds)}")
         connection.execute("SET LOCAL standard_conforming_strings = on")
+        _refuse_calls(connection, statement.attributes)
         with RawServerCursor(connection, "tool") as cursor:
             # A cursor fetches only the needed rows, and accepts only a query.
             cursor.execute(statement.sql, [_adapt(values.get(name)) for name in statement.params])
             names = [column.name for column in cursor.description or ()]
             return collect_rows(names, cursor.fetchmany(rows + 1), rows)
+
+
+#: Functions of people that take one row, or a value of any type: those that `table.name` calls.
+_CALLED_AS_COLUMNS = """
+    SELECT p.proname FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_type t ON t.oid = p.proargtypes[0]
+    WHERE p.proname = ANY(%s) AND t.typtype IN ('c', 'd', 'p') AND p.pronamespace <> 'pg_catalog'::regnamespace
+"""
+
+
+def _refuse_calls(connection: Any, attributes: Collection[str]) -> None:
+    """Raises ToolFault SQL_NOT_READONLY for a function that is called like a column: `o.name` instead of `name(o)`."""
+    called = connection.execute(_CALLED_AS_COLUMNS, [list(attributes)]).fetchone() if attributes else None
+    if called:
+        raise ToolFault(
+            NOT_READONLY,
+            f"{called[0]} is a function of the database, which a column of that name would call. If it changes "
+            "nothing and waits for nothing, a guardrail row ALLOW_FUNCTION can allow it.",
+        )
 
 
 def _adapt(value: Json) -> Json:

@@ -264,6 +264,8 @@ class Readable(NamedTuple):
     sql: str
     #: The names of its parameters, in order for `$n`.
     params: tuple[str, ...]
+    #: What stands behind the dots of `table.name`. Where no column has the name, PostgreSQL calls a function of it.
+    attributes: frozenset[str] = frozenset()
 
 
 def list_allowed_names(snapshot: Snapshot, tool: rows.DbTool) -> Allowed:
@@ -318,11 +320,19 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
         raise SqlRefused(f"A statement may have at most {_LONGEST} characters and no NUL.")
     try:
         tree = _parse_sql(sql, dialect)
-        if safe:
-            judge(tree, dialect, rules)
-        return _write_sql(tree, dialect)
+        if not safe:
+            return _write_sql(tree, dialect)
+        judge(tree, dialect, rules)
+        return _write_sql(tree, dialect)._replace(attributes=_list_attributes(tree) - rules.functions)
     except RecursionError:
         raise SqlRefused("The statement is nested too deeply. Simplify it.") from None
+
+
+def _list_attributes(tree: "exp.Expr") -> frozenset[str]:
+    from sqlglot import exp
+
+    names = [column.this for column in tree.find_all(exp.Column) if column.table]
+    return frozenset(name.name if name.args.get("quoted") else name.name.lower() for name in names)
 
 
 def parameters(sql: str, dialect: str) -> frozenset[str]:

@@ -27,6 +27,9 @@ def postgres_book() -> str:
         connection.execute(BOOK)
         connection.execute("create sequence orders_seq")
         connection.execute("create function wipe() returns int language sql as 'delete from orders returning 1'")
+        for argument in ("orders", "anyelement"):
+            sleep = "returns int language sql as 'select 1 from pg_sleep(9)'"
+            connection.execute(f"create function fsleep_{argument}(o {argument}) {sleep}")
         connection.execute("insert into customers select g, 'Customer ' || g from generate_series(10, 400) g")
     return url
 

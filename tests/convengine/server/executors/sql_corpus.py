@@ -378,3 +378,29 @@ LEGITIMATE_SQLITE = [
     "select * from orders where status glob 'o*'",
     "select rowid, id from orders",
 ]
+
+#: Notations of PostgreSQL that call a function of a row like a column of it. {f} is such a function.
+ATTRIBUTE_NOTATIONS = [
+    "select o.{f} from orders o",
+    "select orders.{f} from orders",
+    'select o."{f}" from orders o',
+    "select o.{f} as id, o.id as x from orders as o",
+    "select id from orders o where o.{f} = 1",
+    "select id from orders o where o.id in (select p.{f} from orders p)",
+    "select id from orders o order by o.{f}",
+    "select count(*) from orders o group by o.{f}",
+    "select count(*) from orders o having max(o.{f}) > 0",
+    "select c.id from customers c join orders o on o.{f} = c.id",
+    "select x.{f} from (select * from orders) x",
+    "with x as (select * from orders) select x.{f} from x",
+    "select case when o.{f} = 1 then 1 end from orders o",
+    "select sum(o.{f}) over () from orders o",
+    "select coalesce(o.{f}, 0) from orders o",
+    "select (o).{f} from orders o",
+    "select (o.*).{f} from orders o",
+    "select (select o).{f} from orders o",
+    "select public.orders.{f} from public.orders",
+    "select id from orders o union select o.{f} from orders o",
+    "select o.id from orders o, lateral (select o.{f}) l",
+    "select l.{f} from orders o, lateral (select o.*) l",
+]

@@ -26,6 +26,7 @@ LEGITIMATE = {
     "POSTGRES": [*corpus.LEGITIMATE, *corpus.LEGITIMATE_POSTGRES],
     "SQLITE": [*corpus.LEGITIMATE, *corpus.LEGITIMATE_SQLITE],
 }
+_REFUSED_CALL = r"may be|is not allowed|is a function of the database|not a query"
 VALUES = {"orderId": 1, "limit": 10, "pattern": "o%", "ids": [1, 2]}
 
 
@@ -40,6 +41,24 @@ def test_a_hostile_statement_is_refused(dialect: str, text: str) -> None:
         readable(text, dialect, Allowed())
 
     assert str(refused.value)
+
+
+@pytest.mark.parametrize("function", ["fsleep_orders", "fsleep_anyelement"])
+@for_each("text", corpus.ATTRIBUTE_NOTATIONS)
+def test_a_function_that_is_called_like_a_column_does_not_run(text: str, function: str, postgres_book: str) -> None:
+    with pytest.raises((SqlRefused, ToolFault), match=_REFUSED_CALL):
+        fetch_text(text.format(f=function), postgres_book)
+
+
+def fetch_text(text: str, address: str) -> None:
+    database(address).fetch(readable(text, "POSTGRES", Allowed()), {}, 10, 2000)
+
+
+def test_such_a_function_may_be_allowed(postgres_book: str) -> None:
+    allowed = Allowed(functions=frozenset({"fsleep_orders"}))
+
+    with pytest.raises(ToolFault, match="longer than 100 ms"):
+        database(postgres_book).fetch(readable("select o.fsleep_orders from orders o", "POSTGRES", allowed), {}, 1, 100)
 
 
 def test_every_legitimate_statement_runs(book: tuple[str, str]) -> None:
