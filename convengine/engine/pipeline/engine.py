@@ -1,5 +1,6 @@
 """Run the steps in order until one stops, one raises, or the list ends (pipeline-1 1.2, 1.5)."""
 
+import unicodedata
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,11 @@ class _StepPayloads:
         self.left = {**self.entered, "outcome": _USUAL, "durationMs": 0}
 
 
+def _compose(text: str | None) -> str | None:
+    """The text in Unicode form NFC: a letter with a separate accent is one letter for every reader."""
+    return text and unicodedata.normalize("NFC", text)
+
+
 def _build_getter(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
     return itemgetter(*names) if names else lambda values: ()
 
@@ -79,7 +85,7 @@ class Engine:
             turn.request.conversation_id,
             turn.turn_no,
             now=get_local_time(turn),
-            user_text=turn.request.message,
+            user_text=_compose(turn.request.message),
             steps=turn.timings,
         )
         limit, events, interrupted = turn.time_limit_ms, turn.trail.events, turn.interrupted

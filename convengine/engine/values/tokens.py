@@ -17,6 +17,10 @@ _BETWEEN_DIGITS = frozenset(".,:/-")
 _SHORTEST_TYPO, _MOST_CORRECTED = 5, 10_000
 
 
+#: Readers of sentences see no more characters of a text: what is longer is no answer but a letter.
+MOST_READ = 1000
+
+
 @dataclass(frozen=True)
 class Token:
     """One token. Two tokens of a split compound have the same position."""
@@ -43,7 +47,7 @@ def fold_text(text: str) -> str:
 def tokenize(text: str) -> list[Token]:
     """The tokens of a text. Signs stay only beside digits; commas and full stops of sentences go."""
     # Composed, because a letter with a separate accent would be two tokens. Positions are those of the composed text.
-    matches = list(_TOKEN.finditer(text))
+    matches = list(_TOKEN.finditer(text, 0, MOST_READ))
     tokens: list[Token] = []
     for index, match in enumerate(matches):
         word = match.group()

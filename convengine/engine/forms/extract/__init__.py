@@ -51,6 +51,7 @@ from convengine.engine.values.lone_numbers import is_hedged_number
 from convengine.engine.values.names import is_name_field, is_named_like_day
 from convengine.engine.values.read import list_situations
 from convengine.engine.values.retractions import blank_taken_back
+from convengine.engine.values.tokens import MOST_READ
 
 Json = Any
 _UNREADABLE = frozenset({"array", "object"})
@@ -109,6 +110,8 @@ def extract(
     """
     if blank(message) or form.problem:
         return Extraction()
+    if len(message or "") > MOST_READ:
+        return _read_letter(form, message or "", asked_paths, situation)
     specs = [field.spec for field in form.leaves]
     is_first = missing is not None and not asked_paths and len(missing) == len(form.leaves)
     meant = blank_taken_back(specs, blank_unmeant_options(specs, message or "", situation), situation)
@@ -165,6 +168,16 @@ def extract(
     chosen = [_check_bounds(reading, claim, situation) for claim in claims if claim not in resolution.doubtful]
     doubtful = [claim for claim in resolution.doubtful if not _is_answered(form, claim, chosen, asked_paths)]
     return _validate_candidates(reading, form, chosen, doubtful)
+
+
+def _read_letter(form: Form, text: str, asked_paths: Collection[str], situation: ReadingSituation) -> Extraction:
+    """A text that no reader of sentences sees whole is free text of an asked text field, or nothing."""
+    field = form.field(next(iter(asked_paths))) if len(asked_paths) == 1 else None
+    if field is None or field.spec.kind is not Kind.TEXT:
+        return Extraction()
+    reading = Reading(text)
+    answer = read_answer(reading, field, situation)
+    return _validate_candidates(reading, form, [answer] if answer else [], [])
 
 
 def _read_name_like_day(reading: Reading, asked_field: Field | None, situation: ReadingSituation) -> Candidate | None:

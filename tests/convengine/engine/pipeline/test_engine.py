@@ -56,6 +56,19 @@ def test_ENG_V7_stop_ends_the_turn_with_its_result() -> None:
     assert payload(turn, "STEP_EXIT", 1)["outcome"] == "Stop"
 
 
+def test_steps_see_the_message_with_composed_letters() -> None:
+    seen: list[str | None] = []
+
+    class Reads(Stops):
+        def execute(self, session: Session, turn: Turn) -> Stop:
+            seen.append(session.user_text)
+            return super().execute(session, turn)
+
+    Engine([Reads()]).run(make_turn(text="cafe\u0301"))
+
+    assert seen == ["café"]
+
+
 def test_ENG_V8_a_pipeline_without_a_result_fails() -> None:
     outcome = Engine([Passes()]).run(make_turn())
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
@@ -190,6 +191,23 @@ def test_calls_are_verbs_with_a_tag_and_a_summary() -> None:
         assert operation["tags"] != ["v1"]
         assert 10 < len(operation["summary"]) < 120
     assert len({operation["operationId"] for operation in operations}) == len(operations)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("body", ["{}", "[]", "null", '""', "0"])
+def test_no_call_fails_for_an_empty_body(body: str) -> None:
+    key = make_key(scopes=[name for name, _ in SCOPES])
+    client = Client(raise_request_exception=False)
+    answers: dict[tuple[str, str], int] = {}
+    for path, operations in read_document()["paths"].items():
+        url = re.sub(r"{\w*[iI]d}", str(uuid.uuid4()), path)
+        url = re.sub(r"{[^}]*}", "999", url)
+        for method in {"post", "put", "patch"} & operations.keys():
+            sent = {"content_type": "application/json", "headers": {"Authorization": f"Api-Key {key}"}}
+            answers[method, path] = client.generic(method.upper(), url, body, **sent).status_code
+
+    assert len(answers) > 20
+    assert {call: status for call, status in answers.items() if status >= 500} == {}
 
 
 def test_schemas_have_names_of_the_field() -> None:

@@ -154,9 +154,14 @@ def test_a_short_choice_counts_as_written() -> None:
     assert values("in", "city") == {"city": "IN"}
 
 
-def test_a_very_long_message_is_read_as_far_as_patterns_are() -> None:
-    assert values("x " * 3000 + "Dallas") == {}
-    assert values("Dallas " + "x " * 30_000) == {"city": "Dallas"}
+def test_a_message_of_more_than_1000_characters_is_free_text_of_an_asked_text_field_or_nothing() -> None:
+    properties = {"city": FIELDS["city"], "note": {**TEXT, "x-long": True}}
+    form, letter = Form({"type": "object", "properties": properties}), "Dallas " + "x " * 500
+
+    assert values("Dallas " + "x " * 400) == {"city": "Dallas"}
+    assert extract(form, letter) == extract(form, letter, asked_paths=["city"]) == Extraction()
+    (note,) = extract(form, letter, asked_paths=["note"]).extracted
+    assert (note.field, note.value) == ("note", letter.strip())
 
 
 @pytest.mark.parametrize(
@@ -173,6 +178,7 @@ def test_a_very_long_message_is_read_as_far_as_patterns_are() -> None:
         "+49 30 1234567 ",
         "(1)",
         "? ",
+        "½ ",
     ],
 )
 def test_no_message_takes_long_to_read(part: str) -> None:
