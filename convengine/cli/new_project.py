@@ -36,7 +36,9 @@ class Refused(Exception):
 
 def init(arguments: Sequence[str]) -> int:
     """The command; gives the exit status."""
-    parser = argparse.ArgumentParser(prog="convengine init", description="Make a project in a new folder.")
+    parser = argparse.ArgumentParser(
+        prog="convengine init", description="Make a project in a new folder.", allow_abbrev=False
+    )
     parser.add_argument("name", metavar="NAME", help="The name of the project, its folder and its package.")
     parser.add_argument("--folder", type=Path, help="Another folder than the name.")
     parser.add_argument("--empty", action="store_true", help="Without the example: no intents and no code yet.")

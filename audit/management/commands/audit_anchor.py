@@ -4,12 +4,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.integrity import anchor
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """The first run adds all conversations, later ones those with new turns."""
 
     help = "Append the latest seals of all changed conversations to an anchor file."

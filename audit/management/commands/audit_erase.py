@@ -5,13 +5,14 @@ import uuid
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation, erase_participant, find_conversations
 from convengine.engine.errors import TurnInProgress
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Continues when it is run again after an interruption."""
 
     help = "Erase the messages of a participant in all conversations or in one. The integrity chain stays valid."

@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, describe_location
 from audit.export.evidence.file import NoEvidence, check_file
@@ -15,9 +15,10 @@ from audit.integrity import anchor, verify, verify_all
 from audit.integrity.coverage import COVERED, NOT_COVERED
 from audit.integrity.findings import Finding
 from audit.integrity.verify import Report
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Ends with status 1 when something is wrong, and with 2 when there is nothing to verify."""
 
     help = "Verify the integrity of the audit trail and list changes."

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from audit.narration import narrate_turn
@@ -24,6 +24,7 @@ from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.extensions import faults
 from convengine.server.sessions.models import CeExtensionFault
 from convengine.server.startup.reload import ExtensionWatcher, reload_extensions
@@ -42,7 +43,7 @@ def _silence_faults() -> Iterator[None]:
         log.setLevel(level)
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Reads messages, one per line, until the input ends or `quit` comes; prints answers, reasons and failures."""
 
     help = "Talk to the configuration of this installation in the terminal."

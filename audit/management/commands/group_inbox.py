@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from django.core.management import BaseCommand
-
 from audit.inbox.job import group_again
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = "Group the messages of the inbox again: all of the last 30 days, as the job does once a day."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -5,13 +5,14 @@ import uuid
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.replay.replay import NotReplayable, find_replay_difference
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.sessions.models import CeConversationHistory
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Prints "equal", or the first event that differs; the exit status is 0 only when equal."""
 
     help = "Replay a stored turn on its release and compare every event."

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from audit.reports.count_job import count_again
@@ -13,9 +13,10 @@ from audit.reports.topics import DIMENSIONS
 from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import dumps
 from convengine.server.database.sql import database_time
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = "Print the numbers of a period by hour, day or month: turns, conversations, not understood and others."
 
     def add_arguments(self, parser: CommandParser) -> None:

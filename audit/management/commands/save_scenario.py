@@ -6,11 +6,12 @@ from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.export.scenario.document import dump_yaml, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable
 from audit.export.scenario.trial import build_passing_scenario
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.sessions.models import CeConversation
 
 _RANGE = re.compile(r"^(\d{1,9})(?:-(\d{1,9}))?$")
@@ -24,7 +25,7 @@ def turns(given: str) -> tuple[int, int]:
     return int(match[1]), int(match[2] or match[1])
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Writes the file for `manage.py scenarios FILE`, and prints its name."""
 
     help = "Save a conversation or some of its turns as a scenario file, with recorded answers and configuration."

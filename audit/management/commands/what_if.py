@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.models import CeWhatIf
 from audit.search.form import FindForm
@@ -17,12 +17,13 @@ from audit.what_if.selection import MAX_CONVERSATIONS, select_turns
 from convengine.engine.turn.codec import dumps
 from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.app_interfaces import named_configurations
+from convengine.server.deployment.exact_command import ExactCommand
 
 #: The exit status, as of `diff`; the last one when nothing differs and something is unknown.
 SAME, DIFFERENT, NOT_RUN, UNKNOWN = range(4)
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """The exit status is 0 when no turn differs, 1 when turns differ, 2 when it could not run, 3 when calls without a
     recorded answer leave it open.
     """

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.editing.links import column_label, row_name, table_title
 from config_admin.health.check import IN_FULL, Health, build_report, check_all
@@ -13,9 +13,10 @@ from config_admin.health.diagnosis import Diagnosis
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Prints the findings; ends with status 1 when one of them is an error."""
 
     help = "Check the current configuration: collisions, rows that never apply, missing answers and more."

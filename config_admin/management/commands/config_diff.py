@@ -4,16 +4,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.compare_files import compare_sides
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.import_report import describe_differences, serialize_differences
 from convengine.engine.turn.codec import dumps
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Compares only tables that both sides have, because a file may have some tables only."""
 
     help = "Show the rows that are different in two configurations (release numbers or files)."

@@ -4,14 +4,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.files import FORMATS, XLSX, export_configuration, get_format
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Writes the same bytes for the same rows, so that files can be compared."""
 
     help = "Export the current configuration, or that of a release, to one file."

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import open_draft
@@ -23,11 +23,12 @@ from config_admin.transfer.import_report import describe_plan, serialize_plan
 from config_admin.transfer.page import RIGHT
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+from convengine.server.deployment.exact_command import ExactCommand
 
 _READER_OPTIONS = ("mode", "blank_as_any", "undouble_backslashes", "merge", "overwrite")
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """The exit status is 0 when the file was or could be imported; 1 when rows are refused."""
 
     help = "Preview the import of a configuration file. With --apply, import it as one release."

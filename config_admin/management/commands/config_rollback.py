@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.history.release_admin import ROLL_BACK, UNDONE_BY_EDITORS
 from config_admin.management.authors import add_author_argument, read_author, require_rights, require_rights_to_rows
@@ -14,9 +14,10 @@ from config_admin.transfer.import_report import describe_differences, serialize_
 from config_admin.transfer.restore_release import plan_restore, restore_release
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Nothing is lost: every release stays, and the roll-back can be rolled back."""
 
     help = "Roll back to release N as a new release. With --undo, take back only what release N changed."

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.flows.flows import get_flow_schema
 from config_admin.transfer.json_schemas import build_schemas, write_schema
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Exports refer to `schemas/bundle.schema.json`, so run this in the folder that has them."""
 
     help = "Write JSON Schemas of bundles, forms, flows and scenario files, so that editors check and complete them."

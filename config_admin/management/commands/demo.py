@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
 
 from config_admin.management.commands.serve import become_server, jobs_in_server, need_port
 from config_admin.models import CeIntent
@@ -19,6 +18,7 @@ from config_admin.transfer.apply_import import add_rows
 from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
 from convengine.server.deployment import conf
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.deployment.folders import find_shipped
 
 CONFIGURATION = find_shipped("fixtures") / "demo" / "configuration.json"
@@ -30,7 +30,7 @@ SCOPES = ["turns", "sessions", "audit", "config", "approve"]
 PEOPLE = (("analyst", "analyst", False), ("qa", "qa", False), ("admin", "config_admin", True))
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Migrates, loads the demonstration once, prints how to use it, and serves."""
 
     help = "Serve the demonstration: a help desk with configuration, users and an API key."

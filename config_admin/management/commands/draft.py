@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
@@ -29,6 +29,7 @@ from config_admin.releases.changes import Author
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 
 #: What prevents something, in words of the exception.
 _REFUSALS = (
@@ -58,13 +59,13 @@ _ACTIONS = {
 _TIME = "As 2026-12-24T08:00, in the time zone of the workspace, or with an offset."
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """The exit status is 0 when it was done, 1 when it was refused, 2 for wrong use."""
 
     help = "Make, list and show drafts; review, publish, schedule and discard them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
+        actions = parser.add_subparsers(dest="action", required=True, parser_class=ExactParser)
         added = {action: actions.add_parser(action, help=about) for action, about in _ACTIONS.items()}
         for action, each in added.items():
             each.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")

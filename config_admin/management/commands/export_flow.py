@@ -5,14 +5,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.flows.reading import list_flows
 from config_admin.flows.saving import export_flow, write_flow_file
 from config_admin.snapshot.active import snapshots
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Each file names the release that it is from, so that `start_flow --update` takes back no later change."""
 
     help = "Write the document of a flow to a file, or with --all those of all flows into a folder."

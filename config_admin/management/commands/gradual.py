@@ -4,8 +4,6 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from config_admin.drafts.review import read_name
 from config_admin.gradual.admin import PUBLISH
 from config_admin.gradual.command_line import (
@@ -27,15 +25,16 @@ from config_admin.releases.models import CeGradualRelease
 from config_admin.restore.restore_rows import RowsBelongTogether
 from config_admin.restore.stop_gradual import stop_gradual_release
 from convengine.engine.turn.codec import dumps
+from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """The exit status is 0 when it was done; 1 when no gradual release is running, or the audience is not valid."""
 
     help = "Show the gradual release with the counts of both sides; stop it, or give it to more or to all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
+        actions = parser.add_subparsers(dest="action", required=True, parser_class=ExactParser)
         for action, about in (
             ("show", "Show the release and both sides."),
             ("stop", "Make a release that equals the one that the others have."),

@@ -6,15 +6,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.management.commands.serve import need_port
+from convengine.server.deployment.exact_command import ExactCommand
 
 #: The name of the model, and the maximum length of an answer that does not end.
 NAME, LONGEST_ANSWER = "local", 512
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Loads a GGUF file, serves it, and prints how to configure the engine for it."""
 
     help = "Serve a small local model for tests. `make setup-local-llm` installs it."

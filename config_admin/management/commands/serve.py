@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from convengine.server.database.migrating import migrate
 from convengine.server.deployment import conf, environment
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.deployment.folders import project_folder
 from convengine.server.deployment.supervisor import Child, Supervisor, listen
 from convengine.server.jobs.processes import EMBEDDED, CannotStart, beat, broker, mask_password, worker
@@ -24,7 +25,7 @@ from convengine.server.startup import server_process
 _STREAM_STOP_SECONDS = 5.0
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Migrates, prints what it starts, and keeps all processes running."""
 
     help = "Serve the API and the admin, and run the background jobs."

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.flows.flows import FlowRefused
 from config_admin.flows.page import list_flow_rights
@@ -16,9 +16,10 @@ from config_admin.transfer.apply_import import ImportRefused
 from config_admin.transfer.document import BaseRelease
 from config_admin.transfer.import_report import describe_plan
 from convengine.engine.errors import DraftRequired
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """The exit status is 1 when the document or a row of it is refused; then nothing is made."""
 
     help = "Make a flow from a flow document (JSON; config_admin/flows/flow.schema.json describes it)."

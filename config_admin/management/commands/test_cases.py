@@ -7,7 +7,7 @@ from getpass import getuser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.review import read_name as read_user_name
@@ -21,19 +21,20 @@ from convengine.engine.turn.codec import dumps
 from convengine.scenarios.loading import files
 from convengine.scenarios.report_format import as_json, as_junit, format_explanations, format_line, format_totals
 from convengine.scenarios.runner import FAILED, PASSED, Failure, Report
+from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 from convengine.server.jobs.background_runs import RunStatus
 
 #: The exit status when nothing could be run.
 _IMPOSSIBLE = 2
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """The exit status is 0 when every test passed, 1 when one failed or a file was refused, 2 when none could run."""
 
     help = "Run the stored tests on a configuration; list, import or export them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
+        actions = parser.add_subparsers(dest="action", required=True, parser_class=ExactParser)
         run = actions.add_parser("run", help="Run tests on a configuration, in memory.")
         named = run.add_mutually_exclusive_group()
         named.add_argument(

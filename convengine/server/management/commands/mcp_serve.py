@@ -6,11 +6,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connections
 
+from convengine.server.deployment.exact_command import ExactCommand
 
-class Command(BaseCommand):
+
+class Command(ExactCommand):
     """Serves turns, traces, reasons and configuration rows to MCP clients, over stdio or streamable HTTP."""
 
     help = "Serve the engine to MCP clients."

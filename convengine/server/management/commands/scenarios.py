@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from convengine.engine.turn.codec import dumps
 from convengine.scenarios import database
@@ -18,9 +18,10 @@ from convengine.scenarios.report_format import as_json, as_junit, format_explana
 from convengine.scenarios.runner import FAILED, Report, RunOptions, run
 from convengine.scenarios.scenario import REAL, STUBS
 from convengine.server import wiring
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Prints one line per scenario and the totals; the exit status is 0 only when none failed.
 
     Uses a new database in a temporary folder, never the installation's own.

@@ -9,12 +9,14 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from convengine.server.deployment.exact_command import ExactCommand
 
 PASSWORD = "DJANGO_SUPERUSER_PASSWORD"  # noqa: S105 - a variable's name
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Without a password in the environment it makes one and prints it once."""
 
     help = f"Make a user who can sign in to the admin. The password is in {PASSWORD}, or is made and printed."

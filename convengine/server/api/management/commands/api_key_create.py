@@ -3,12 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from convengine.server.api.models import SCOPES, CeApiKey
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Prints the key alone on standard output, so that a script can store it. It is never shown again."""
 
     help = "Make an API key and print it. The key is shown only once."

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.executors.document_store import put
 from convengine.server.executors.models import CeDocument, CeDocumentCollection
 
@@ -18,7 +19,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
 _LONGEST = 4000
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """`manage.py load_documents COLLECTION FILE_OR_FOLDER …`"""
 
     help = "Load Markdown and text files into a document collection. Unchanged files are skipped."

@@ -4,14 +4,15 @@ import getpass
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from convengine.engine.turn.enums import JobStatus
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.jobs import running
 from convengine.server.jobs.models import CeJob, CeJobRun
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Lists jobs, or runs them now."""
 
     help = "List background jobs, or run them."

@@ -1,0 +1,20 @@
+"""The base of our management commands: options are written in full, so that `--override` is not `--override-gate`."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+
+class ExactParser(CommandParser):
+    """A parser without abbreviated options; a command gives it to its actions (`add_subparsers`)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "allow_abbrev": False})
+
+
+class ExactCommand(BaseCommand):
+    """A management command without abbreviated options."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
+        """The parser of the command."""
+        return super().create_parser(prog_name, subcommand, **{**options, "allow_abbrev": False})
