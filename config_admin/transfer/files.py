@@ -30,6 +30,8 @@ from convengine.engine.turn.scope import ANY
 
 FORMATS = (YAML, JSON, CSV, XLSX) = ("yaml", "json", "csv", "xlsx")
 SQL = ".sql"
+#: A parser reads SQL, which takes seconds for this size: a hundred times a row of another format.
+MOST_SQL_BYTES = 256 * 1024
 CONTENT_TYPES = {
     YAML: "application/yaml",
     JSON: "application/json",
@@ -80,6 +82,9 @@ def _read_document(name: str, data: bytes) -> Document:
     if suffix in _WORKBOOKS:
         return workbooks.read_workbook(name, data)
     check_value_count(name, data)
+    if suffix == SQL and len(data) > MOST_SQL_BYTES:
+        most = MOST_SQL_BYTES // 1024
+        raise FileRefused(name, f"has {len(data) // 1024} KB of SQL; at most {most} KB are read. Split it by tables.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

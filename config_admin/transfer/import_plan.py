@@ -231,9 +231,9 @@ def _find_removed_answers(plan: Plan) -> list[Finding]:
     """A warning for each state of an intent that goes on whose last answer the import removes or switches off."""
     table = rows.Response.table
     answers, wanted = plan.existing[table], plan.placed.wanted.get(table, {})
-    left = {_get_scope(row) for row in {**answers, **wanted}.values() if row and row["enabled"]}
+    remaining = {_get_scope(row) for row in {**answers, **wanted}.values() if row and row["enabled"]}
     intents = plan.placed.wanted.get(rows.Intent.table, {})
-    lost = {
+    removed = {
         _get_scope(answers[pk]): pk
         for pk in wanted
         if pk in answers and answers[pk]["enabled"] and intents.get(answers[pk]["intent_code"], True)
@@ -247,8 +247,8 @@ def _find_removed_answers(plan: Plan) -> list[Finding]:
             None,
             f"After the import, no answer is left for intent {intent}, state {state}.",
         )
-        for (intent, state), pk in lost.items()
-        if (intent, state) not in left
+        for (intent, state), pk in removed.items()
+        if (intent, state) not in remaining
     ]
 
 

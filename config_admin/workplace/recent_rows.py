@@ -31,8 +31,8 @@ def note_opened_row(user: Any, table: str, pk: Any) -> None:
 def find_recent_rows(user: Any, snapshot: Snapshot, count: int) -> list[Link]:
     """The rows that a user opened, latest first, without deleted ones. One query."""
     stored = CeDeskRow.objects.filter(user=user).order_by("-opened_at")
-    found = (find_row(snapshot, opened.table_name, opened.row_pk) for opened in stored)
-    return [link_of(row) for row in found if row][:count]
+    rows = (find_row(snapshot, opened.table_name, opened.row_pk) for opened in stored)
+    return [link_of(row) for row in rows if row][:count]
 
 
 def find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:

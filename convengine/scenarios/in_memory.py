@@ -104,13 +104,18 @@ class MemoryPlayer:
     scenario: Scenario
     snapshot: Snapshot
     now: datetime
+    #: Where its conversations are held.
+    workspace: str = "default"
+    channel: str = "api"
     stubs: ScenarioStubs = field(init=False)
     _conversations: dict[str, TryoutConversation] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.stubs = build_stubs(self.scenario)
         if self.scenario.start:
-            self._conversations[MAIN] = _restore_conversation(self.scenario.start, self.now)
+            self._conversations[MAIN] = _restore_conversation(
+                self.scenario.start, self.now, self.workspace, self.channel
+            )
 
     def play_all(self) -> Iterator[tuple[Turn, MemoryTurn]]:
         """All turns, each with what it left."""
@@ -120,8 +125,10 @@ class MemoryPlayer:
     def play(self, turn: Turn) -> MemoryTurn:
         """The next turn."""
         self.now = self.now if turn.at is None else BEGINNING + turn.at
-        before = self._conversations.get(turn.conversation) or begin_conversation(self.now)
-        params, _ = remove_reserved(turn.input_params or {}, may_approve=turn.may_approve)
+        before = self._conversations.get(turn.conversation) or begin_conversation(
+            self.now, self.workspace, self.channel
+        )
+        params, ignored = remove_reserved(turn.input_params or {}, may_approve=turn.may_approve)
         observer = TurnObserver()
         self.stubs.begin(turn)
         tried = try_turn(
@@ -131,6 +138,7 @@ class MemoryPlayer:
             self.now,
             self.stubs.outside,
             params={**params, "reset": True} if turn.reset else params,
+            ignored_params=ignored,
             listeners=[observer.record_event],
         )
         self._conversations[turn.conversation] = tried.after
@@ -156,12 +164,12 @@ class MemoryPlayer:
         )
 
 
-def _restore_conversation(start: Start, now: datetime) -> TryoutConversation:
+def _restore_conversation(start: Start, now: datetime, workspace: str, channel: str) -> TryoutConversation:
     """The conversation that the first turn finds, as `database.build_world` would store it."""
     columns = dict(start.row)
     newest = columns.pop("last_turn_no", len(start.history))
     created = BEGINNING + start.times["created_at"] if "created_at" in start.times else now
-    row = Conversation(str(uuid.uuid4()), created_at=created, version=newest, turn_count=newest)
+    row = Conversation(str(uuid.uuid4()), workspace, channel, created_at=created, version=newest, turn_count=newest)
     row = replace(row, **columns)
     past = [(user, to_document(TextPayload(text))) for user, text in start.history]
     return TryoutConversation(Loaded(row, list_exchanges(past), dict(start.previous_turn)), newest, past)

@@ -9,7 +9,6 @@ import yaml
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from audit.export.scenario import trial
 from audit.export.scenario.document import build_scenario, dump_yaml
 from audit.export.scenario.recorded_turns import NotExportable
 from config_admin.models import CeResponse
@@ -48,8 +47,6 @@ def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path
 
 @pytest.fixture
 def caller(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    # The tests play the files themselves, in this process.
-    monkeypatch.setattr(trial, "_play", lambda document: [])
     create_help_desk()
     return Caller()
 

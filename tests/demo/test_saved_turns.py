@@ -17,8 +17,9 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connection, transaction
 
-from audit.export.scenario.document import build_scenario, dump_yaml
+from audit.export.scenario.document import dump_yaml
 from audit.export.scenario.recorded_turns import NotExportable
+from audit.export.scenario.trial import build_passing_scenario
 from convengine.server.extensions.registry import Registry
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
@@ -39,7 +40,7 @@ class Saved:
 
     def save(self, conversation: CeConversation, name: str, first: int | None = None, last: int | None = None) -> None:
         try:
-            self.files[name] = dump_yaml(build_scenario(conversation, first, last, named=name))
+            self.files[name] = dump_yaml(build_passing_scenario(conversation, first, last, named=name))
         except NotExportable as refusal:
             self.refusals[name] = str(refusal)
 

@@ -101,7 +101,7 @@ PROCESS_RESTARTS = Counter("convengine_process_restarts", "Processes that died a
 
 # --- read from the database at each scrape ---------------------------------------------------------------------------
 
-DATABASE_UP = Gauge("convengine_database_up", "1 when the database answered this scrape in time, otherwise 0.")
+DATABASE_UP = Gauge("convengine_database_up", "1 when the database answered this scrape in time and can be written to.")
 RELEASE_NEWEST = Gauge("convengine_release_newest", "The newest release in the database.")
 JOB_OVERDUE_SECONDS = Gauge("convengine_job_overdue_seconds", "How long a background job has been due.", ("job",))
 JOB_FAILURES = Gauge("convengine_job_failures", "Failures of a background job since its last success.", ("job",))

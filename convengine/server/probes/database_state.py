@@ -19,6 +19,10 @@ from convengine.server.jobs.running import all_jobs
 _CONNECT_SECONDS, _NETWORK_MS = 2, 3000
 
 
+#: Whether no turn can be written, as the database says.
+_READ_ONLY = {"postgresql": "SHOW transaction_read_only", "sqlite": "PRAGMA query_only"}
+
+
 @dataclass
 class DatabaseState:
     """What was read so far; null for what was not reached."""
@@ -34,12 +38,15 @@ class DatabaseState:
     failures: Mapping[str, int] | None = None
     #: How many alerts fire.
     alerts: int | None = None
+    #: False for a standby, and where the server or the login is set to read only: no turn can be stored.
+    is_writable: bool | None = None
 
     def read(self) -> None:
         """Read one after the other. Raises DatabaseError; what was read before stays."""
         with use_own_connection():
             with connection.cursor() as cursor:
-                cursor.execute("SELECT 1")
+                cursor.execute(_READ_ONLY[connection.vendor])
+                self.is_writable = cursor.fetchone()[0] in ("off", 0)
             self.answers = True
             self.is_migrated = has_all_migrations()
             if not self.is_migrated:

@@ -24,6 +24,7 @@ SECONDS = 1.8
 #: A job that is due for so many seconds, and does not run, is late.
 LATE_SECONDS = 600.0
 OK, NO_ANSWER, UNREACHABLE, REFUSED = "ok", "no answer in time", "unreachable", "refuses user or password"
+READ_ONLY = "read-only"
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def describe_database(state: DatabaseState, missing: str) -> list[Part]:
 
     in_time = None if state.overdue is None else max(state.overdue.values(), default=0) < LATE_SECONDS
     return [
-        Part("database", OK if state.answers else missing),
+        Part("database", describe(state.is_writable if state.answers else None, READ_ONLY)),
         Part("migrations", describe(state.is_migrated, "not applied")),
         Part("configuration", describe(state.is_configured, "no release can be loaded")),
         Part("jobs", describe(in_time, "late"), is_required=False),

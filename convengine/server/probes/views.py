@@ -47,7 +47,7 @@ def list_readings(state: DatabaseState) -> Readings:
     """The metrics that are read at the scrape."""
     return {
         metrics.BUILD_INFO: {(__version__,): 1.0},
-        metrics.DATABASE_UP: {(): float(state.answers)},
+        metrics.DATABASE_UP: {(): float(state.answers and state.is_writable is True)},
         metrics.RELEASE_NEWEST: {} if state.release is None else {(): float(state.release)},
         metrics.JOB_OVERDUE_SECONDS: {(name,): seconds for name, seconds in (state.overdue or {}).items()},
         metrics.JOB_FAILURES: {(name,): float(count) for name, count in (state.failures or {}).items()},

@@ -81,6 +81,7 @@ def try_turn(
     outside: wiring.OutsideWorld,
     *,
     params: Mapping[str, Json] | None = None,
+    ignored_params: Sequence[str] = (),
     listeners: Sequence[Listener] = (),
 ) -> TryoutTurn:
     """Run the next turn of a tried conversation.
@@ -90,7 +91,7 @@ def try_turn(
     """
     row = before.loaded.conversation
     request = TurnRequest(
-        row.conversation_id, message, params or {}, channel=row.channel, workspace_id=row.workspace_id
+        row.conversation_id, message, params or {}, tuple(ignored_params), row.channel, row.workspace_id
     )
     clock, tape = TurnClock(at), _TryoutTape(dict(before.executions))
     with wiring.replace_outside_world(outside), collect_faults(), limit_waits(conf.get("TURN_TIMEOUT_SECONDS")):

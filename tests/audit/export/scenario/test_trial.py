@@ -6,25 +6,54 @@ from typing import Any
 import pytest
 
 from audit.export.scenario import trial
+from audit.export.scenario.document import build_scenario
 from audit.export.scenario.recorded_turns import NotExportable
-
-DOCUMENT = {"id": "a-talk", "title": "A talk", "model": False, "turns": [{"user": "hi", "expect": {"success": True}}]}
-
-
-def refusal(monkeypatch: Any, where: str, expected: Any, got: Any, turn: int | None = 1) -> str:
-    failure = {"turn": turn, "where": where, "expected": expected, "got": got}
-    monkeypatch.setattr(trial, "_play", lambda document: [failure])
-    with pytest.raises(NotExportable) as refused:
-        trial.check_scenario(DOCUMENT, [4])
-    return str(refused.value)
+from config_admin.models import CeResponse
+from config_admin.releases.change_set import change_set
+from convengine.scenarios.expectations import Miss
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from tests.api import Caller
+from tests.worlds import create_help_desk
 
 
-@pytest.mark.long
-def test_a_file_is_played_in_a_process_of_its_own() -> None:
-    answer = {"response": {"equals": "Never said."}}
+def set_fees(text: str) -> None:
+    with change_set():
+        CeResponse.objects.filter(intent_code="FEES").update(exact_text=text)
 
-    with pytest.raises(NotExportable, match=r"^Turn 4 does not play as it was recorded: "):
-        trial.check_scenario({**DOCUMENT, "turns": [{"user": "hi", "expect": answer}]}, [4])
+
+@pytest.fixture
+def conversation(db: None) -> CeConversation:
+    """Two turns, with an edit between them."""
+    create_help_desk()
+    caller = Caller()
+    caller.say("hours")
+    set_fees("Ten.")
+    caller.say("what fees are there")
+    return CeConversation.objects.get(pk=caller.conversation_id)
+
+
+def test_each_turn_is_played_on_its_release_in_this_process_and_stores_nothing(
+    conversation: CeConversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    # What is live now does not count.
+    set_fees("Twelve.")
+    before = CeConversationHistory.objects.count()
+
+    document = trial.build_passing_scenario(conversation)
+
+    assert [turn["expect"]["response"]["equals"] for turn in document["turns"]][1:] == ["Ten."]
+    assert trial.build_passing_scenario(conversation, 2)["turns"][0]["user"] == "what fees are there"
+    assert CeConversationHistory.objects.count() == before
+
+
+def test_a_turn_that_plays_otherwise_is_named(conversation: CeConversation) -> None:
+    document = build_scenario(conversation)
+    document["turns"][1]["expect"]["response"]["equals"] = "Never said."
+    played = list(conversation.turns.order_by("turn_no").values_list("turn_no", "config_version"))
+
+    with pytest.raises(NotExportable, match=r"Turn 2 does not .* the answer is “Ten.”, and was “N"):
+        trial.check_scenario(document, played, conversation)
 
 
 @pytest.mark.parametrize(
@@ -39,30 +68,9 @@ def test_a_file_is_played_in_a_process_of_its_own() -> None:
         ("unscripted call", "an entry", "a call of tool x", "it makes a call that is not recorded, “a call of tool x”"),
     ],
 )  # fmt: skip
-def test_the_reason_names_the_turn_and_the_difference(
-    monkeypatch: Any, where: str, expected: Any, got: Any, words: str
-) -> None:
-    text = refusal(monkeypatch, where, expected, got)
+def test_the_reason_names_the_turn_and_the_difference(where: str, expected: Any, got: Any, words: str) -> None:
+    text = trial._describe_failure(4, Miss(where, expected, got))
 
     assert text.startswith("Turn 4 does not play as it was recorded: ")
     assert words in text
     assert "so the file is not offered" in text
-
-
-def test_rows_that_cannot_be_stored_are_named(monkeypatch: Any) -> None:
-    text = refusal(monkeypatch, "tables", "rows", "ce_rule: no", None)
-
-    assert text == "The rows of the release cannot be stored in a scenario: “ce_rule: no”."
-
-
-def test_a_process_that_takes_too_long_or_dies_is_a_refusal(monkeypatch: Any) -> None:
-    def expire(*args: Any, **options: Any) -> Any:
-        raise subprocess.TimeoutExpired("scenarios", 1)
-
-    def die(*args: Any, **options: Any) -> Any:
-        return subprocess.CompletedProcess([], 1, "", "Traceback")
-
-    for run, words in ((expire, "Playing 1 turns took more than"), (die, "The file could not be played")):
-        monkeypatch.setattr(subprocess, "run", run)
-        with pytest.raises(NotExportable, match=words):
-            trial.check_scenario(DOCUMENT, [1])

@@ -24,7 +24,8 @@ def caller() -> Caller:
 
 def test_turns_are_saved_after_they_were_played(caller: Caller, monkeypatch: Any) -> None:
     played: list[Any] = []
-    monkeypatch.setattr(trial, "_play", lambda document: played.append(document) or [])
+    check = trial.check_scenario
+    monkeypatch.setattr(trial, "check_scenario", lambda *given: played.append(given[0]) or check(*given))
 
     response = caller.get("/scenario", first=2)
 
@@ -35,14 +36,14 @@ def test_turns_are_saved_after_they_were_played(caller: Caller, monkeypatch: Any
 
 
 def test_a_refusal_says_why(caller: Caller, monkeypatch: Any) -> None:
-    def refuse(document: Any, numbers: Any) -> None:
-        raise NotExportable(f"Turns {numbers} fail.")
+    def refuse(document: Any, played: Any, conversation: Any) -> None:
+        raise NotExportable(f"Turn {played[0][0]} fails.")
 
     monkeypatch.setattr(trial, "check_scenario", refuse)
 
     response = caller.get("/scenario", first=2, last=2)
 
     assert response.status_code == 400
-    assert response.json()["fields"] == {"turns": ["Turns [2] fail."]}
+    assert response.json()["fields"] == {"turns": ["Turn 2 fails."]}
     assert caller.get("/scenario", first="x").status_code == 400
     assert Caller(conversation_id="0b9c0000-0000-4000-8000-000000000000").get("/scenario").status_code == 404

@@ -20,10 +20,27 @@ def test_everything_is_read_on_a_connection_of_its_own() -> None:
 
     state.read()
 
-    assert (state.answers, state.is_migrated, state.is_configured) == (True, True, True)
+    assert (state.answers, state.is_writable, state.is_migrated, state.is_configured) == (True, True, True, True)
     assert state.overdue is not None
     assert 89 < state.overdue["close_sessions"] < 120
     assert "a job of an earlier version" not in state.overdue
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_only_reads_is_noticed() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no such mode for a whole database")
+    name = connection.ops.quote_name(connection.settings_dict["NAME"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    try:
+        state = DatabaseState()
+        state.read()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+
+    assert (state.answers, state.is_writable) == (True, False)
 
 
 @pytest.mark.django_db

@@ -18,12 +18,21 @@ def texts(parts: list[Part]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("state", "missing", "expected"),
     [
-        (DatabaseState(True, True, True, 3, {"a": 5.0}), NO_ANSWER, ("ok", "ok", "ok", "ok")),
-        (DatabaseState(True, True, True, 3, {"a": 601.0}), NO_ANSWER, ("ok", "ok", "ok", "late")),
+        (DatabaseState(True, True, True, 3, {"a": 5.0}, is_writable=True), NO_ANSWER, ("ok", "ok", "ok", "ok")),
+        (DatabaseState(True, True, True, 3, {"a": 601.0}, is_writable=True), NO_ANSWER, ("ok", "ok", "ok", "late")),
         (DatabaseState(), UNREACHABLE, ("unreachable",) * 4),
         (DatabaseState(), NO_ANSWER, ("no answer in time",) * 4),
-        (DatabaseState(True, False), NO_ANSWER, ("ok", "not applied", "no answer in time", "no answer in time")),
-        (DatabaseState(True, True, False, None, {}), NO_ANSWER, ("ok", "ok", "no release can be loaded", "ok")),
+        (
+            DatabaseState(True, False, is_writable=True),
+            NO_ANSWER,
+            ("ok", "not applied", "no answer in time", "no answer in time"),
+        ),
+        (DatabaseState(True, True, True, 3, {}, is_writable=False), NO_ANSWER, ("read-only", "ok", "ok", "ok")),
+        (
+            DatabaseState(True, True, False, None, {}, is_writable=True),
+            NO_ANSWER,
+            ("ok", "ok", "no release can be loaded", "ok"),
+        ),
     ],
 )
 def test_each_part_says_what_is_missing(state: DatabaseState, missing: str, expected: tuple[str, ...]) -> None:

@@ -56,7 +56,9 @@ class _WithMetrics:
 @pytest.fixture
 def with_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(
-        Readiness, "read_state", lambda self: DatabaseState(True, True, True, 4, {"old_turns": 7.0}, {"old_turns": 2})
+        Readiness,
+        "read_state",
+        lambda self: DatabaseState(True, True, True, 4, {"old_turns": 7.0}, {"old_turns": 2}, is_writable=True),
     )
     changed: Any = {"CONVENGINE": {**settings.CONVENGINE, "METRICS_TOKEN": TOKEN}, "ROOT_URLCONF": _WithMetrics}
     with override_settings(**changed):
