@@ -152,7 +152,8 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """Runs of dead processes are lost."""
-        test_runs.mark_lost()
+        if self.has_view_permission(request):
+            test_runs.mark_lost()
         return super().changelist_view(request, extra_context)
 
     def change_view(

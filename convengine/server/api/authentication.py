@@ -18,7 +18,7 @@ from convengine.engine.turn.codec import loads
 from convengine.server.admin_site.rights import SCOPE_RIGHTS
 from convengine.server.api.models import CeApiKey
 from convengine.server.database import throttle
-from convengine.server.database.sql import dialect
+from convengine.server.database.sql import describe_fault, dialect
 from convengine.server.database.throttle import Delay
 from convengine.server.deployment import conf
 from convengine.server.deployment.client_address import find_client_address
@@ -67,7 +67,7 @@ def _count_wrong_key(address: str) -> None:
     try:
         wait = throttle.count_attempt(f"wrong key from:{address}", _WRONG_KEYS)
     except DatabaseError as error:
-        log.warning("wrong keys cannot be counted", exc_info=error)
+        log.warning("wrong keys cannot be counted", error=describe_fault(error))
         return
     if wait:
         raise exceptions.Throttled(wait, "Too many calls with wrong API keys.")
@@ -175,7 +175,7 @@ class KeyThrottle(BaseThrottle):
         try:
             count, self._reset = throttle.count_call(f"key:{request.auth.pk}", seconds)
         except DatabaseError as error:
-            log.warning("calls of keys cannot be counted", exc_info=error)
+            log.warning("calls of keys cannot be counted", error=describe_fault(error))
             return True
         limits = {"Limit": limit, "Remaining": max(limit - count, 0), "Reset": math.ceil(self._reset)}
         request._request.rate_limit = {  # type: ignore[attr-defined]

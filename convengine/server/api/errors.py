@@ -9,6 +9,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, RequestInvalid
+from convengine.server.database.sql import describe_fault
 
 log = structlog.get_logger(__name__)
 
@@ -113,7 +114,7 @@ def _build_known_error(exc: Exception, request: Any) -> Response | None:
         )
     if isinstance(exc, (OperationalError, InterfaceError)):
         # Also before there is a turn, as when the key is read: the same call may succeed a moment later.
-        log.error("the database failed", exc_info=exc)
+        log.error("the database failed", error=describe_fault(exc))
         return _build_known_error(ConversationPersistFailed(), request)
     return None
 

@@ -137,6 +137,11 @@ def is_sign_in_refused(error: object) -> bool:
     return any(words in str(error) for words in _SIGN_IN_WORDS)
 
 
+def describe_fault(error: BaseException) -> str:
+    """A fault of the database on one line, for the log: its type, and the first line of its text."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+
+
 def database_time() -> datetime:
     """The present time in UTC, outside of turns."""
     sql = dialect()

@@ -59,6 +59,8 @@ def configure(wanted: Mapping[str, Any]) -> None:
     }
     # Django's own loggers lose their handlers, so that all lines go the same way.
     own = {"handlers": [], "level": "NOTSET", "propagate": True}
+    # A refusal is one line; where it was raised says nothing.
+    requests = {**own, "filters": ["refusals"]}
     # Their messages below a warning contain prompts, keys, and a line for every beat.
     quiet = {name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai", "celery")}
     dictConfig(
@@ -66,9 +68,10 @@ def configure(wanted: Mapping[str, Any]) -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": {"line": formatter},
+            "filters": {"refusals": {"()": lambda: _shorten_refusal}},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["stderr"], "level": wanted["level"]},
-            "loggers": {"django": own, "django.server": own, **quiet},
+            "loggers": {"django": own, "django.server": own, "django.request": requests, **quiet},
         }
     )
     # Past Python's logging: a line of its would cost a turn four times as much.
@@ -82,6 +85,13 @@ def configure(wanted: Mapping[str, Any]) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET),
         logger_factory=LineWriter,
     )
+
+
+def _shorten_refusal(record: logging.LogRecord) -> bool:
+    """Drop the traceback of an answer that is no fault of the server."""
+    if getattr(record, "status_code", 500) < 500:
+        record.exc_info = None
+    return True
 
 
 #: The number of each level, by the name of the logger's method.

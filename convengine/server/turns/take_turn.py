@@ -30,7 +30,7 @@ from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, live_streams
 from convengine.server.database.release import release_connections
-from convengine.server.database.sql import Statement, TurnClock, dialect, is_connection_broken
+from convengine.server.database.sql import Statement, TurnClock, describe_fault, dialect, is_connection_broken
 from convengine.server.deployment import conf
 from convengine.server.extensions.faults import ExtensionFault, collect_faults, report_fault
 from convengine.server.memory import after_commit
@@ -253,7 +253,9 @@ def _report_database_faults() -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        log.error("turn not stored", error=str(error), exc_info=True)
+        # A database that is away has nothing to trace; anything else may be a fault of ours.
+        is_away = isinstance(error, (OperationalError, InterfaceError))
+        log.error("turn not stored", error=describe_fault(error), exc_info=None if is_away else error)
         if not connection.in_atomic_block:
             connection.close()
         raise ConversationPersistFailed() from error

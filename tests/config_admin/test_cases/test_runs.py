@@ -1,8 +1,11 @@
 """Runs of tests: progress, cancelling, lost processes, drafts, and what stays of old runs."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
@@ -68,6 +71,19 @@ def test_the_run_of_a_dead_process_is_lost() -> None:
     perform_run(run.pk)
     run.refresh_from_db()
     assert run.status == "LOST"
+
+
+@pytest.mark.parametrize(("group", "status", "run_status"), [("integrator", 403, "PENDING"), ("qa", 200, "LOST")])
+def test_the_list_writes_for_those_who_may_see_it(
+    somebody: Callable[..., Client], group: str, status: int, run_status: str
+) -> None:
+    run = create_run(LIVE, Selection(), "ada")
+    CeTestRun.objects.update(lease_expires_at=database_time() - timedelta(seconds=1))
+
+    assert somebody("ines", group).get(reverse("admin:config_admin_cetestrun_changelist")).status_code == status
+
+    run.refresh_from_db()
+    assert run.status == run_status
 
 
 def test_a_run_of_a_draft_that_has_ended_fails_with_the_reason() -> None:

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+from structlog.testing import capture_logs
 
 from tests.api import Caller
 from tests.worlds import create_help_desk
@@ -37,6 +38,15 @@ def test_a_database_that_fails_before_there_is_a_turn_may_be_asked_again(
         assert (response.status_code, answer["errorCode"]) == (503, "CONVERSATION_PERSIST_FAILED")
         assert answer["recoverable"] is True
         assert "closed the connection" not in response.text
+
+
+def test_a_database_that_is_away_is_one_line_of_the_log_without_a_traceback(caller: Caller) -> None:
+    with capture_logs() as lines, failing(OperationalError):
+        caller.post({"message": "hours"})
+
+    faults = [line for line in lines if line["log_level"] == "error"]
+    assert [line["error"] for line in faults] == ["OperationalError: the server closed the connection unexpectedly"]
+    assert "exc_info" not in faults[0]
 
 
 def test_an_address_that_there_is_not_is_answered_in_the_envelope(caller: Caller) -> None:

@@ -26,6 +26,10 @@ with structlog.contextvars.bound_contextvars(conversation_id="c-1", turn_no=7):
     except ValueError:
         log.error("turn not stored", exc_info=True)
     logging.getLogger("django.request").warning("Not Found: %s", "/nowhere")
+    try:
+        raise PermissionError("no right")
+    except PermissionError:
+        logging.getLogger("django.request").warning("Forbidden", exc_info=True, extra={{"status_code": 403}})
 log.debug("nobody asked")
 for name in ("openai._base_client", "httpx2", "httpcore2.http11"):
     logging.getLogger(name).debug("prompt and key")
@@ -46,7 +50,7 @@ def lines(**environment: str) -> list[dict[str, Any]]:
 
 
 def test_a_line_is_json_and_names_the_conversation() -> None:
-    failed, missing = lines()
+    failed, missing, _ = lines()
 
     assert (failed["event"], failed["level"], failed["logger"]) == (
         "turn not stored",
@@ -57,6 +61,14 @@ def test_a_line_is_json_and_names_the_conversation() -> None:
     assert failed["timestamp"].endswith("Z")
     # What Django says has the same form.
     assert (missing["event"], missing["level"], missing["turn_no"]) == ("Not Found: /nowhere", "warning", 7)
+
+
+def test_a_refusal_is_one_line_without_a_traceback() -> None:
+    *_, refused = lines()
+
+    assert refused["event"] == "Forbidden"
+    assert "exception" not in refused
+    assert "PermissionError" not in run_and_read_log(CE_LOG_FORMAT="text")
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
