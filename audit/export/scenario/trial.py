@@ -47,7 +47,7 @@ def check_scenario(document: dict[str, Json], played: Sequence[tuple[int, int]],
 
 
 def _leave_out_database(document: dict[str, Json]) -> dict[str, Json]:
-    """Without the rows, which the releases have, and without counts of calls, some of which follow after a turn."""
+    """The document without its rows, which the releases have, and without counts of calls: some calls follow a turn."""
     world = {key: value for key, value in document.items() if key not in DATABASE_KEYS}
     return {**world, "turns": [_leave_out_keys(turn) for turn in document["turns"]]}
 
