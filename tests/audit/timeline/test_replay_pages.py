@@ -8,11 +8,12 @@ import yaml
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from audit.export.scenario import trial
 from audit.models import CeAccessLog, CeAudit
 from audit.replay.outcome import replay_outcome
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import loads
+from convengine.scenarios.expectations import Miss
+from convengine.scenarios.in_memory import MemoryTurn
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
 from tests.api import Caller
@@ -94,8 +95,7 @@ def test_a_release_that_there_is_not_is_said(caller: Caller, qa: Client, release
     assert said in page(qa, caller, f"replay/?release={release}")
 
 
-def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_play", lambda document: [])
+def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client) -> None:
     caller.say("hours")
     caller.say("fees")
 
@@ -109,8 +109,8 @@ def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client, monkeypatch: pyte
 
 
 def test_a_file_that_does_not_pass_is_not_offered(caller: Caller, qa: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    failure = {"turn": 1, "where": "expect.response.equals", "expected": "Ten.", "got": "Twelve."}
-    monkeypatch.setattr(trial, "_play", lambda document: [failure])
+    miss = Miss("expect.response.equals", "Ten.", "Twelve.")
+    monkeypatch.setattr(MemoryTurn, "find_misses", lambda played, turn: [miss])
     caller.say("hours")
     caller.say("fees")
 

@@ -100,7 +100,7 @@ def test_a_change_without_a_reason_is_answered_in_words(monkeypatch: pytest.Monk
     def refuse(request: HttpRequest) -> None:
         raise BadRequest("Enter a reason for this change.")
 
-    monkeypatch.setattr("config_admin.workplace.finder._find_saved_hits", refuse)
+    monkeypatch.setattr("config_admin.workplace.finder._find_recent_hits", refuse)
     client = Client()
     client.force_login(User.objects.create_superuser("ada"))
     answer = client.get("/admin/find/")
@@ -111,7 +111,7 @@ def test_a_change_without_a_reason_is_answered_in_words(monkeypatch: pytest.Monk
 
 
 def test_a_broken_page_has_a_number_that_the_log_has_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config_admin.workplace.finder._find_saved_hits", lambda request: 1 / 0)
+    monkeypatch.setattr("config_admin.workplace.finder._find_recent_hits", lambda request: 1 / 0)
     client = Client(raise_request_exception=False)
     client.force_login(User.objects.create_superuser("ada"))
     with structlog.testing.capture_logs() as logs:
