@@ -18,9 +18,6 @@ class ConfigAdminConfig(AppConfig):
     def requires_draft(self, config_version: int) -> bool:
         """True when changes after this release are made in drafts only (R129)."""
         from config_admin.snapshot.active import snapshots
-        from convengine.engine.turn import live_settings
-        from convengine.engine.turn.release_settings import GATE, MODE
+        from convengine.engine.turn.release_settings import requires_draft
 
-        snapshot = snapshots.at(config_version)
-        # A saved change cannot wait for tests, so a gate needs drafts.
-        return bool(live_settings.read(snapshot, MODE).value == "REVIEWED" or live_settings.read(snapshot, GATE).value)
+        return requires_draft(snapshots.at(config_version))

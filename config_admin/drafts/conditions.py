@@ -63,7 +63,7 @@ def check_approvals(publication: Publication) -> Iterator[str]:
 def check_gradual_release(publication: Publication) -> Iterator[str]:
     """One release at a time is gradual, and nothing is published above it (R135)."""
     if row := find_gradual_release():
-        yield f"Release {row.config_version} is given to a part of the conversations. Stop it or give it to all first."
+        yield f"Release {row.config_version} is given to {row.describe_audience()}. Stop it or give it to all first."
 
 
 def judge_draft_gate(draft: CeDraft) -> GateState:

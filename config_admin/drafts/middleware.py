@@ -46,7 +46,7 @@ class DraftMiddleware:
             return self._get_response(request)
         try:
             _require_rights(request)
-            if _is_configuration_page(request):
+            if is_configuration_page(request):
                 return self._respond_in_draft(request, draft_id)
             _note_draft(request, CeDraft.objects.filter(pk=draft_id, status=DraftStatus.OPEN).first(), is_in_it=False)
         except DraftEnded:
@@ -80,7 +80,7 @@ class DraftMiddleware:
     def _respond_in_draft(self, request: HttpRequest, draft_id: int) -> HttpResponseBase:
         reason = request.POST.get("reason", "").strip()
         # Who saves the form of a row sees it whole; a list, a file or a wizard does not show what is live.
-        decides = _get_page_name(request).endswith(("_change", "_put_back"))
+        decides = get_page_name(request).endswith(("_change", "_put_back"))
         with open_draft(draft_id, request.user, reason, writing=request.method == "POST", decides=decides) as draft:
             _note_draft(request, draft, is_in_it=True)
             response = self._get_response(request)
@@ -120,7 +120,7 @@ def _has_typed_text(request: HttpRequest) -> bool:
     """True for a form that somebody sent, and that a page can send again."""
     is_script = "application/json" in request.headers.get("Accept", "")
     is_form = request.method == "POST" and not request.FILES and not is_script
-    return is_form and _is_configuration_page(request) and _has_token(request)
+    return is_form and is_configuration_page(request) and _has_token(request)
 
 
 class _TokenCheck(CsrfViewMiddleware):
@@ -176,7 +176,7 @@ def _require_rights(request: HttpRequest) -> None:
     """Raises DraftEnded for somebody who lost the rights to drafts: what they save must not go live instead."""
     user: Any = request.user
     rights = ["config_admin.view_cedraft"]
-    if request.method == "POST" and _is_configuration_page(request):
+    if request.method == "POST" and is_configuration_page(request):
         rights.append("config_admin.change_cedraft")
     if not user.has_perms(rights):
         raise DraftEnded
@@ -190,12 +190,14 @@ def _is_admin(request: HttpRequest) -> bool:
         return False
 
 
-def _is_configuration_page(request: HttpRequest) -> bool:
-    name = _get_page_name(request)
+def is_configuration_page(request: HttpRequest) -> bool:
+    """True for a page that works in the open draft."""
+    name = get_page_name(request)
     return name in _SEARCHES or (name.startswith(_PAGES) and not name.startswith(_OUTSIDE))
 
 
-def _get_page_name(request: HttpRequest) -> str:
+def get_page_name(request: HttpRequest) -> str:
+    """The name of the page in the addresses; blank for none."""
     try:
         return resolve(request.path_info).url_name or ""
     except Resolver404:
@@ -208,4 +210,4 @@ def _note_draft(request: HttpRequest, draft: CeDraft | None, *, is_in_it: bool) 
         raise DraftEnded
     held: Any = request
     held.ce_draft, held.is_in_draft = draft, is_in_it
-    held.is_about_drafts = _get_page_name(request).startswith((_ABOUT_DRAFTS, _ABOUT_TESTS))
+    held.is_about_drafts = get_page_name(request).startswith((_ABOUT_DRAFTS, _ABOUT_TESTS))

@@ -129,8 +129,10 @@ def _make(request: HttpRequest, plan: FaqPlan) -> HttpResponse | list[str]:
     try:
         with record_request(request):
             add_document(plan.make_document(), author=request.user.get_username(), reason=reasons.read_reason(request))
+            # The release first: it is refused where changes go to drafts.
+            released = describe_new_release()
             messages.success(request, f"{_count(plan)} created. {_count_skipped(plan)}".strip())
-            messages.success(request, describe_new_release())
+            messages.success(request, released)
     except ImportRefused as refused:
         return [str(error) for error in refused.plan.errors]
     codes = [planned.code for planned in plan.planned]

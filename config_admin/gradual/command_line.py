@@ -49,5 +49,8 @@ def describe_gradual_release(row: CeGradualRelease) -> dict[str, Any]:
 
 def write_gradual_release(row: CeGradualRelease) -> list[str]:
     """The same in lines of text."""
-    head = f"Release {row.config_version} ({row.get_status_display()}), {row.share} %; the others: {row.parent_version}"
-    return [head, *(f"  {label}: {newer} | {older}" for label, (newer, older) in describe_sides(count_sides(row)))]
+    head = f"Release {row.config_version} ({row.get_status_display()}), {row.describe_audience()}"
+    return [
+        f"{head}; the others: {row.parent_version}",
+        *(f"  {label}: {newer} | {older}" for label, (newer, older) in describe_sides(count_sides(row))),
+    ]

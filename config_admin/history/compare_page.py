@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 
 from config_admin.comparison.configurations import build_comparison
 from config_admin.editing.fields import Option, PickerInput
+from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease
@@ -83,5 +84,6 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
             "other_way_url": compare_url(after, before),
             "may_go_back": model_admin.has_roll_back_permission(request),
             "in_force": last,
+            "gradual": find_gradual_release(),
         }
     return TemplateResponse(request, "config_admin/compare.html", context)

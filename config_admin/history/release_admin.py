@@ -28,6 +28,7 @@ from config_admin.form_save.request_change_set import describe_new_release, reco
 from config_admin.health.page import health_url
 from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings
+from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.content import contents, control_plane
 from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
@@ -126,6 +127,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
         may_read = request.user.has_perm("config_admin.view_cerule")
         context = {
             "comparison": build_comparison(request, by_table),
+            "in_force": in_force,
+            "gradual": find_gradual_release(),
             "is_newest": release is not None and release.pk == in_force,
             "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",

@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from convengine.engine.turn.labels import format_percent
 from convengine.server.database.sealed_tables import SealedModel
 
 
@@ -198,3 +199,12 @@ class CeGradualRelease(models.Model):
 
     def __str__(self) -> str:
         return f"Gradual release {self.config_version}"
+
+    def describe_audience(self) -> str:
+        """Who gets it: `10 % of the participants, 2 named, everybody on whatsapp`."""
+        parts = (
+            f"{format_percent(self.share)} of the participants" if self.share else "",
+            f"{len(self.participants)} named" if self.participants else "",
+            f"everybody on {', '.join(self.channels)}" if self.channels else "",
+        )
+        return ", ".join(filter(None, parts))

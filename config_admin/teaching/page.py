@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.drafts.middleware import offer_drafts
+from config_admin.drafts.needed_draft import find_needed_draft
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import RIGHT, add_given_messages, read_given_messages, read_number
 from config_admin.editing.links import row_url, workspace_url
@@ -38,8 +39,7 @@ from convengine.engine.steps.intents.suggestions import (
 )
 from convengine.engine.text.compare import code, shorten_line, storable
 from convengine.engine.text.wording import did_you_mean
-from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.release_settings import MODE
+from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import StoredMessage, turn_reader
 from convengine.server.database.sql import database_time
@@ -118,7 +118,7 @@ def teach(request: HttpRequest) -> HttpResponse:
         "reason": reasons.read_reason(request) or _suggest_reason(group),
         "back_url": reverse("admin:audit_ceaudit_inbox") if group else "",
         "draft": getattr(request, "ce_draft", None),
-        "is_reviewed": live_settings.read(snapshot, MODE).value == "REVIEWED",
+        "needs_draft": find_needed_draft(request),
         "form_url": _form_url(request, choice),
         "nothing_suggested": NOTHING_SUGGESTED,
         "new_flow_url": add_given_messages(reverse("admin:config_admin_ceintent_start"), request),
@@ -208,8 +208,10 @@ def _save(request: HttpRequest, trial: Trial, group: int | None) -> HttpResponse
         with record_request(request):
             add_document(lesson.make_document(), author=author, reason=reasons.read_reason(request))
             count = len(lesson.phrases)
+            # The release first: it is refused where changes go to drafts.
+            released = describe_new_release()
             messages.success(request, f"{count} phrase{pluralize(count)} of {lesson.intent} saved.")
-            messages.success(request, describe_new_release())
+            messages.success(request, released)
     except ImportRefused as refused:
         return [str(error) for error in refused.plan.errors]
     if group is not None and request.user.has_perm(RIGHT):

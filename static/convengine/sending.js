@@ -7,6 +7,7 @@
     const SIGNED_OUT = "Not sent: you are signed out. Your input is still here. ";
     const SILENT = "Not sent: the server does not answer. Your input is still here. Try again later.";
     const REFUSED = "Not sent: the server refused it. Your input is still here. Reload the page, and try again. ";
+    const DRAFT_REQUIRED = 409;
     const asked = new WeakSet();
     let ready = null;
 
@@ -32,12 +33,22 @@
 
     const untell = (form) => form.querySelector(":scope > [data-not-sent]")?.remove();
 
+    // Opens the answer as a page of its own: the question for a draft, with everything that was sent.
+    function sendAsPage(form, data) {
+        const inputs = new FormData(form);
+        for (const [name, value] of data) {
+            if (!inputs.has(name)) form.append(Object.assign(document.createElement("input"), {type: "hidden", name, value}));
+        }
+        HTMLFormElement.prototype.submit.call(form);
+    }
+
     // The response; null after saying in the form why it was not sent.
     async function post(form, data) {
         const response = await fetch(form.action, {method: "POST", body: data, redirect: "manual", headers: {"X-Requested-With": "fetch"}}).catch(() => null);
         untell(form);
         if (response?.ok) return response;
-        tell(form, response?.type === "opaqueredirect" ? SIGNED_OUT : response ? REFUSED : SILENT);
+        if (response?.status === DRAFT_REQUIRED) sendAsPage(form, data);
+        else tell(form, response?.type === "opaqueredirect" ? SIGNED_OUT : response ? REFUSED : SILENT);
         return null;
     }
 

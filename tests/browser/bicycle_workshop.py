@@ -236,7 +236,7 @@ def _add_questions(analyst: Visitor) -> None:
     page.get_by_label("Cells of a spreadsheet").fill(cells)
     page.get_by_role("button", name="Preview").click()
     page.get_by_label("Reason for this change").fill("What customers ask most")
-    page.get_by_role("button", name="Create as one release").click()
+    page.get_by_role("button", name="Create", exact=True).click()
     page.wait_for_url(re.compile("/cerelease/"))
 
 

@@ -48,7 +48,7 @@ def test_thirty_questions_are_pasted_and_answered_at_once(
     page.get_by_label("Leave out lines with problems").check()
     page.get_by_label("Reason for this change").fill("our questions")
     with page.expect_navigation():
-        page.get_by_role("button", name="Create as one release").press("Enter")
+        page.get_by_role("button", name="Create", exact=True).press("Enter")
     expect(page.locator("body")).to_contain_text("30 answers with 59 questions created.")
     ben.go("/admin/audit/ceaudit/talk/")
     ben.say(f"how to polish an old {scheme} violin")

@@ -80,7 +80,7 @@ def test_a_gradual_release_is_stopped_by_its_guard(server: Server, ada: Visitor,
     expect(row).to_contain_text("3 (100.0 %)")
     check_page(ada, "running")
     ada.go("/admin/")
-    expect(ada.page.locator("#main")).to_contain_text("is given to a part of the conversations")
+    expect(ada.page.locator("#main")).to_contain_text("is given to everybody on whatsapp")
     check_page(ada, "home")
 
     manage(server, "jobs", "--once", "guard_release")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import SCREENS, Visitor
+from tests.browser.conftest import SCREENS, Server, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -88,3 +88,40 @@ def test_a_flow_is_made_by_keyboard_talked_to_and_edited_again(
     for text in (f"lend me a {scheme} book", "south", "yes"):
         ben.say(text)
     expect(page.locator("#last")).to_contain_text("See you at the south")
+
+
+_REVIEW = """
+from config_admin.models import CeConfig
+CeConfig.objects.filter(config_type="Releases", config_key="MODE").delete()
+if "{mode}": CeConfig.objects.create(config_type="Releases", config_key="MODE", config_value="{mode}")
+"""
+
+
+def test_a_flow_is_saved_in_a_draft_where_changes_are_reviewed(server: Server, somebody: Callable[[], Visitor]) -> None:
+    server.manage("shell", "-v0", "-c", _REVIEW.format(mode="REVIEWED"))
+    try:
+        ben = somebody().log_in("analyst").at(390, "dark")
+        page = ben.tab
+        ben.go("/admin/config_admin/ceintent/start/")
+        expect(page.get_by_role("complementary", name="Where changes go")).to_contain_text("goes to a draft")
+        no_violations(page)
+        assert ben.fits
+        texts = {"code": "PARK", "title": "Park here", "phrases": "where to park", "answer": "Behind."}
+        for name, text in texts.items():
+            page.locator(f"#id_{name}").fill(text)
+        page.get_by_label("Reason for this change").fill("many ask")
+        with page.expect_navigation():
+            page.get_by_role("button", name="Create").press("Enter")
+        expect(page.get_by_role("heading", name="Save in a draft").first).to_be_visible()
+        page.get_by_label("Title of a new draft").fill("Parking")
+        with page.expect_navigation():
+            page.get_by_role("button", name="Save in the draft").press("Enter")
+        expect(page).to_have_url(re.compile(r"PARK/flow/"))
+        expect(page.get_by_role("complementary", name="Draft", exact=True)).to_contain_text("Parking")
+        assert ben.fits
+        assert all("409" in trouble for trouble in ben.troubles)
+        ben.troubles.clear()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Leave").press("Enter")
+    finally:
+        server.manage("shell", "-v0", "-c", _REVIEW.format(mode=""))

@@ -1,6 +1,7 @@
 """Settings of releases: how a change of the configuration becomes live (R129)."""
 
-from convengine.engine.turn.live_settings import declare, integer, one_of, text_list
+from convengine.engine.turn.live_settings import declare, integer, one_of, read, text_list
+from convengine.engine.turn.snapshot import Snapshot
 
 FAMILY = "Releases"
 
@@ -47,3 +48,9 @@ RUNNING = declare(
     "END_OF_SESSION: with its next session.",
     label="When open conversations get a release",
 )
+
+
+def requires_draft(snapshot: Snapshot) -> bool:
+    """True when changes after this release are made in drafts only (R129)."""
+    # A saved change cannot wait for tests, so a gate needs drafts.
+    return bool(read(snapshot, MODE).value == "REVIEWED" or read(snapshot, GATE).value)

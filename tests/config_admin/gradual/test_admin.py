@@ -41,7 +41,8 @@ def test_a_draft_is_published_for_a_part_and_stopped(ada: Client, draft: m.CeDra
     row = m.CeGradualRelease.objects.get()
     assert (row.share, row.participants, row.status, row.started_by) == (10, ["ann", "bob"], "RUNNING", "ada")
     assert "Both sides since the start" in page
-    assert "is given to a part of the conversations" in ada.get(reverse("admin:index")).content.decode()
+    audience = "is given to 10\N{NO-BREAK SPACE}% of the participants, 2 named."
+    assert audience in ada.get(reverse("admin:index")).content.decode()
 
     assert "is stopped" in press(ada, "stop", reason="no")
     row.refresh_from_db()
