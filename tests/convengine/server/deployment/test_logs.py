@@ -80,7 +80,7 @@ def test_a_traceback_shows_no_local_variables(form: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("level", "count"), [("DEBUG", 3), ("info", 2), ("WARNING", 2), ("ERROR", 1)])
+@pytest.mark.parametrize(("level", "count"), [("DEBUG", 4), ("info", 3), ("WARNING", 3), ("ERROR", 1)])
 def test_the_level_is_the_deployments(level: str, count: int) -> None:
     assert len([line for line in lines(CE_LOG_LEVEL=level) if line["logger"] != "asyncio"]) == count
 
