@@ -11,6 +11,10 @@ from config_admin.releases.models import CeGradualRelease
 from convengine.engine.turn.release_settings import requires_draft
 
 
+#: What the names of pages of the configuration begin with on which nothing is edited.
+_ONLY_READ = ("config_admin_cerelease_", "config_admin_find")
+
+
 class NeededDraft(NamedTuple):
     """Why a change goes to a draft: a gradual release is running, or changes are reviewed or tested."""
 
@@ -31,8 +35,8 @@ def find_needed_draft(request: HttpRequest) -> NeededDraft:
 
 
 def is_editing_page(request: HttpRequest) -> bool:
-    """True for a page of the configuration, for a user who may save in drafts. Releases are only read."""
+    """True for a page of the configuration, for a user who may save in drafts."""
     user: Any = request.user
-    if not is_configuration_page(request) or get_page_name(request).startswith("config_admin_cerelease_"):
+    if not is_configuration_page(request) or get_page_name(request).startswith(_ONLY_READ):
         return False
     return bool(user.has_perm("config_admin.change_cedraft"))

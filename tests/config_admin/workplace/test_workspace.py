@@ -159,7 +159,8 @@ def test_five_thousand_rules_cost_as_many_queries_as_ten(ada: Client) -> None:
     many_rules(10)
     few = queries()
     many_rules(5000)
-    assert queries() == few <= 8
+    # One of them says whether a gradual release runs, so that changes go to a draft.
+    assert queries() == few <= 9
 
     begun = time.thread_time()
     shown = text(ada)
