@@ -10,7 +10,6 @@ from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.models import CeGradualRelease
 from convengine.engine.turn.release_settings import requires_draft
 
-
 #: What the names of pages of the configuration begin with on which nothing is edited.
 _ONLY_READ = ("config_admin_cerelease_", "config_admin_find")
 
