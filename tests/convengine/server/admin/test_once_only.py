@@ -88,11 +88,12 @@ def test_readers_see_it_and_settle_nothing(pk: int) -> None:
 
 
 def test_the_task_of_a_rule_is_listed_and_decided_by_the_name_of_its_rule() -> None:
+    pays: Any = {
+        "phase": "PRE_RESPONSE_RESOLUTION", "intent_code": "PAY", "state_code": "ANY", "rule_type": "EXACT",
+        "match_pattern": "ANY", "action": "SET_TASK", "action_value": "bank:pay",
+    }  # fmt: skip
     with change_set(reason="a rule that pays"):
-        rule = CeRule.objects.create(
-            phase="PRE_RESPONSE_RESOLUTION", intent_code="PAY", state_code="ANY", rule_type="EXACT",
-            match_pattern="ANY", action="SET_TASK", action_value="bank:pay", description="pay the bill",
-        )  # fmt: skip
+        rule = CeRule.objects.create(**pays, description="pay the bill")
     configuration().current()
     claim = make_claim(action_key=f"rule:{rule.pk}", action_ref="bank:pay")
     pk = Executions(Recording()).claim(claim).execution_id
@@ -104,8 +105,10 @@ def test_the_task_of_a_rule_is_listed_and_decided_by_the_name_of_its_rule() -> N
     assert "Rule “pay the bill”" in listed.content.decode()
     assert "Record the outcome of rule “pay the bill”" in form
     assert "the rule reports success" in form
-    with change_set(reason="no rule"):
+    with change_set(reason="another rule"):
         rule.delete()
+        # Not the rows of before: a release of an earlier test, which was rolled back, may have the number and the rows.
+        CeRule.objects.create(**pays, description="pay another bill")
     configuration().current()
     assert f"Rule {claim.action_key.removeprefix('rule:')}" in operator.get(page_of(pk)).content.decode()
 
