@@ -10,12 +10,12 @@ from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, fill
 from audit.narration.sentence import Fact, Sentence
 from audit.narration.wording import plain
 from audit.record.events import Event
+from convengine.engine.pending_actions.stages import PENDING_ACTION_LIFECYCLE
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.rules.actions.set_state import SET_STATE
 from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_EXECUTED,
     PENDING_ACTION_FAILED,
-    PENDING_ACTION_LIFECYCLE,
     PENDING_ACTION_REJECTED,
 )
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS

@@ -15,6 +15,7 @@ from config_admin.health.checks import (
     patterns,
     saved,
     states,
+    unchecked,
 )
 from config_admin.health.diagnosis import Diagnosis, RowKey, make_diagnosis
 from config_admin.health.survey import Survey
@@ -64,6 +65,7 @@ CHECKS: tuple[Check, ...] = (
     Check("each row", saved.run_save_checks, _ALL),
     Check("rules that never apply", dead_rules.find_dead_rules, _RULES | _MOVING),
     Check("start rules", dead_rules.find_skipped_start_rules, _tables_of(rows.Intent, rows.Classifier, rows.Rule)),
+    Check("values written after their rules", unchecked.find_unchecked_values, _tables_of(rows.Intent, rows.Rule)),
     Check("phrases", classifiers.find_classifier_collisions, _tables_of(rows.Classifier)),
     Check("phrases that patterns take", classifiers.find_taken_phrases, _tables_of(rows.Classifier)),
     Check("loops of rules", loops.find_loops, _RULES),

@@ -82,6 +82,7 @@ _CODE_LABELS = {
     "TEMPLATE_VAR_UNKNOWN": "Unknown name in a template",
     "TOOL_NEVER_USED": "Tool that is never used",
     "TOOL_SCOPE_ANY": "Tool for every intent",
+    "VALUE_UNCHECKED": "Value written after its check",
 }
 
 

@@ -221,6 +221,10 @@ HEALTH_CODES: Mapping[str, str] = {
         "The rule sets the first state only when the model decides the intent. Phrases lead to the intent, too, and "
         "then it does not run. Add the same rule with the phase “After a phrase matched”."
     ),
+    "VALUE_UNCHECKED": (
+        "A rule writes a value after the rules that test it have run. Let it run after data collection and before "
+        "them, or repeat the test in a later phase."
+    ),
     "RULE_LOOP": (
         "The rules move the conversation in a loop until the limit of passes is reached. Give one of "
         "them a condition that is no longer met after the other one applied."

@@ -152,6 +152,12 @@ def knows_form(phase: RulePhase) -> bool:
 
 
 @cache
+def is_after(phase: RulePhase, other: RulePhase) -> bool:
+    """Whether a phase runs in a later step of the turn than another."""
+    return _STEPS.index(_STEP_OF[phase]) > _STEPS.index(_STEP_OF[other]) if phase in _STEP_OF else False
+
+
+@cache
 def knows_containers(phase: RulePhase) -> bool:
     """Whether container data are fetched before the phase."""
     return _STEPS.index(_STEP_OF[phase]) > _STEPS.index("AddContainerDataStep")

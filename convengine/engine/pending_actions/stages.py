@@ -37,3 +37,10 @@ DISAMBIGUATION_LLM_ERROR = declare_stage(
         ),
     ),
 )
+PENDING_ACTION_LIFECYCLE = declare_stage(
+    "PENDING_ACTION_LIFECYCLE",
+    Family.ACTION,
+    "An action was proposed, confirmed, refused, or waited too long.",
+    steps="ActionLifecycleStep GuardrailStep SchemaExtractionStep",
+    keys="event status actionKey actionRef turn",
+)

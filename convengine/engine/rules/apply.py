@@ -28,9 +28,12 @@ _MOVES = {RuleAction.SET_INTENT.value: "intent", RuleAction.SET_STATE.value: "st
 ALREADY_RUN = "ALREADY_RUN"
 
 
-def run_phase(phase: RulePhase, source: str, session: Session, turn: Turn) -> Session:
+def run_phase(
+    phase: RulePhase, source: str, session: Session, turn: Turn, *, rules_of_state: str | None = None
+) -> Session:
     """Run all rules of a phase whose conditions hold. `source` is appended in brackets to each rule stage.
 
+    `rules_of_state`: the state whose rules run, until one of them moves the dialogue; by default the present state.
     A turn that only resets or only digresses runs no rules. Never raises for a faulty row: the record has RULE_ERROR.
     """
     if session.reset_only or session.only_digresses:
@@ -38,10 +41,12 @@ def run_phase(phase: RulePhase, source: str, session: Session, turn: Turn) -> Se
     run = _Run(turn, PhaseEvents(phase, source, turn), phase)
     session = run.announce(session)
     limit = turn.config(session, MAX_PASSES)
+    state = rules_of_state or session.state
     for number in range(1, limit + 1):
-        session, changed = run.run_pass(session, number)
+        session, changed = run.run_pass(session, number, state)
         if not changed:
             return session
+        state = session.state
     run.tell.audit_pass_limit(session, limit)
     return session
 
@@ -77,13 +82,13 @@ class _Run:
             },
         )
 
-    def run_pass(self, session: Session, number: int) -> tuple[Session, bool]:
+    def run_pass(self, session: Session, number: int, state: str | None) -> tuple[Session, bool]:
         """Run one pass; returns the session, and whether intent or state changed.
 
-        The list is that of the intent and state at the start. Each condition sees the changes of earlier rules.
+        The list is that of the intent at the start and of `state`. Each condition sees the changes of earlier rules.
         """
-        listing = get_listing(self._turn.snapshot, self._phase, session.intent, session.state)
-        done = Pass(number, listing, session.intent, session.state)
+        listing = get_listing(self._turn.snapshot, self._phase, session.intent, state)
+        done = Pass(number, listing, session.intent, state)
         for _, rule, fault in listing.invalid():
             self._turn.audit_invalid_row(session, rule, fault)
         changed = False

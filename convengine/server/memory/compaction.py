@@ -18,8 +18,8 @@ from convengine.engine.memory.context_summary import SummaryParts, format_summar
 from convengine.engine.memory.settings import ENABLED, SUMMARY_MODE
 from convengine.engine.memory.summary import fold_summary
 from convengine.engine.pending_actions import record
+from convengine.engine.pending_actions.stages import PENDING_ACTION_LIFECYCLE
 from convengine.engine.redaction import Redaction
-from convengine.engine.steps.actions.stages import PENDING_ACTION_LIFECYCLE
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.engine.turn.enums import ActionStatus

@@ -3,17 +3,13 @@
 Source: pipeline-1 11.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
-from convengine.engine.pending_actions.disambiguation import REASON, SOURCE, ask_which_action
+from convengine.engine.pending_actions.disambiguation import SOURCE, ask_which_action
+from convengine.engine.pending_actions.lifecycle import audit_lifecycle, drop_question, drop_record_of_other_scope
 from convengine.engine.pending_actions.record import LIVE, Moment, Record
 from convengine.engine.pending_actions.settings import ACTION_LIFECYCLE_ENABLED, TTL_MINUTES, TTL_TURNS
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.steps.actions.stages import PENDING_ACTION_LIFECYCLE
-from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -43,7 +39,7 @@ def advance_record(session: Session, turn: Turn) -> Session:
     """Update the record for this turn: leave, expire, open, then apply the decision."""
     if not turn.config(session, ACTION_LIFECYCLE_ENABLED):
         return session
-    session = _drop_record_of_other_scope(session, turn)
+    session = drop_record_of_other_scope(session, turn)
     current = record.read_record(session)
     if current and current.status in LIVE and current.is_expired(_now(turn)):
         return _expire_record(session, turn, current)
@@ -91,21 +87,6 @@ def close_record(session: Session, turn: Turn, current: Record, status: ActionSt
     return session.without_context("approval") if status is ActionStatus.FAILED else clear_proposal(session)
 
 
-def _drop_record_of_other_scope(session: Session, turn: Turn) -> Session:
-    """Remove the record of another intent or state."""
-    current = record.read_record(session)
-    if current is None or current.scope == str(Scope.of(session)):
-        return session
-    if current.status in LIVE:
-        session = record.end_record(session)
-    session = _drop_question(session.without_context(record.RECORD))
-    proposed_key = session.input_params.get("pending_action_key")
-    if code(str(proposed_key)) == code(current.action_key) and "pending_action_key" not in session.user_input_params:
-        session = session.without_params("pending_action_key")
-    _audit_event(session, turn, current, "SCOPE_LEFT")
-    return session
-
-
 def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
     """A late yes runs nothing; it is handled like any other message."""
     late = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
@@ -115,7 +96,7 @@ def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
         session = _reclassify_message(session).with_params(
             {"skip_pending_action_execution": True, "pending_action_result": ActionStatus.EXPIRED.value}
         )
-    _audit_event(session, turn, expired, "EXPIRED", {"turn": turn.turn_no})
+    audit_lifecycle(session, turn, expired, "EXPIRED", {"turn": turn.turn_no})
     return session
 
 
@@ -168,32 +149,13 @@ def _reclassify_message(session: Session) -> Session:
 
 def clear_proposal(session: Session) -> Session:
     """Remove the proposal of an ended action, its approval, and the question about it (settings 6, R37)."""
-    return _drop_question(session.without_context(*_PROPOSALS, "approval").without_params("pending_action_key"))
-
-
-def _drop_question(session: Session) -> Session:
-    question = session.clarification
-    return session.evolve(clarification=None) if question and question.reason == REASON else session
+    return drop_question(session.without_context(*_PROPOSALS, "approval").without_params("pending_action_key"))
 
 
 def _store_record(session: Session, turn: Turn, current: Record, event: str) -> Session:
     session = record.store_record(session, current)
-    _audit_event(session, turn, current, event)
+    audit_lifecycle(session, turn, current, event)
     return session
-
-
-def _audit_event(
-    session: Session, turn: Turn, current: Record, event: str, more: Mapping[str, Any] | None = None
-) -> None:
-    turn.audit(
-        session,
-        PENDING_ACTION_LIFECYCLE,
-        event=event,
-        status=current.status.value,
-        actionKey=current.action_key,
-        actionRef=current.action_ref,
-        **(more or {}),
-    )
 
 
 def _now(turn: Turn) -> Moment:

@@ -27,13 +27,6 @@ GUARDRAIL_DENY = declare_stage(
         ),
     ),
 )
-PENDING_ACTION_LIFECYCLE = declare_stage(
-    "PENDING_ACTION_LIFECYCLE",
-    Family.ACTION,
-    "An action was proposed, confirmed, refused, or waited too long.",
-    steps="ActionLifecycleStep GuardrailStep",
-    keys="event status actionKey actionRef turn",
-)
 PENDING_ACTION_SKIPPED = declare_stage(
     "PENDING_ACTION_SKIPPED",
     Family.ACTION,

@@ -28,6 +28,7 @@ from convengine.engine.forms.read_message import (
     extract_values,
     find_asked_fields,
     find_extractor,
+    find_value,
     has_reading_prompt_elsewhere,
     list_refused,
     merge_values,
@@ -46,6 +47,7 @@ from convengine.engine.forms.session_form import (
     set_form_facts,
 )
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
+from convengine.engine.pending_actions.lifecycle import drop_record_of_other_scope
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
@@ -73,7 +75,7 @@ Json = Any
 #: Session fields that collecting may change.
 COLLECT_FIELDS = FACT_FIELDS | {
     "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",
-    "digression",
+    "digression", "clarification",
 }  # fmt: skip
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
@@ -103,22 +105,48 @@ class SchemaExtractionStep(Step):
         row = decide_schema(session, turn)
         form = get_usable_form(session, turn, row)
         if row is None or form is None or find_schema(turn.snapshot, session.intent, session.state) is None:
-            return Continue(_read_known_form(session, turn))
+            return Continue(self._check_changed_values(session, _read_known_form(session, turn), turn))
         given = session if _skips_extraction(session) else seed_from_params(session, form)
         if _skips_extraction(session) or (blank(session.user_text) and given is session):
             session = refresh_form(session, turn, row, form)
             # What a correction read may have completed the form.
-            read = session.fields_read is not None
-            return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn) if read else session)
+            run = _is_corrected(session)
+            return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn) if run else session)
         turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
         session = collect_values(given, turn, row, form)
         return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn))
+
+    def _check_changed_values(self, before: Session, session: Session, turn: Turn) -> Session:
+        """Run the rules of the state that collects, if this message changed a value of the known form (R151).
+
+        If one of them moves the dialogue, the open action ends, and a yes of this message runs nothing.
+        """
+        row = session.resolved_schema
+        if row is None or not (_is_corrected(before) or _gives_other_value(session, before)):
+            return session
+        scope = session.intent, session.state
+        session = run_phase(
+            RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn, rules_of_state=code(row.state_code)
+        )
+        if (session.intent, session.state) == scope:
+            return session
+        return drop_record_of_other_scope(session.with_params({"skip_pending_action_execution": True}), turn)
+
+
+def _is_corrected(session: Session) -> bool:
+    """True when an earlier step of this turn read values of the form."""
+    return session.fields_read is not None or truthy(session.input_params.get("correction_applied"))
+
+
+def _gives_other_value(session: Session, before: Session) -> bool:
+    read = session.fields_read.read if session.fields_read else ()
+    return any(find_value(session.context, path) != find_value(before.context, path) for path in read)
 
 
 def _read_known_form(session: Session, turn: Turn) -> Session:
     """Read the message into the form of an earlier state of the intent (R117).
 
-    No model is asked for it, it sets no lock, and no rules of the phase POST_SCHEMA_EXTRACTION run.
+    No model is asked for it, and it sets no lock.
     """
     row = find_known_schema(session, turn)
     form = get_usable_form(session, turn, row)

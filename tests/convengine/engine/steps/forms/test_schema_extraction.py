@@ -6,7 +6,7 @@ import pytest
 from convengine.engine.steps.forms.schema_extraction import AutoAdvanceStep, SchemaExtractionStep, merge_values
 from convengine.engine.turn.ports import TaskAnswer
 from convengine.engine.turn.rows import OutputSchema, PromptTemplate, Row
-from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.session import FieldsRead, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     make_config,
@@ -486,13 +486,70 @@ def test_R117_the_form_is_known_in_a_later_state_of_its_intent() -> None:
 
 
 def test_R117_it_is_read_there_by_the_engine_only_and_sets_no_lock() -> None:
-    rule = make_rule(phase="POST_SCHEMA_EXTRACTION", intent_code="LOAN", action="SET_INPUT_PARAM", action_value="ran:1")
-
-    session, turn = run("the city is Irving", rule, TEMPLATE, model=AnsweringModel(()), context=HELD, **LATER)
+    session, turn = run("the city is Irving", TEMPLATE, model=AnsweringModel(()), context=HELD, **LATER)
 
     assert session.context["city"] == "Irving"
-    assert (session.intent_locked, "ran" in session.input_params) == (False, False)
+    assert session.intent_locked is False
     assert "SCHEMA_EXTRACTION_LLM_INPUT" not in stages(turn)
+
+
+def make_check(**changes: Any) -> Row:
+    """A rule of the state that collects: no loan in Irving."""
+    values = {
+        "phase": "POST_SCHEMA_EXTRACTION", "intent_code": "LOAN", "state_code": "GATE", "rule_type": "CONDITION",
+        "match_pattern": '{"combinator": "and", "rules": [{"field": "city", "operator": "is", "value": "Irving"}, '
+        '{"field": "state", "operator": "is", "value": "CONFIRM"}]}',
+        "action": "SET_INPUT_PARAM", "action_value": "forbidden:1",
+    }  # fmt: skip
+    return make_rule(**{**values, **changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "is_checked"),
+    [
+        pytest.param("the city is Irving", True, id="another value"),
+        pytest.param("the city is Dallas", False, id="the same value"),
+        pytest.param("hello", False, id="no value"),
+    ],
+)
+def test_R151_a_changed_value_is_checked_by_the_rules_of_its_collecting_state(text: str, is_checked: bool) -> None:
+    check = make_check(match_pattern='{"field": "state", "operator": "is", "value": "CONFIRM"}')
+    of_other_state = make_check(rule_id=2, state_code="CONFIRM", action_value="own:1")
+
+    session, _ = run(text, check, of_other_state, context=HELD, **LATER)
+
+    assert ("forbidden" in session.input_params, "own" in session.input_params) == (is_checked, False)
+
+
+def test_R151_a_value_that_an_earlier_step_corrected_is_checked() -> None:
+    read = FieldsRead(read=("city",))
+
+    session, _ = run(
+        "never Dallas",
+        make_check(),
+        context={**HELD, "city": "Irving"},
+        fields_read=read,
+        input_params={"skip_schema_extraction": True},
+        **LATER,
+    )
+
+    assert session.input_params["forbidden"] == 1
+
+
+def test_R151_a_rule_that_moves_the_dialogue_ends_the_open_action() -> None:
+    action = {"status": "OPEN", "action_key": "pay", "scope": "LOAN|CONFIRM"}
+
+    session, turn = run(
+        "yes, the city is Irving",
+        make_check(action="SET_STATE", action_value="GATE"),
+        context={**HELD, "pending_action_runtime": action},
+        **LATER,
+    )
+
+    assert session.state == "GATE"
+    assert payload(turn, "PENDING_ACTION_LIFECYCLE")["event"] == "SCOPE_LEFT"
+    assert "pending_action_runtime" not in session.context
+    assert session.input_params["skip_pending_action_execution"] is True
 
 
 @pytest.mark.parametrize(
