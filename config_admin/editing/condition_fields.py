@@ -48,7 +48,13 @@ _FACTS: tuple[Field, ...] = (
 def describe_operators() -> list[Json]:
     """The operators for the form, in its order."""
     return [
-        {"name": operator.name, "label": operator.label, "needs": operator.needs.name, "kinds": list(operator.kinds)}
+        {
+            "name": operator.name,
+            "label": operator.label,
+            "needs": operator.needs.name,
+            "kinds": list(operator.kinds),
+            "values": list(operator.values),
+        }
         for operator in OPERATORS.values()
     ]
 

@@ -251,6 +251,13 @@
                 place.replaceChildren(low, element("span", {}, "and"), high);
                 return () => ({value: [low, high].map((one) => typed(one.value, NUMBER.test(one.value.trim()) ? "number" : ""))});
             }
+            if (operator.values.length) {
+                const chosen = new Set((Array.isArray(value) ? value : listed(spelled(value))).map((one) => String(one).toLowerCase()));
+                const boxes = operator.values.map((name) => element("input", {type: "checkbox", value: name, checked: chosen.has(name.toLowerCase())}));
+                for (const box of boxes) box.addEventListener("change", () => this.write());
+                place.replaceChildren(...boxes.map((box) => element("label", {className: "ce-condition-choice"}, box, ` ${box.value}`)));
+                return () => ({value: boxes.filter((box) => box.checked).map((box) => box.value)});
+            }
             if (needs === "LIST") {
                 const list = text("Values, separated by commas", spelled(value), choices, {placeholder: "pain, cleaning"});
                 place.replaceChildren(...this.datalist(place), list);

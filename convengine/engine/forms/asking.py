@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.phrases.words import detect_languages, read_telling_words
+from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
 from convengine.engine.text.compare import match_text
 from convengine.engine.text.words import fold, split_name, split_words
 from convengine.engine.turn.enums import DialogueAct
@@ -902,6 +903,8 @@ def list_filled_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
 
 def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json], locale: str) -> str:
     """Why a value was refused, as a sentence."""
+    if reason == NOT_ALLOWED:
+        return str(data.get("text", ""))
     texts = get_texts(find_language(locale))
     if candidates := data.get("candidates"):
         listed = [say_value(field.spec, candidate, locale) for candidate in candidates]

@@ -19,7 +19,8 @@ from convengine.engine.turn.turn import Turn
 RULE_FIELDS = frozenset(
     {
         "intent", "state", "transitions", "context", "input_params", "standalone_query", "query_rewritten",
-        "preferences", "mounted_kb_id", "post_intent_rule", "rule_execution_source", "rule_execution_origin",
+        "preferences", "mounted_kb_id", "fields_read", "post_intent_rule", "rule_execution_source",
+        "rule_execution_origin",
     }
 )  # fmt: skip
 #: Actions that set the intent or the state, with the field of the session.

@@ -192,6 +192,7 @@ class RuleAction(Word):
     SET_TASK = "SET_TASK", "Run a task"
     SET_CONTEXT = "SET_CONTEXT", "Write context fields"
     CLEAR_CONTEXT = "CLEAR_CONTEXT", "Clear context fields"
+    REFUSE_VALUE = "REFUSE_VALUE", "Refuse a value"
     REMOVE_INPUT_PARAM = "REMOVE_INPUT_PARAM", "Remove parameters"
     SET_RESPONSE_HINT = "SET_RESPONSE_HINT", "Hint for the answer"
     SET_PREFERENCE = "SET_PREFERENCE", "Choose a model or knowledge base"

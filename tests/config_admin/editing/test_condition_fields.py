@@ -20,7 +20,7 @@ def test_every_operator_is_offered_for_its_kinds() -> None:
     offered = describe_operators()
 
     assert [one["name"] for one in offered] == list(OPERATORS)
-    assert {"name": "on", "label": "is on", "needs": "TIME", "kinds": ["date or time"]} in offered
+    assert {"name": "on", "label": "is on", "needs": "TIME", "kinds": ["date or time"], "values": []} in offered
 
 
 def test_fields_of_forms_come_first_with_their_kind_and_values() -> None:

@@ -22,6 +22,7 @@ from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import fold_case
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.wording import join_alternatives
+from convengine.engine.turn.local_time import WEEKDAYS
 
 Json = Any
 #: (value of the field, value of the row, the turn's clock) -> holds. The field has a value.
@@ -68,6 +69,8 @@ class Operator:
     kinds: tuple[FieldKind, ...]
     #: Other accepted spellings, besides the label.
     aliases: tuple[str, ...] = ()
+    #: The values to choose from; none for any.
+    values: tuple[str, ...] = ()
 
 
 # --- values -----------------------------------------------------------------------------------------------------
@@ -176,6 +179,20 @@ def _is_on(value: Json, wanted: Json, now: datetime | None) -> bool:
     return _compare_times(value, wanted, now) == 0
 
 
+def _build_calendar(names: Sequence[str], get_index: Callable[[date], int], expected: bool) -> Test:
+    """Whether the name of a day's month or weekday is among the wanted ones."""
+
+    def holds(value: Json, wanted: Json, now: datetime | None) -> bool:
+        point = read_time_point(value, now)
+        return isinstance(point, date) and _is_one_of(names[get_index(point)], wanted) is expected
+
+    return holds
+
+
+def _get_month(day: date) -> int:
+    return day.month - 1
+
+
 def _build_within(unit: timedelta) -> Test:
     def holds(value: Json, count: Json, now: datetime | None) -> bool:
         point, number = read_time_point(value, now), read_number(count)
@@ -212,6 +229,11 @@ def _build_order(*orders: int) -> Test:
 
 # --- the table --------------------------------------------------------------------------------------------------
 
+#: The names of months.
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 _TEXTS = (FieldKind.TEXT, FieldKind.CHOICE)
 _NUMBERS = (FieldKind.NUMBER,)
@@ -289,6 +311,15 @@ OPERATORS: Mapping[str, Operator] = {
             "after", "is after", "is after {}", Needs.TIME, lambda a, b, now: _compare_times(a, b, now) == 1, _TIMES
         ),
         Operator("on", "is on", "is on {}", Needs.TIME, _is_on, _TIMES),
+        *(
+            Operator(name, label, phrase, Needs.LIST, _build_calendar(values, index, holds), _TIMES, values=values)
+            for name, label, phrase, values, index, holds in (
+                ("inMonths", "is in month", "is in {}", MONTHS, _get_month, True),
+                ("notInMonths", "is not in month", "is not in {}", MONTHS, _get_month, False),
+                ("onWeekdays", "is on weekday", "is on {}", WEEKDAYS, date.weekday, True),
+                ("notOnWeekdays", "is not on weekday", "is not on {}", WEEKDAYS, date.weekday, False),
+            )
+        ),
         Operator(
             "withinDays",
             "is within … days from now",
@@ -412,6 +443,8 @@ def get_operator(name: str) -> Operator | None:
 
 def find_value_problem(operator: Operator, value: Json) -> str | None:
     """What is wrong with the value of a row, as an end of a sentence; null for a usable one."""
+    if operator.values and not all(_is_one_of(part, operator.values) for part in list_values(value)):
+        return f"needs one of {join_alternatives(operator.values)}"
     return None if _CHECKS[operator.needs](value) else f"needs {operator.needs.value}"
 
 
@@ -460,7 +493,8 @@ def describe_comparison(operator: Operator, value: Json, *, field: str | None = 
     if operator.needs is Needs.PATTERN:
         return describe_match(str(value))
     if operator.needs is Needs.LIST:
-        return f"{before}{join_alternatives([describe_value(part) for part in list_values(value)] or ['nothing'])}"
+        describe = str if operator.values else describe_value
+        return f"{before}{join_alternatives([describe(part) for part in list_values(value)] or ['nothing'])}"
     if operator.needs is Needs.RANGE:
         return f"{before}{' and '.join(map(describe_value, list_values(value)))}"
     return f"{before}{describe_value(value)}"

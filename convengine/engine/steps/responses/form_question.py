@@ -37,6 +37,7 @@ from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
+from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
 from convengine.engine.steps.responses.not_understood import find_hand_over_intent
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -52,7 +53,7 @@ from convengine.engine.values.named_periods import find_named_period, is_period
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
 #: Reasons that refuse a value which was surely meant for its field.
-_SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH)
+_SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH, NOT_ALLOWED)
 #: The parts of a stored moment.
 _DAY, _TIME, _MOMENT = slice(0, 10), slice(11, 16), 16
 _NOON = 12
@@ -294,9 +295,8 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
     if not ask or ((refusal or is_missed or asks_for_options(session.user_text, field)) and _hides_options(ask, field)):
         ask = write_question(field, language)
     if refusal:
-        question = _render(field, INVALID, session, turn, names) or texts["invalid"].format(
-            reason=names["reason"], question=ask
-        )
+        own = "" if refusal.reason == NOT_ALLOWED else _render(field, INVALID, session, turn, names)
+        question = own or texts["invalid"].format(reason=names["reason"], question=ask)
     elif state.asked_field == field.path and asks_why(session.user_text, field):
         question = _render(field, ASK_AGAIN, session, turn, names) or write_why(field, language, ask)
     elif _was_asking(session) and wants_next(session, turn):
@@ -361,6 +361,8 @@ def _repeat_changes(session: Session, form: Form, locale: str) -> str:
         return ""
     language = find_language(locale)
     changed = [field for path in session.fields_read.read if (field := form.field(path))]
+    if not changed:
+        return ""
     values = [
         f"{write_title(field, language)} {say_value(field.spec, session.context.get(field.path), locale)}"
         for field in changed

@@ -77,7 +77,7 @@ def test_a_condition_reads_the_facts_that_rules_see(field: str, value: Any) -> N
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_a_missing_field_makes_every_operator_false(name: str) -> None:
-    verdict = run(make_session(now=NOW), {"field": "nope.x", "operator": name, "value": VALUES[OPERATORS[name].needs]})
+    verdict = run(make_session(now=NOW), {"field": "nope.x", "operator": name, "value": OPERATORS[name].values or VALUES[OPERATORS[name].needs]})
 
     assert not verdict.matched
     assert verdict.operands[0]["missing"] is True
@@ -88,7 +88,7 @@ def test_a_missing_field_makes_every_operator_false(name: str) -> None:
 def test_no_value_of_a_field_makes_an_operator_fail(name: str, value: Any) -> None:
     session = make_session(now=NOW, context={"x": value})
 
-    assert run(session, {"field": "x", "operator": name, "value": VALUES[OPERATORS[name].needs]}).reason in (
+    assert run(session, {"field": "x", "operator": name, "value": OPERATORS[name].values or VALUES[OPERATORS[name].needs]}).reason in (
         None,
         NOT_MET,
     )
