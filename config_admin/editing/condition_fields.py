@@ -17,7 +17,8 @@ Json = Any
 #: A field: its name, and where known its label, kind, intent and values.
 Field = Mapping[str, Json]
 _TIME_FORMATS = frozenset({"date", "time", "date-time"})
-_FACTS: tuple[Field, ...] = (
+#: Facts of a turn that are no fields of a form.
+FACTS: tuple[Field, ...] = (
     {"name": "message", "kind": FieldKind.TEXT, "label": "the message"},
     {
         "name": "act",
@@ -61,11 +62,11 @@ def describe_operators() -> list[Json]:
 
 def list_condition_fields(editor: EditorContext) -> list[Field]:
     """The fields of all forms with their intent, then the facts, then the input params."""
-    return [*_list_form_fields(editor), *_FACTS, *({"name": f"params.{option.value}"} for option in params(editor))]
+    return [*_list_form_fields(editor), *FACTS, *({"name": f"params.{option.value}"} for option in params(editor))]
 
 
 def _list_form_fields(editor: EditorContext) -> Iterator[Field]:
-    known = {fact["name"] for fact in _FACTS}
+    known = {fact["name"] for fact in FACTS}
     for schema in editor.snapshot.enabled_rows(rows.OutputSchema):
         for name, declared in get_properties(schema.json_schema).items():
             if isinstance(declared, Mapping):

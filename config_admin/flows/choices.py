@@ -34,6 +34,14 @@ def read_choices(text: str, known: Sequence[Option] = ()) -> list[Option]:
     return options
 
 
+def list_choice_values(text: str) -> list[str]:
+    """The stored values of the lines; none where a line is no choice yet."""
+    try:
+        return [str(option["value"]) for option in read_choices(text)]
+    except ChoicesInvalid:
+        return []
+
+
 def _read_lines(text: str, values: dict[str, Any]) -> Iterator[Option]:
     for line in text.splitlines():
         if not line.strip():

@@ -13,7 +13,11 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from config_admin.releases.content import control_plane
 from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.rules.field_conditions.evaluate import ALIASES
+from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn.enums import Word
+from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.scope import HAND_OVER
 
 Json = Any
@@ -93,6 +97,11 @@ def check_flow(document: Json) -> None:
         names = [field["name"] for field in document.get("fields", ())]
         problems = [f"fields: {name} stands twice" for name in dict.fromkeys(names) if names.count(name) > 1]
         problems += _find_wrong_order(document.get("fields", ()))
+        problems += [
+            f"not_allowed.{number}.{key}: {problem}"
+            for number, item in enumerate(document.get("not_allowed", ()))
+            for key, problem in find_refusal_problems(item, document.get("fields", ()))
+        ]
     if problems:
         raise FlowRefused(problems)
 
@@ -109,6 +118,32 @@ def _find_wrong_order(fields: Sequence[Document]) -> Iterator[str]:
             yield f"fields.{number}.after: {field['after']!r} is no earlier date. {known}"
         if is_date:
             dates.append(field["name"])
+
+
+def find_refusal_problems(item: Document, fields: Sequence[Document]) -> Iterator[tuple[str, str]]:
+    """What is wrong with an item of `not_allowed`, by its key."""
+    is_asked = {field["name"]: field.get("required", True) or field.get("question") for field in fields}
+    known = {*is_asked, *ALIASES, *RESERVED_FACTS}
+    listed = join_names(is_asked) or "none"
+    try:
+        tested = list_fields(parse_condition(write_condition(item["when"])))
+    except ConditionError as error:
+        yield "when", str(error)
+    else:
+        for name in tested:
+            if name.split(".")[0] not in known:
+                yield "when", f"“{name}” is no field of this flow. Its fields are {listed}."
+    if item["field"] not in is_asked:
+        yield "field", f"“{item['field']}” is no field of this flow. Its fields are {listed}."
+    elif not is_asked[item["field"]]:
+        yield "field", f"“{item['field']}” is never asked for: it is optional and has no question."
+    if "{{" in item["text"]:
+        yield "text", "The text is sent as it is written. Leave out {{ }}."
+
+
+def write_condition(when: Json) -> str:
+    """A condition as its rule stores it."""
+    return json.dumps(when, ensure_ascii=False)
 
 
 def _name_place(error: ValidationError) -> str:
@@ -308,6 +343,19 @@ def _write_form(flow: Document, then: str, description: str) -> Iterator[tuple[s
         {"intent_code": flow["code"], "state_code": COLLECT, "json_schema": schema, "description": "fields to collect"},
     )
     yield _make_answer(flow, COLLECT, "{{ question }}", "ask for the next field")
+    for item in flow.get("not_allowed", ()):
+        yield _make_rule(
+            flow,
+            COLLECT,
+            "CONDITION",
+            write_condition(item["when"]),
+            "REFUSE_VALUE",
+            f"{item['field']}: {item['text']}",
+            f"not allowed: {item['text']}"[:200],
+            phase="POST_SCHEMA_EXTRACTION",
+            priority=5,
+            stops=True,
+        )
     yield _make_rule(
         flow,
         COLLECT,

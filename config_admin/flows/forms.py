@@ -1,5 +1,6 @@
 """The forms of the page *Start a flow*: a flow document as inputs, and back (dialogue 10)."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +12,10 @@ from django.forms import BaseFormSet, formset_factory
 
 from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices
-from config_admin.flows.flows import Document, FlowKind, Values
+from config_admin.flows.flows import Document, FlowKind, Json, Values, write_condition
 from config_admin.validation.installation import describe_installation
 from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.rules.field_conditions.parser import ConditionError, parse_condition
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -314,6 +316,28 @@ class QuestionForm(forms.Form):
     answer = _text("Answer", lines=3, required=True)
 
 
+class RefusalForm(forms.Form):
+    """A combination of values that the flow does not allow."""
+
+    use_required_attribute = False
+    when = forms.CharField(
+        label="When", max_length=10_000, widget=forms.Textarea(attrs={"rows": 3, "data-condition": ""})
+    )
+    text = _text(
+        "Text", "Why not, and what is possible instead. It is sent before the question.", required=True, length=1000
+    )
+    field = _text("Ask again for", "The field whose value is dropped and asked again.", required=True, length=80)
+    field.widget.attrs["list"] = "flow-fields"
+
+    def clean_when(self) -> Json:
+        """The condition as JSON."""
+        try:
+            parse_condition(self.cleaned_data["when"])
+        except ConditionError as error:
+            raise forms.ValidationError(f"{error}") from None
+        return json.loads(self.cleaned_data["when"])
+
+
 #: The labels of the page by the keys of a flow document, and those of a field.
 FLOW_LABELS: Mapping[str, str] = {name: str(field.label) for name, field in FlowForm.base_fields.items()}
 FIELD_LABELS: Mapping[str, str] = {
@@ -360,11 +384,14 @@ QuestionForms = formset_factory(
 )
 
 
+RefusalForms = formset_factory(RefusalForm, extra=1, max_num=50, absolute_max=1000, validate_max=True, can_delete=True)
+
+
 # --- documents ----------------------------------------------------------------------------------------------------
 
 
-def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values]]:
-    """The values of the form, of its fields and of its questions, for a document."""
+def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values], list[Values]]:
+    """The values of the form, of its fields, refusals and questions, for a document."""
     values = {**flow, "phrases": "\n".join(flow["phrases"])}
     titles = {field["name"]: field["title"] for field in flow.get("fields", ())}
     fields = [
@@ -377,12 +404,20 @@ def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values]]:
         }
         for field in flow.get("fields", ())
     ]
+    refusals = [
+        {**item, "when": write_condition(item["when"]), "field": titles.get(item["field"], item["field"])}
+        for item in flow.get("not_allowed", ())
+    ]
     questions = [{**item, "questions": "\n".join(item["questions"])} for item in flow.get("questions_and_answers", ())]
-    return values, fields, questions
+    return values, fields, refusals, questions
 
 
 def read_document(
-    form: FlowForm, fields: "BaseFormSet[Any]", questions: "BaseFormSet[Any]", stored: Document
+    form: FlowForm,
+    fields: "BaseFormSet[Any]",
+    refusals: "BaseFormSet[Any]",
+    questions: "BaseFormSet[Any]",
+    stored: Document,
 ) -> Values:
     """The flow document of valid forms. `stored`: the document that is edited, or an empty one."""
     given = form.cleaned_data
@@ -396,6 +431,8 @@ def read_document(
         known = {field["name"]: field for field in stored.get("fields", ())}
         named = name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields))
         flow["fields"] = list(_name_earlier_dates(named))
+        titled = {_fold(field["title"]): field["name"] for field in flow["fields"]}
+        flow["not_allowed"] = [_read_refusal(row.cleaned_data, titled) for row in list_filled(refusals)]
         names = ("ask_mode", "locale", "on_no", "on_leave", "max_misses", "hand_over")
         flow |= {name: given[name] for name in names if given[name]}
     if given["kind"] == FlowKind.lookup:
@@ -435,6 +472,22 @@ def _name_earlier_dates(fields: Iterable[Values]) -> Iterator[Values]:
         yield {**field, "after": names.get(_fold(after), after)} if after else field
         if field["type"] in DATES:
             names |= {_fold(field["title"]): field["name"], _fold(field["name"]): field["name"]}
+
+
+def _read_refusal(cleaned: Mapping[str, Any], titled: Mapping[str, str]) -> Values:
+    """`titled`: the names of the fields by their titles, which people write instead."""
+    field = cleaned["field"].strip()
+    return {
+        "when": _name_fields(cleaned["when"], titled),
+        "text": cleaned["text"].strip(),
+        "field": titled.get(_fold(field), field),
+    }
+
+
+def _name_fields(condition: Values, titled: Mapping[str, str]) -> Values:
+    if "rules" in condition:
+        return {**condition, "rules": [_name_fields(member, titled) for member in condition["rules"]]}
+    return {**condition, "field": titled.get(_fold(condition["field"]), condition["field"])}
 
 
 def _read_question(cleaned: Mapping[str, Any]) -> Values:

@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
+from config_admin.editing.condition_fields import FACTS, describe_operators, find_kind
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import read_given_messages
 from config_admin.editing.links import (
@@ -30,7 +31,18 @@ from config_admin.flows.advice import (
     list_names,
 )
 from config_admin.flows.bounds import EXAMPLES, OFFERED
-from config_admin.flows.flows import COLLECT, CONFIRM, DONE, FAILED, FlowKind, FlowRefused, Values
+from config_admin.flows.choices import list_choice_values
+from config_admin.flows.flows import (
+    COLLECT,
+    CONFIRM,
+    DONE,
+    FAILED,
+    FIELD_TYPES,
+    FlowKind,
+    FlowRefused,
+    Values,
+    find_refusal_problems,
+)
 from config_admin.flows.forms import (
     ASKING,
     LONGEST_PHRASE,
@@ -38,6 +50,7 @@ from config_admin.flows.forms import (
     FieldForms,
     FlowForm,
     QuestionForms,
+    RefusalForms,
     list_filled,
     list_initial,
     name_apart,
@@ -61,6 +74,7 @@ from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.rules.field_conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps
@@ -74,7 +88,8 @@ _TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_ou
 #: How many stored messages that nobody understood are compared with the flow.
 _COMPARED = 300
 #: Buttons that only change the page; `_check` is sent by the page itself, for advice on what was typed.
-_ADD_FIELD, _ADD_QUESTION, _TRY, _ADD_PHRASES, _SAVE = "_add_field", "_add_question", "_try", "_add_phrases", "_save"
+_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION = "_add_field", "_add_refusal", "_add_question"
+_TRY, _ADD_PHRASES, _SAVE = "_try", "_add_phrases", "_save"
 _CHECK = "_check"
 #: Messages that ask for a person.
 _WISHES_FOR_A_PERSON = ("can I speak to a person", "kann ich mit einem Menschen sprechen")
@@ -91,6 +106,7 @@ class PageForms(NamedTuple):
 
     flow: FlowForm
     fields: Any
+    refusals: Any
     questions: Any
 
 
@@ -169,7 +185,7 @@ class _FlowPage:
             return self._render(bound)
         if _CHECK not in post:
             self._try_phrases(bound)
-        if {_ADD_FIELD, _ADD_QUESTION, _TRY, _ADD_PHRASES} & set(post):
+        if {_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION, _TRY, _ADD_PHRASES} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
@@ -181,8 +197,9 @@ class _FlowPage:
     # --- the forms ----------------------------------------------------------------------------------------------
 
     def _open(self) -> PageForms:
-        values, fields, questions = list_initial(self.stored) if self.stored else (self._read_address(), [], [])
-        return self._make_forms(values, fields, questions, extra=0 if self.stored else 1)
+        if self.stored:
+            return self._make_forms(*list_initial(self.stored))
+        return self._make_forms(self._read_address(), [], [], [], extra=1)
 
     def _read_address(self) -> Values:
         """The kind that a link to the page chooses, and the messages of the inbox that become phrases."""
@@ -192,13 +209,16 @@ class _FlowPage:
             values["phrases"] = "\n".join(shorten_line(message.text, LONGEST_PHRASE) for message in given)
         return values
 
-    def _make_forms(self, values: Values, fields: list[Values], questions: list[Values], extra: int) -> PageForms:
+    def _make_forms(self, values: Values, *rows_given: list[Values], extra: int = 0) -> PageForms:
+        """`rows_given`: the values of the fields, of the refusals and of the questions."""
+        fields, refusals, questions = rows_given
         forms = PageForms(
             FlowForm(initial=values, snapshot=self.snapshot, flow_code=self._code),
             FieldForms(initial=fields, prefix="field"),
+            RefusalForms(initial=refusals, prefix="refusal"),
             QuestionForms(initial=questions, prefix="question"),
         )
-        forms.fields.extra, forms.questions.extra = extra, 0
+        forms.fields.extra, forms.refusals.extra, forms.questions.extra = extra, 0, 0
         return forms
 
     def _bind(self) -> PageForms:
@@ -206,6 +226,7 @@ class _FlowPage:
         return PageForms(
             FlowForm(self.request.POST, initial=initial, snapshot=self.snapshot, flow_code=self._code),
             FieldForms(self.request.POST, prefix="field"),
+            RefusalForms(self.request.POST, prefix="refusal"),
             QuestionForms(self.request.POST, prefix="question"),
         )
 
@@ -215,9 +236,13 @@ class _FlowPage:
         values = {name: bound.flow[name].value() for name in bound.flow.fields}
         if _ADD_PHRASES in post:
             values["phrases"] = "\n".join(split_lines("\n".join([values["phrases"], *post.getlist("message")])))
-        forms = self._make_forms(values, list(_list_values(bound.fields)), list(_list_values(bound.questions)), 0)
-        forms.fields.extra = int(_ADD_FIELD in post)
-        forms.questions.extra = int(_ADD_QUESTION in post)
+        forms = self._make_forms(values, *(list(_list_values(formset)) for formset in bound[1:]))
+        for formset, button in (
+            (forms.fields, _ADD_FIELD),
+            (forms.refusals, _ADD_REFUSAL),
+            (forms.questions, _ADD_QUESTION),
+        ):
+            formset.extra = int(button in post)
         return forms
 
     @property
@@ -229,10 +254,17 @@ class _FlowPage:
         if not all([form.is_valid() for form in forms]):  # noqa: C419 (all of them are checked)
             self.problems += list(_list_errors(forms))
             return False
-        if forms.flow.cleaned_data["kind"] in ASKING.split() and not list_filled(forms.fields):
+        if forms.flow.cleaned_data["kind"] not in ASKING.split():
+            return True
+        if not list_filled(forms.fields):
             self.problems.append(Problem("Enter at least one field to collect.", "fields-title"))
             return False
-        return True
+        flow = read_document(*forms, stored=self.stored)
+        for form, item in zip(list_filled(forms.refusals), flow["not_allowed"], strict=True):
+            for key, problem in find_refusal_problems(item, flow["fields"]):
+                form.add_error(key, problem)
+        self.problems += list(_list_errors(forms))
+        return not self.problems
 
     # --- phrases ------------------------------------------------------------------------------------------------
 
@@ -354,6 +386,9 @@ class _FlowPage:
             "form": forms.flow,
             "fields": _sort_forms(forms.fields),
             "field_set": forms.fields,
+            "refusals": forms.refusals,
+            "field_titles": [field["title"] for field in _list_titles(forms)],
+            "condition": {"operators": describe_operators(), "fields": list(_list_condition_fields(forms))},
             "questions": forms.questions,
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
             "asking": ASKING,
@@ -405,11 +440,29 @@ def _list_questions(forms: PageForms) -> list[Any]:
     return [form for form in _list_remaining(forms.questions) if str(form["questions"].value() or "").strip()]
 
 
+def _list_titled(forms: PageForms) -> list[Any]:
+    """The forms of the fields that have a title."""
+    return [form for form in _list_remaining(forms.fields) if strip_article(str(form["title"].value() or ""))]
+
+
 def _list_titles(forms: PageForms) -> Iterator[Values]:
     """The fields of the page, by their names and titles."""
-    for form in _list_remaining(forms.fields):
-        if title := strip_article(str(form["title"].value() or "")):
-            yield {"name": str(form["name"].value() or ""), "title": title}
+    for form in _list_titled(forms):
+        yield {"name": str(form["name"].value() or ""), "title": strip_article(str(form["title"].value()))}
+
+
+def _list_condition_fields(forms: PageForms) -> Iterator[Mapping[str, Any]]:
+    """What conditions can test: the fields of the page, then the facts of a turn."""
+    named = list(name_apart(_list_titles(forms)))
+    for form, field in zip(_list_titled(forms), named, strict=True):
+        field_type = str(form["type"].value() or "text")
+        yield {
+            "name": field["name"],
+            "label": field["title"],
+            "kind": FieldKind.CHOICE if field_type == "choice" else find_kind(FIELD_TYPES.get(field_type, {})),
+            "values": list_choice_values(str(form["options"].value() or "")) if field_type == "choice" else [],
+        }
+    yield from FACTS
 
 
 def _list_texts(forms: PageForms) -> Iterator[Any]:
@@ -456,13 +509,17 @@ def _sort_forms(formset: Any) -> list[Any]:
 def _list_errors(forms: PageForms) -> Iterator[Problem]:
     """The errors of the inputs; those of a field or question name it by its number."""
     yield from _describe_form_errors(forms.flow, "")
-    for formset, name in ((forms.fields, "Field"), (forms.questions, "Question")):
+    for formset, name, heading in (
+        (forms.fields, "Field", "Fields"),
+        (forms.refusals, "Not allowed", "Refusals"),
+        (forms.questions, "Question", "Questions"),
+    ):
         remaining = [form for form in _sort_forms(formset) if form not in formset.deleted_forms]
         for number, form in enumerate(remaining, 1):
             yield from _describe_form_errors(form, f"{name} {number}, ")
         if formset.non_form_errors():
-            most = f"{name}s: at most {formset.max_num} are possible. If there are fewer, open the page again."
-            yield Problem(most, f"{name.lower()}s-title")
+            most = f"{heading}: at most {formset.max_num} are possible. If there are fewer, open the page again."
+            yield Problem(most, f"{heading.lower()}-title")
 
 
 def _describe_form_errors(form: Any, prefix: str) -> Iterator[Problem]:
@@ -516,6 +573,7 @@ _INPUTS: Mapping[tuple[str, str], str] = {
     ("ce_response", FAILED): "id_task_failed",
     ("ce_rule", CONFIRM): "id_task",
     ("ce_response", COLLECT): "fields-title",
+    ("ce_rule", COLLECT): "refusals-title",
 }
 _INPUTS_OF_TABLE = {
     "ce_intent": "id_code",

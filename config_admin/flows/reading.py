@@ -1,5 +1,6 @@
 """A flow document read back from the rows of its intent, and what those rows have besides (dialogue 10)."""
 
+import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +19,14 @@ from config_admin.flows.flows import (
     Values,
     number_question,
     read_confirmation,
+    write_condition,
     write_pattern,
     write_rows,
 )
 from config_admin.validation.relations import index_rows
 from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.rules.actions import refuse_value
+from convengine.engine.rules.conditions import find_fault
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -50,7 +54,9 @@ _ASKING = (FlowKind.collect, FlowKind.lookup)
 _DEFAULTS: Mapping[str, Any] = {"ask_mode": "ONE", "on_no": "ASK_WHAT_TO_CHANGE", "on_leave": "ASK"}
 #: Keys that only flows of these kinds use.
 _KEYS_OF_KINDS: Mapping[str, tuple[FlowKind, ...]] = {
-    **dict.fromkeys(("fields", "locale", "ask_mode", "on_no", "on_leave", "hand_over", "max_misses"), _ASKING),
+    **dict.fromkeys(
+        ("fields", "not_allowed", "locale", "ask_mode", "on_no", "on_leave", "hand_over", "max_misses"), _ASKING
+    ),
     "confirmation": (FlowKind.collect,),
     "tool": (FlowKind.lookup,),
     **dict.fromkeys(("task", "task_failed"), (FlowKind.collect,)),
@@ -78,7 +84,11 @@ class FlowReading:
     def list_changed_columns(self) -> Iterator[tuple[Row, tuple[str, ...]]]:
         """The stored rows with values beyond the document, and their columns. Saving the flow keeps these values."""
         for identity, row in self.stored.items():
-            changed = tuple(name for name, value in self.written[identity].items() if getattr(row, name) != value)
+            changed = tuple(
+                name
+                for name, value in self.written[identity].items()
+                if _normalise_condition(getattr(row, name)) != _normalise_condition(value)
+            )
             if changed or not (row.enabled or self._is_phrase_of_copy(row)):
                 yield row, changed
 
@@ -186,7 +196,19 @@ def _normalise_option(option: Document) -> Values:
 
 def identify(table: str, values: Mapping[str, Any]) -> RowIdentity:
     """What tells a row apart from the other rows of its flow."""
-    return table, tuple(code(values[name]) if name in _CODES else values[name] for name in _IDENTITY[table])
+    return table, tuple(
+        code(values[name]) if name in _CODES else _normalise_condition(values[name]) for name in _IDENTITY[table]
+    )
+
+
+def _normalise_condition(value: Any) -> Any:
+    """A condition of rows as a flow writes it, whatever its spacing; other values as they are."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    try:
+        return write_condition(json.loads(value))
+    except ValueError:
+        return value
 
 
 def index_by_identity(tables: Mapping[str, list[Values]]) -> dict[RowIdentity, Values]:
@@ -221,6 +243,7 @@ def _read_document(snapshot: Snapshot, intent: rows.Intent) -> Values | None:
         schema: Mapping[str, Any] = own.schema
         document |= {
             "fields": list(_read_fields(schema)),
+            "not_allowed": list(own.read_refusals()),
             "locale": schema.get("x-locale"),
             "ask_mode": schema.get("x-ask-mode"),
             "on_no": schema.get("x-on-no"),
@@ -308,6 +331,14 @@ class _FlowRows:
             if code(row.phase) == AFTER_YES and code(row.match_pattern) == "AFFIRM"
         )
         return next(tasks, None)
+
+    def read_refusals(self) -> Iterator[Values]:
+        """What the flow does not allow."""
+        for row in self._rules(COLLECT, "REFUSE_VALUE"):
+            of_flow = code(row.phase) == "POST_SCHEMA_EXTRACTION" and code(row.rule_type) == "CONDITION"
+            if of_flow and not find_fault(row):
+                field, text = refuse_value.parse(row.action_value)
+                yield {"when": json.loads(row.match_pattern or ""), "text": text, "field": field}
 
     def list_phrases(self, *, enabled: bool = True) -> list[str]:
         """The example sentences that are on, or those that are off."""

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from config_admin.flows.bounds import format_bound
 from config_admin.flows.choices import format_choices
-from config_admin.flows.flows import Document, FlowKind, Values, write_rows
+from config_admin.flows.flows import Document, FlowKind, Values, write_condition, write_rows
 from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VALUES, TYPES
 from convengine.engine.forms.asking import find_language, get_texts, write_question
 from convengine.engine.forms.form import Form
+from convengine.engine.rules.field_conditions.words import describe_condition
 
 _PLAIN_KEYS = (
     "title", "description", "locale", "ask_mode", "confirmation", "on_no", "task", "task_failed", "tool", "answer",
@@ -56,6 +57,7 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
         for key in _PLAIN_KEYS
         if key != "title" and shown.get(key) not in (None, "", flow["title"])
     ]
+    parts += [SummaryPart("Not allowed", [line]) for line in _list_refusals(flow)]
     for item in flow.get("questions_and_answers", ()):
         parts.append(SummaryPart("Answered beside the flow", [*item["questions"], f"Answer: {item['answer']}"]))
     return parts
@@ -103,11 +105,19 @@ def describe_changes(old: Document, new: Document) -> list[FlowChange]:
     ]
     changes += _compare_lists("Phrase", old["phrases"], new["phrases"])
     changes += _compare_fields(old.get("fields", []), new.get("fields", []))
+    changes += _compare_lists("Not allowed", *(list(_list_refusals(flow)) for flow in (old, new)))
     items = [
         [f"{' / '.join(item['questions'])} – {item['answer']}" for item in flow.get("questions_and_answers", ())]
         for flow in (old, new)
     ]
     return [*changes, *_compare_lists("Answered beside the flow", *items)]
+
+
+def _list_refusals(flow: Document) -> Iterator[str]:
+    titles = {field["name"]: field["title"] for field in flow.get("fields", ())}
+    for item in flow.get("not_allowed", ()):
+        when = describe_condition(write_condition(item["when"]))
+        yield f"When {when}: “{item['text']}” Asks again: {titles.get(item['field'], item['field'])}"
 
 
 def _compare_lists(title: str, old: list[str], new: list[str]) -> Iterator[FlowChange]:

@@ -39,10 +39,9 @@
     const say = (rows, text) => { rows.closest("section").querySelector("[data-news]").textContent = text; };
 
     function number(rows) {
-        const kind = rows.dataset.rows === "field" ? "Field" : "Question";
         const all = shown(rows);
         all.forEach((row, index) => {
-            const name = `${kind} ${index + 1}`;
+            const name = `${rows.dataset.noun} ${index + 1}`;
             row.querySelector("[data-number]").textContent = name;
             const order = row.querySelector("[name$=-ORDER]");
             if (order) order.value = index + 1;
@@ -58,6 +57,27 @@
         row.querySelectorAll("[data-move], [data-remove]").forEach((button) => { button.hidden = false; });
         row.hidden = removal(row).checked;
         showType(row);
+        showCondition(row.querySelector("textarea[data-condition]"));
+    }
+
+    // --- conditions: rows of field, operator and value, which offer the fields of the page -------------------------
+
+    const ROWS = {value: "CONDITION", addEventListener() {}};
+    const readOffers = () => form.querySelector("#condition-offers").textContent;
+    let builders = [];
+
+    function showCondition(area) {
+        if (!area) return;
+        area.dataset.condition = readOffers();
+        builders.push(globalThis.ceCondition.build(area, ROWS, null));
+    }
+
+    function offerFields() {
+        const {fields} = JSON.parse(readOffers());
+        for (const builder of builders) {
+            builder.fields = fields;
+            builder.offer();
+        }
     }
 
     function add(kind) {
@@ -69,7 +89,7 @@
         const row = rows.lastElementChild;
         prepare(row);
         number(rows);
-        row.querySelector("input:not([type=hidden], [type=number], [type=checkbox]), textarea").focus();
+        row.querySelector("input:not([type=hidden], [type=number], [type=checkbox]), textarea:not([data-condition])").focus();
     }
 
     function remove(row) {
@@ -123,6 +143,7 @@
             makeButtons(part);
             if (old && old.innerHTML !== part.innerHTML) old.replaceChildren(...part.childNodes);
         }
+        offerFields();
     }
 
     // Names become buttons that write them into the text.
@@ -177,6 +198,7 @@
     }
 
     function prepareAll() {
+        builders = [];
         form.querySelectorAll("[data-rows]").forEach((rows) => {
             rows.querySelectorAll("[data-row]").forEach(prepare);
             number(rows);

@@ -125,3 +125,36 @@ def test_a_flow_is_saved_in_a_draft_where_changes_are_reviewed(server: Server, s
             page.get_by_role("button", name="Leave").press("Enter")
     finally:
         server.manage("shell", "-v0", "-c", _REVIEW.format(mode=""))
+
+
+def test_what_is_not_allowed_is_written_as_rows_and_holds_in_the_conversation(ada: Visitor) -> None:
+    page = ada.tab
+    ada.go("/admin/config_admin/ceintent/start/?kind=collect")
+    for name, words in (("code", "LESSON"), ("title", "Driving lesson"), ("phrases", "book a driving lesson")):
+        page.locator(f"#id_{name}").fill(words)
+    fill(get_card(page, 1), "Field", "Day")
+    get_card(page, 1).get_by_label("Type").select_option("date")
+
+    page.get_by_role("button", name="Add what is not allowed").click()
+    card = page.get_by_role("group", name="Not allowed 1")
+    field = card.get_by_label("Field", exact=True)
+    expect(field).to_be_focused()
+    expect(page.locator('datalist option[value="day"]')).to_have_count(1)
+    field.fill("day")
+    field.press("Tab")
+    card.get_by_label("Operator").select_option("is on weekday")
+    card.get_by_label("Sunday").check()
+    card.get_by_label("Text").fill("We do not teach on Sundays.")
+    card.get_by_label("Ask again for").fill("Day")
+    no_violations(page)
+    page.get_by_label("Reason for this change").fill("the school opens")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Create").click()
+
+    expect(page.get_by_role("group", name="Not allowed 1").get_by_label("Sunday")).to_be_checked()
+    for text in ("book a driving lesson", "Sunday"):
+        ada.say(text)
+    expect(page.locator("#last")).to_contain_text("We do not teach on Sundays. Which day?")
+    for text in ("Monday", "change the day to Sunday"):
+        ada.say(text)
+    expect(page.locator("#last")).to_contain_text("We do not teach on Sundays. Which day?")

@@ -38,7 +38,7 @@ def make_fields(*fields: dict[str, str]) -> Any:
     return FieldForms({**data, **counts}, prefix="field")
 
 
-class _NoQuestions:
+class _Empty:
     forms: list[Any] = []
     deleted_forms: list[Any] = []
 
@@ -47,7 +47,7 @@ def test_a_date_comes_after_an_earlier_one_by_its_title() -> None:
     fields = make_fields({"title": "Pick-up day"}, {"title": "Return", "after": "the pick-up day"})
     assert fields.is_valid(), fields.errors
 
-    flow = read_document(_Flow(), fields, _NoQuestions(), {})  # type: ignore[arg-type]
+    flow = read_document(_Flow(), fields, _Empty(), _Empty(), {})  # type: ignore[arg-type]
 
     assert [field.get("after") for field in flow["fields"]] == [None, "pickUpDay"]
     assert list_initial(flow)[1][1]["after"] == "Pick-up day"

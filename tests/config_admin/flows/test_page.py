@@ -1,5 +1,6 @@
 """The page of a flow: a new one, the same one opened again, sentences tried, and what is refused."""
 
+import json
 import re
 from typing import Any
 
@@ -45,6 +46,8 @@ FORM = {
     "field-2-type": "text",
     "field-2-required": "yes",
     "field-2-ORDER": "3",
+    "refusal-TOTAL_FORMS": "0",
+    "refusal-INITIAL_FORMS": "0",
     "question-TOTAL_FORMS": "0",
     "question-INITIAL_FORMS": "0",
 }
@@ -327,3 +330,25 @@ def test_a_row_made_by_hand_leads_back_to_its_flow(ben: Client) -> None:
 
     assert why == "made by hand"
     assert f'href="{flow_address("BOOKING")}"><span aria-hidden="true">←</span> Flow' in page
+
+
+def test_what_is_not_allowed_may_name_fields_by_their_titles_and_opens_again(ben: Client) -> None:
+    when = {"combinator": "and", "rules": [{"field": "Number of guests", "operator": ">", "value": 8}]}
+    refusal = {
+        "refusal-TOTAL_FORMS": "1",
+        "refusal-0-when": json.dumps(when),
+        "refusal-0-text": "At most 8.",
+        "refusal-0-field": "number of guests",
+    }
+    address = reverse("admin:config_admin_ceintent_start")
+
+    wrong = ben.post(address, FORM | refusal | {"refusal-0-field": "hour", "_save": "1", "reason": "x"})
+    assert "Not allowed 1, “Ask again for”: “hour” is no field of this flow." in wrong.content.decode()
+
+    ben.post(address, FORM | refusal | {"_save": "1", "reason": "we take bookings"})
+
+    (item,) = read_flow(snapshots.current(), "BOOK_TABLE").document["not_allowed"]  # type: ignore[union-attr]
+    assert (item["field"], item["when"]["rules"][0]["field"]) == ("numberOfGuests", "numberOfGuests")
+    opened = ben.get(flow_address("BOOK_TABLE")).content.decode()
+    assert "numberOfGuests" in opened
+    assert 'value="At most 8."' in opened

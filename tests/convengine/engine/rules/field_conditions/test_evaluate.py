@@ -25,6 +25,11 @@ VALUES = {
 }
 
 
+def get_value(name: str) -> Any:
+    """A value that the operator takes."""
+    return OPERATORS[name].values or VALUES[OPERATORS[name].needs]
+
+
 def run(session: Session, *rules: Any, **keys: Any) -> Verdict:
     document = {"combinator": "and", "rules": list(rules), **keys}
     return evaluate_rule(make_rule(rule_type="CONDITION", match_pattern=json.dumps(document)), session)
@@ -77,7 +82,10 @@ def test_a_condition_reads_the_facts_that_rules_see(field: str, value: Any) -> N
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_a_missing_field_makes_every_operator_false(name: str) -> None:
-    verdict = run(make_session(now=NOW), {"field": "nope.x", "operator": name, "value": OPERATORS[name].values or VALUES[OPERATORS[name].needs]})
+    verdict = run(
+        make_session(now=NOW),
+        {"field": "nope.x", "operator": name, "value": get_value(name)},
+    )
 
     assert not verdict.matched
     assert verdict.operands[0]["missing"] is True
@@ -88,7 +96,7 @@ def test_a_missing_field_makes_every_operator_false(name: str) -> None:
 def test_no_value_of_a_field_makes_an_operator_fail(name: str, value: Any) -> None:
     session = make_session(now=NOW, context={"x": value})
 
-    assert run(session, {"field": "x", "operator": name, "value": OPERATORS[name].values or VALUES[OPERATORS[name].needs]}).reason in (
+    assert run(session, {"field": "x", "operator": name, "value": get_value(name)}).reason in (
         None,
         NOT_MET,
     )
