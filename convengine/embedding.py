@@ -43,7 +43,6 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "ErrorCode": "convengine.server.api.serializers.ERROR_CODES",
-        "PayloadType": "convengine.server.api.serializers.PAYLOAD_TYPES",
         "VerboseLevel": "convengine.server.api.serializers.VERBOSE_LEVELS",
         "Lifecycle": "convengine.engine.turn.enums.Lifecycle.choices",
         "SessionStatus": "convengine.server.api.session_serializers.SESSION_STATUSES",

@@ -1,6 +1,9 @@
 """A Python client of the HTTP API, sync and async. It needs no Django: `httpx2` is enough."""
 
 from convengine.client.answers import (
+    AskedField,
+    Choice,
+    Confirm,
     Conversation,
     Event,
     Feedback,
@@ -29,8 +32,11 @@ from convengine.client.sync_client import Client
 
 __all__ = [
     "ApiError",
+    "AskedField",
     "AsyncClient",
+    "Choice",
     "Client",
+    "Confirm",
     "ConnectionFailed",
     "Conversation",
     "ConversationConflict",

@@ -10,6 +10,44 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
+class Choice:
+    """Something to choose: send its label as the message."""
+
+    value: Json
+    label: str
+
+
+@dataclass(frozen=True)
+class AskedField:
+    """The field of a form that the answer asks for."""
+
+    #: Its path in the context.
+    field: str
+    title: str
+    #: The JSON type of its value.
+    type: str
+    #: All that it takes; empty if it takes other values.
+    options: Sequence[Choice]
+    min: Json
+    max: Json
+    #: How a value is written, such as `date` or `phone`, or null.
+    format: str | None
+
+    @classmethod
+    def read(cls, raw: Mapping[str, Json]) -> Self:
+        names = ("field", "title", "type", "min", "max", "format")
+        return cls(**{name: raw[name] for name in names}, options=_read_choices(raw["options"]))
+
+
+@dataclass(frozen=True)
+class Confirm:
+    """The words for a yes and a no: send one as the message."""
+
+    yes: str
+    no: str
+
+
+@dataclass(frozen=True)
 class StateReport:
     """What a form needs to know without reading the context."""
 
@@ -19,10 +57,24 @@ class StateReport:
     pending_clarification: Mapping[str, Json] | None
     #: `actionKey` and `status`, or null.
     pending_action: Mapping[str, Json] | None
+    #: What the answer asks is at most one of the next three.
+    asked: AskedField | None
+    confirm: Confirm | None
+    choices: Sequence[Choice] | None
 
     @classmethod
     def read(cls, raw: Mapping[str, Json]) -> Self:
-        return cls(raw["lifecycle"], raw["missingFields"], raw["pendingClarification"], raw["pendingAction"])
+        # Servers before 0.9 send no open question.
+        field, confirm, choices = (raw.get(name) for name in ("asked", "confirm", "choices"))
+        return cls(
+            raw["lifecycle"],
+            raw["missingFields"],
+            raw["pendingClarification"],
+            raw["pendingAction"],
+            AskedField.read(field) if field else None,
+            Confirm(confirm["yes"], confirm["no"]) if confirm else None,
+            None if choices is None else _read_choices(choices),
+        )
 
 
 @dataclass(frozen=True)
@@ -236,3 +288,7 @@ class Page(Generic[T]):
     @classmethod
     def read(cls, raw: Mapping[str, Json], name: str, read_item: Callable[[Mapping[str, Json]], T]) -> Self:
         return cls([read_item(item) for item in raw[name]], raw["next"])
+
+
+def _read_choices(listed: Sequence[Mapping[str, Json]]) -> list[Choice]:
+    return [Choice(choice["value"], choice["label"]) for choice in listed]

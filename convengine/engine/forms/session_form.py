@@ -5,7 +5,7 @@ An exact state goes before ANY, then priority, then id. The intent must always b
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.form import Form, SchemaStatus, describe_fields, get_form
+from convengine.engine.forms.form import Field, Form, SchemaStatus, describe_fields, get_form
 from convengine.engine.rules.choice import Choice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
@@ -65,6 +65,13 @@ def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
     if row is None or not row.enabled or code(row.intent_code) != code(session.intent):
         return None
     return None if find_schema(turn.snapshot, session.intent, session.state) else row
+
+
+def find_asked_field(session: Session, turn: Turn) -> Field | None:
+    """The field that the last answer asked for, in the form of intent and state, or null."""
+    asked_field = DialogueState.of(session).asked_field
+    schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
+    return get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None
 
 
 def remember_schema(session: Session, row: rows.OutputSchema | None) -> Session:

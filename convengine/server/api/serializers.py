@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_serializer
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
@@ -21,7 +21,6 @@ from convengine.server.turns.take_turn import TurnAnswer
 #: Other spellings of request fields.
 ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
 _MAX_QUOTED = 100
-PAYLOAD_TYPES = ["TEXT", "JSON", "ERROR"]
 VERBOSE_LEVELS = ["INFO", "ERROR"]
 ERROR_CODES = list_error_codes()
 
@@ -190,11 +189,45 @@ def describe_unknown_field(name: str, value: Any, fields: Iterable[str], aliases
     return f"Unknown field (sent: {quote_value(value)}).{hint} Known: {', '.join(fields)}."
 
 
-class PayloadSerializer(serializers.Serializer[Any]):
-    """What the user gets."""
+class TextPayloadSerializer(serializers.Serializer[Any]):
+    """A text for the user."""
 
-    type = serializers.ChoiceField(choices=PAYLOAD_TYPES)
-    value = serializers.JSONField(help_text="A text, a document, or {errorCode, message, recoverable}.")
+    type = serializers.ChoiceField(choices=["TEXT"])
+    value = serializers.CharField()
+
+
+class JsonPayloadSerializer(serializers.Serializer[Any]):
+    """A document for the user."""
+
+    type = serializers.ChoiceField(choices=["JSON"])
+    value = serializers.JSONField()
+
+
+class ErrorDetailSerializer(serializers.Serializer[Any]):
+    """The error of a failed call, as at the top of its answer."""
+
+    errorCode = serializers.ChoiceField(choices=ERROR_CODES)
+    message = serializers.CharField()
+    recoverable = serializers.BooleanField()
+    incidentId = serializers.UUIDField(required=False)
+
+
+class ErrorPayloadSerializer(serializers.Serializer[Any]):
+    """What failed."""
+
+    type = serializers.ChoiceField(choices=["ERROR"])
+    value = ErrorDetailSerializer()
+
+
+@extend_schema_field(
+    PolymorphicProxySerializer(
+        "Payload",
+        [TextPayloadSerializer, JsonPayloadSerializer, ErrorPayloadSerializer],
+        resource_type_field_name="type",
+    )
+)
+class PayloadField(serializers.JSONField):
+    """What the user gets."""
 
 
 class ClarificationSerializer(serializers.Serializer[Any]):
@@ -212,6 +245,34 @@ class PendingActionSerializer(serializers.Serializer[Any]):
     status = serializers.CharField()
 
 
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """Something to choose: send its label as the message."""
+
+    value = serializers.JSONField()
+    label = serializers.CharField()  # type: ignore[assignment]
+
+
+class AskedFieldSerializer(serializers.Serializer[Any]):
+    """The field of a form that the answer asks for."""
+
+    field = serializers.CharField(help_text="Its path in the context.")
+    title = serializers.CharField()
+    type = serializers.CharField(help_text="The JSON type of its value.")
+    options = ChoiceSerializer(many=True, help_text="All that it takes; empty if it takes other values.")
+    min = serializers.JSONField(help_text="The smallest value, or null. A day, not `today+90d`.")
+    max = serializers.JSONField(help_text="The largest value, or null.")
+    format = serializers.CharField(
+        allow_null=True, help_text="How a value is written, such as `date`, `time`, `email` or `phone`."
+    )
+
+
+class ConfirmSerializer(serializers.Serializer[Any]):
+    """The words for a yes and a no in the language of the conversation: send one as the message."""
+
+    yes = serializers.CharField()
+    no = serializers.CharField()
+
+
 class StateReportSerializer(serializers.Serializer[Any]):
     """What a form needs to know without reading the context."""
 
@@ -219,6 +280,9 @@ class StateReportSerializer(serializers.Serializer[Any]):
     missingFields = serializers.ListField(child=serializers.CharField())
     pendingClarification = ClarificationSerializer(allow_null=True)
     pendingAction = PendingActionSerializer(allow_null=True)
+    asked = AskedFieldSerializer(allow_null=True)
+    confirm = ConfirmSerializer(allow_null=True)
+    choices = ChoiceSerializer(many=True, allow_null=True, help_text="What the user may mean, if that was asked.")
 
 
 class VerboseLineSerializer(serializers.Serializer[Any]):
@@ -246,7 +310,7 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     conversationId = serializers.UUIDField(allow_null=True)
     intent = serializers.CharField()
     state = serializers.CharField()
-    payload = PayloadSerializer(allow_null=True)
+    payload = PayloadField(allow_null=True)
     context = serializers.DictField(allow_null=True)  # type: ignore[assignment]
     errorCode = serializers.ChoiceField(choices=ERROR_CODES, allow_null=True)
     recoverable = serializers.BooleanField(allow_null=True)
@@ -275,7 +339,7 @@ class FailureSerializer(serializers.Serializer[Any]):
     conversationId = serializers.UUIDField(allow_null=True)
     intent = serializers.CharField(help_text="ERROR.")
     state = serializers.CharField(help_text="ERROR.")
-    payload = PayloadSerializer(allow_null=True)
+    payload = PayloadField(allow_null=True)
     context = serializers.DictField(allow_null=True)  # type: ignore[assignment]
     errorCode = serializers.ChoiceField(choices=ERROR_CODES)
     recoverable = serializers.BooleanField(help_text="True: the same call may succeed later without any change.")

@@ -1,7 +1,7 @@
 """A turn's answer as JSON (api-and-audit 1.1, 1.2)."""
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
@@ -57,7 +57,7 @@ def build_body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any
         "errorCode": None,
         "recoverable": None,
         "message": None,
-        "stateReport": build_state_report(session),
+        "stateReport": build_state_report(session, answer.open_question),
     }
 
 
@@ -75,7 +75,7 @@ def add_trace(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "trace": turn_reader().read_turn_trace(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
 
 
-def build_state_report(session: Session) -> dict[str, Any]:
+def build_state_report(session: Session, open_question: Mapping[str, Any]) -> dict[str, Any]:
     """What an integrator needs to render a form."""
     clarification = session.clarification
     runtime = session.context.get("pending_action_runtime")
@@ -92,6 +92,7 @@ def build_state_report(session: Session) -> dict[str, Any]:
         "pendingAction": {"actionKey": runtime.get("action_key"), "status": runtime.get("status")}
         if isinstance(runtime, dict) and runtime.get("status") == "OPEN"
         else None,
+        **open_question,
     }
 
 

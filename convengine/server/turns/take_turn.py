@@ -1,6 +1,6 @@
 """take_turn: acquire the lease, pin the configuration, run, commit (law 1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -13,6 +13,7 @@ from convengine.engine.errors import ConvEngineError, ConversationPersistFailed,
 from convengine.engine.memory.settings import ENABLED as MEMORY_ENABLED
 from convengine.engine.memory.settings import HISTORY_MAX_TURNS
 from convengine.engine.pipeline.engine import EngineOutcome
+from convengine.engine.threads.open_question import describe_open_question
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import audit_settings as catalogue
 from convengine.engine.turn import live_settings
@@ -70,6 +71,8 @@ class TurnAnswer:
     at: datetime | None = None
     #: The session that the turn left, if it began a new one (R40).
     left_id: str | None = None
+    #: What the answer asks; empty for an error.
+    open_question: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -244,6 +247,7 @@ def make_answer(
         before,
         at,
         turn.previous_session.request.conversation_id if turn.previous_session else None,
+        {} if outcome.error else describe_open_question(outcome.session, turn),
     )
 
 

@@ -36,7 +36,7 @@ def test_a_conversation_is_held_and_read(client: Client) -> None:
     assert (first.text, first.intent, first.turn_no) == ("Nine to five.", "HOURS", 1)
     assert second.turn_no == 2
     assert first.state_report
-    assert first.state_report.lifecycle == "RUNNING"
+    assert (first.state_report.lifecycle, first.state_report.asked) == ("RUNNING", None)
     conversation = client.get_conversation(first.conversation_id)
     assert (conversation.turn_count, conversation.intent) == (2, "FEES")
     assert [turn.user_text for turn in client.list_turns(first.conversation_id)] == [

@@ -17,17 +17,16 @@ from convengine.engine.forms.asking import (
     tells_about_user,
 )
 from convengine.engine.forms.extract.place_names import asks_for_text
-from convengine.engine.forms.form import Field, get_form, is_meaningful
+from convengine.engine.forms.form import get_form, is_meaningful
 from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.read_message import describe_situation, find_value
-from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.session_form import find_asked_field, find_schema
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import Classification, classify, order_classifiers
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.words import fold
 from convengine.engine.turn import rows
-from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, Lifecycle, PolicyDecision, RoutingDecision
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE, UNKNOWN
 from convengine.engine.turn.session import Digression, Session
@@ -75,7 +74,7 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
 
 def asks_for_field_options(session: Session, turn: Turn) -> bool:
     """True when the message asks what there is to choose from for the asked field."""
-    field = _find_asked_field(session, turn)
+    field = find_asked_field(session, turn)
     return field is not None and asks_for_options(session.user_text, field)
 
 
@@ -174,7 +173,7 @@ def _may_interrupt(session: Session, turn: Turn) -> bool:
 
 def _says_more(session: Session, turn: Turn, row: rows.Classifier) -> bool:
     """True for a statement that answers a free-text field: it has few words of the phrase."""
-    field = _find_asked_field(session, turn)
+    field = find_asked_field(session, turn)
     if field is None or field.spec.kind is not Kind.TEXT or is_question(session):
         return False
     if any(char.isdigit() for char in session.user_text or ""):
@@ -215,12 +214,6 @@ def _chooses_option(session: Session, turn: Turn) -> bool:
     )
 
 
-def _find_asked_field(session: Session, turn: Turn) -> Field | None:
-    asked_field = DialogueState.of(session).asked_field
-    schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
-    return get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None
-
-
 def _repeats_question(session: Session) -> bool:
     """True when the message did not answer which action is meant, so that this turn asks again."""
     override, question = session.reply_override, session.clarification
@@ -233,7 +226,7 @@ def _answers_asked_field(session: Session, turn: Turn) -> bool:
 
     A name or another short text may be a phrase, too.
     """
-    field = _find_asked_field(session, turn)
+    field = find_asked_field(session, turn)
     schema = find_schema(turn.snapshot, session.intent, session.state)
     if field is None or schema is None:
         return False

@@ -1,0 +1,96 @@
+"""What the answer of a turn asks, for a front end that shows fields and buttons."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from convengine.engine.forms.asking import find_form_language, find_form_locale, write_title
+from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.life import awaits_confirmation
+from convengine.engine.forms.session_form import find_asked_field
+from convengine.engine.pending_actions.disambiguation import has_open_action
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.values import FieldSpec, Kind, say_value
+from convengine.engine.values.bounds import read_date_bound, read_moment_bound
+from convengine.engine.values.language import get_language
+
+Json = Any
+#: How a value is written, where its type does not say it.
+_FORMATS = {
+    Kind.DATE: "date",
+    Kind.TIME: "time",
+    Kind.DATE_TIME: "date-time",
+    Kind.DURATION: "duration",
+    Kind.EMAIL: "email",
+    Kind.PHONE: "phone",
+    Kind.IBAN: "iban",
+    Kind.POSTCODE: "postcode",
+    Kind.MONEY: "money",
+}
+
+
+def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
+    """What the user is asked at the end of a turn: `choices`, the `asked` field of a form, or a yes or no to `confirm`.
+
+    At most one of them; the others are null. It has nothing that the user said.
+    """
+    state, choices = DialogueState.of(session), _list_choices(session)
+    field = find_asked_field(session, turn)
+    asks_to_leave = state.leaving is not None
+    report: dict[str, Json] = {"asked": None, "confirm": None, "choices": choices}
+    if choices is None and field is not None and not asks_to_leave:
+        report["asked"] = _describe_field(session, turn, field)
+    elif choices is None and (asks_to_leave or (_awaits_yes(session, turn) and not state.asks_what_to_change)):
+        say = get_language(find_form_language(session, turn, _get_last_form(turn, state))).say
+        report["confirm"] = {"yes": say["yes"], "no": say["no"]}
+    return report
+
+
+def _list_choices(session: Session) -> list[dict[str, Json]] | None:
+    """What the user may mean; the reply is a value or a label."""
+    if session.clarification is None:
+        texts = session.lifecycle_detail.get("options")
+        return [{"value": text, "label": text} for text in texts] if isinstance(texts, (list, tuple)) else None
+    return [
+        {"value": option.get("actionKey") or option.get("intent"), "label": option.get("label")}
+        for option in session.clarification.options
+        if isinstance(option, Mapping) and option.get("offered") is not False
+    ]
+
+
+def _awaits_yes(session: Session, turn: Turn) -> bool:
+    return has_open_action(session, turn) or awaits_confirmation(session, turn)
+
+
+def _get_last_form(turn: Turn, state: DialogueState) -> Form | None:
+    row = turn.snapshot.row(OutputSchema, state.last_schema) if state.last_schema is not None else None
+    return get_form(turn.snapshot, row) if row else None
+
+
+def _describe_field(session: Session, turn: Turn, field: Field) -> dict[str, Json]:
+    spec, is_yes_no = field.spec, field.type == "boolean"
+    locale = find_form_locale(session, turn, _get_last_form(turn, DialogueState.of(session)))
+    values = [option.value for option in spec.options] or ([True, False] if is_yes_no else [])
+    return {
+        "field": field.path,
+        "title": write_title(field, ""),
+        "type": field.type,
+        "options": [{"value": value, "label": say_value(spec, value, locale)} for value in values],
+        "min": _write_bound(spec, spec.minimum, session.now, is_last=False),
+        "max": _write_bound(spec, spec.maximum, session.now, is_last=True),
+        "format": spec.format or _FORMATS.get(spec.kind),
+    }
+
+
+def _write_bound(spec: FieldSpec, bound: Json, now: datetime | None, *, is_last: bool) -> Json:
+    """A bound as a value of the field: the day itself for `today+90d`."""
+    if now is None or spec.kind not in (Kind.DATE, Kind.DATE_TIME):
+        return bound
+    if spec.kind is Kind.DATE:
+        day = read_date_bound(bound, now.date())
+        return day.isoformat() if day else None
+    moment = read_moment_bound(bound, now.replace(tzinfo=None), is_last=is_last)
+    return moment.replace(tzinfo=now.tzinfo).isoformat(timespec="minutes") if moment else None
