@@ -43,6 +43,9 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "ErrorCode": "convengine.server.api.serializers.ERROR_CODES",
+        "TextPayloadType": ["TEXT"],
+        "JsonPayloadType": ["JSON"],
+        "ErrorPayloadType": ["ERROR"],
         "VerboseLevel": "convengine.server.api.serializers.VERBOSE_LEVELS",
         "Lifecycle": "convengine.engine.turn.enums.Lifecycle.choices",
         "SessionStatus": "convengine.server.api.session_serializers.SESSION_STATUSES",
