@@ -29,7 +29,7 @@ from convengine.engine.text.participants import SHORTEST
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.layout import sidebar
+from convengine.server.admin_site.layout import list_places
 from convengine.server.app_interfaces import access_log
 from convengine.server.sessions.models import CeConversation
 from convengine.server.sessions.participants import find_participants
@@ -106,10 +106,9 @@ def _list_visible_tables(request: HttpRequest) -> set[str]:
 
 
 def _list_page_hits(request: HttpRequest) -> Iterator[Hit]:
-    for group in sidebar(request):
-        for entry in group["items"]:
-            for page in entry["items"]:
-                yield Hit(page["link"], page["title"], page["help"])
+    for place in list_places(request):
+        for page in place["items"]:
+            yield Hit(page["link"], page["title"], page["help"])
     for _, chapters in prose.contents():
         for chapter in chapters:
             yield Hit(reverse("manual_chapter", args=[chapter.slug]), chapter.title, "Chapter of the manual")

@@ -9,8 +9,8 @@ from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 PLACES = [
-    *("Home", "Intents", "Rules", "Answers", "Forms", "Actions", "Policies", "Try", "Tests", "Map", "Health"),
-    *("Releases", "Conversations", "Inbox", "Reports", "Alerts", "Engine room"),
+    *("Home", "Intents", "Rules & settings", "Answers", "Actions & tools", "Try & test", "Releases"),
+    *("Conversations", "Reports"),
 ]
 
 
@@ -21,8 +21,13 @@ def links(visitor: Visitor) -> list[str]:
 
 def test_an_analyst_finds_these_places_and_no_more(somebody: Callable[[], Visitor]) -> None:
     ben = somebody().log_in("analyst")
+    ben.page.set_viewport_size({"width": 1280, "height": 800})
 
     assert links(ben) == PLACES
+    for place in PLACES:
+        ben.page.locator(".ce-nav").get_by_role("link", name=place, exact=True).first.click()
+        assert ben.page.locator(".ce-nav").evaluate("nav => nav.scrollHeight <= nav.clientHeight"), place
+    ben.go("/admin/")
     expect(ben.page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
 
 
@@ -40,7 +45,7 @@ def test_a_place_opens_its_first_page_and_lists_the_others(
         ben.page.get_by_role("button", name="Places").click()
     here = ben.page.locator('.ce-nav [aria-current="page"]')
     expect(here).to_have_text("Prompt templates")
-    assert links(ben)[3:8] == ["Answers", "Answers", "Prompt templates", "Progress texts", "Forms"]
+    assert links(ben)[3:8] == ["Answers", "Answers", "Prompt templates", "Progress texts", "Data sources"]
 
 
 @SCREENS
@@ -51,7 +56,7 @@ def test_places_are_opened_by_keyboard(somebody: Callable[[], Visitor], width: i
         ben.tab_to(ben.page.get_by_role("button", name="Places"))
         ben.page.keyboard.press("Enter")
         expect(ben.page.locator(".ce-nav").get_by_role("link", name="Home")).to_be_focused()
-    ben.tab_to(ben.page.locator(".ce-nav").get_by_role("link", name="Rules"))
+    ben.tab_to(ben.page.locator(".ce-nav").get_by_role("link", name="Rules & settings"))
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
 

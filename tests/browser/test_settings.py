@@ -12,7 +12,8 @@ pytestmark = pytest.mark.browser
 
 def at_settings(visitor: Visitor) -> Visitor:
     """Come by the sidebar."""
-    visitor.page.locator(".ce-nav").get_by_role("link", name="Engine room").click()
+    visitor.page.locator(".ce-nav").get_by_role("link", name="Rules & settings").click()
+    visitor.page.locator(".ce-nav").get_by_role("link", name="All settings").click()
     visitor.page.get_by_label("Find a setting").wait_for()
     return visitor
 

@@ -154,10 +154,10 @@ def answer(guide: Guide, state: str, text: str) -> None:
 def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     guide, page = Guide(analyst, "why"), analyst.page
     asked = "Where is the invoice of my last order?"
-    page.get_by_role("link", name="Try", exact=True).first.click()
+    page.get_by_role("link", name="Try & test").first.click()
     guide.visitor.say(asked)
     expect(page.locator("#last")).to_contain_text("ORDER_STATUS")
-    guide.did("Open **Try** and send the sentence. The page shows which phrase decided.")
+    guide.did("Open **Try & test** and send the sentence. The page shows which phrase decided.")
 
     page.locator(".ce-account").get_by_role("link", name=re.compile("^phrase")).first.click()
     box = page.locator(".ce-try").first

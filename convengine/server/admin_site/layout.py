@@ -31,9 +31,11 @@ class Section:
     title: str
     icon: str
     entries: Sequence[Entry]
+    #: True if it stands in the sidebar only for users who may do more than read. Others find its pages by the search.
+    beyond_reading: bool = False
 
 
-#: Grouped by what users want to do, not by tables: first what analysts work with, then what engineers look at.
+#: Grouped by what users want to do, not by tables: first what analysts work with, at most nine entries with Home.
 SECTIONS: Sequence[Section] = (
     Section(
         "Intents",
@@ -55,14 +57,21 @@ SECTIONS: Sequence[Section] = (
                 "config_admin.add_ceintent",
             ),
             Entry("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
+            Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),
+            Entry("config_admin.CeIntent", "Map", "A map of intents and states.", "map"),
         ),
     ),
     Section(
-        "Rules",
+        "Rules & settings",
         "rule",
         (
             Entry("config_admin.CeRule", "Rules", "If a condition is met, do one action."),
             Entry("config_admin.CeStateGraph", "State graph", "The allowed moves between states."),
+            Entry("config_admin.CePolicy", "Policies", "Messages that are blocked."),
+            Entry(
+                "config_admin.CeConfig", "All settings", "All settings of the engine with their values.", "effective"
+            ),
+            Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
         ),
     ),
     Section(
@@ -72,25 +81,31 @@ SECTIONS: Sequence[Section] = (
             Entry("config_admin.CeResponse", "Answers", "The texts for users, by state."),
             Entry("config_admin.CePromptTemplate", "Prompt templates", "Instructions for models."),
             Entry("config_admin.CeVerbose", "Progress texts", "Texts that users see while they wait."),
-        ),
-    ),
-    Section("Forms", "list_alt", (Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),)),
-    Section(
-        "Actions",
-        "bolt",
-        (
-            Entry("config_admin.CePendingAction", "Pending actions", "Actions that run after the user confirms."),
-            Entry("config_admin.CeMcpTool", "Tools", "The tools and their scope."),
-            Entry("config_admin.CeTool", "Direct tool calls", "Tools that are always called in a state."),
             Entry("config_admin.CeContainerConfig", "Data sources", "Data from other systems, by state."),
             Entry("ce_executors.CeDocument", "Documents", "The texts for document searches."),
             Entry("ce_executors.CeDocumentCollection", "Collections", "Groups of documents."),
         ),
     ),
-    Section("Policies", "gpp_maybe", (Entry("config_admin.CePolicy", "Policies", "Messages that are blocked."),)),
     Section(
-        "Try",
-        "play_circle",
+        "Actions & tools",
+        "bolt",
+        (
+            Entry("config_admin.CePendingAction", "Pending actions", "Actions that run after the user confirms."),
+            Entry("config_admin.CeMcpTool", "Tools", "The tools and their scope."),
+            Entry("config_admin.CeTool", "Direct tool calls", "Tools that are always called in a state."),
+            Entry("config_admin.CeMcpDbTool", "Database tools", "The SQL statement of a tool."),
+            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "The HTTP request of a tool."),
+            Entry("config_admin.CeMcpPlanner", "Planner prompts", "Instructions for the model that plans tool calls."),
+            Entry(
+                "config_admin.CeMcpSqlGuardrail",
+                "SQL guardrails",
+                "Functions and keywords that SQL may or must not use.",
+            ),
+        ),
+    ),
+    Section(
+        "Try & test",
+        "science",
         (
             Entry(
                 "audit.CeAudit",
@@ -106,27 +121,11 @@ SECTIONS: Sequence[Section] = (
                 "what_if",
                 "audit.view_ceaudit",
             ),
-        ),
-    ),
-    Section(
-        "Tests",
-        "science",
-        (
             Entry("config_admin.CeTestCase", "Tests", "Conversations with expected results."),
             Entry("config_admin.CeTestRun", "Test runs", "Which tests passed, on which configuration."),
-            Entry(
-                "config_admin.CeTestCase",
-                "Coverage of tests",
-                "What no test reaches.",
-                "coverage",
-            ),
+            Entry("config_admin.CeTestCase", "Coverage of tests", "What no test reaches.", "coverage"),
+            Entry("config_admin.CeRule", "Health", "Problems and hints of the whole configuration.", "health"),
         ),
-    ),
-    Section("Map", "account_tree", (Entry("config_admin.CeIntent", "Map", "A map of intents and states.", "map"),)),
-    Section(
-        "Health",
-        "monitor_heart",
-        (Entry("config_admin.CeRule", "Health", "Problems and hints of the whole configuration.", "health"),),
     ),
     Section(
         "Releases",
@@ -141,10 +140,7 @@ SECTIONS: Sequence[Section] = (
             ),
             Entry("config_admin.CeRelease", "Compare releases", "The differences between two releases.", "compare"),
             Entry(
-                "config_admin.CeRelease",
-                "Import & export",
-                "Export the configuration or import a file.",
-                "transfer",
+                "config_admin.CeRelease", "Import & export", "Export the configuration or import a file.", "transfer"
             ),
         ),
     ),
@@ -159,16 +155,6 @@ SECTIONS: Sequence[Section] = (
                 "find",
                 "ce_sessions.view_ceconversationhistory",
             ),
-            Entry("ce_sessions.CeConversation", "Conversations", "All conversations with their status."),
-            Entry("ce_sessions.CeConversationHistory", "Turns", "Messages and answers."),
-            Entry("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
-            Entry("audit.CeMcpUserFeedback", "Rated answers", "Answers by their feedback.", "rated"),
-        ),
-    ),
-    Section(
-        "Inbox",
-        "inbox",
-        (
             Entry(
                 "audit.CeAudit",
                 "Inbox",
@@ -176,6 +162,10 @@ SECTIONS: Sequence[Section] = (
                 "inbox",
                 "ce_sessions.view_ceconversationhistory",
             ),
+            Entry("ce_sessions.CeConversation", "Conversations", "All conversations with their status."),
+            Entry("ce_sessions.CeConversationHistory", "Turns", "Messages and answers."),
+            Entry("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
+            Entry("audit.CeMcpUserFeedback", "Rated answers", "Answers by their feedback.", "rated"),
         ),
     ),
     Section(
@@ -189,12 +179,6 @@ SECTIONS: Sequence[Section] = (
                 "reports",
                 "ce_sessions.view_ceconversationhistory",
             ),
-        ),
-    ),
-    Section(
-        "Alerts",
-        "notifications",
-        (
             Entry("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was told."),
             Entry("audit.CeAlertRule", "Alert rules", "Rules that watch numbers and send messages."),
         ),
@@ -203,10 +187,6 @@ SECTIONS: Sequence[Section] = (
         "Engine room",
         "settings_suggest",
         (
-            Entry(
-                "config_admin.CeConfig", "All settings", "All settings of the engine with their values.", "effective"
-            ),
-            Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
             Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
             Entry("audit.CeTurnIndex", "Used rows", "The rows that decided each turn."),
             Entry("audit.CeLlmCallLog", "Model calls", "Prompts and responses of models."),
@@ -217,18 +197,11 @@ SECTIONS: Sequence[Section] = (
             Entry("ce_sessions.CeSessionUnit", "Session units", "Facts from earlier turns."),
             Entry("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for a running turn."),
             Entry("ce_sessions.CeIdempotency", "Stored answers", "Answers for repeated requests."),
-            Entry("config_admin.CeMcpDbTool", "Database tools", "The SQL statement of a tool."),
-            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "The HTTP request of a tool."),
             Entry("config_admin.CeMcpServer", "MCP servers", "External servers that offer tools."),
-            Entry("config_admin.CeMcpPlanner", "Planner prompts", "Instructions for the model that plans tool calls."),
-            Entry(
-                "config_admin.CeMcpSqlGuardrail",
-                "SQL guardrails",
-                "Functions and keywords that SQL may or must not use.",
-            ),
             Entry("ce_jobs.CeJob", "Background jobs", "Scheduled tasks."),
             Entry("ce_jobs.CeJobRun", "Runs of jobs", "Results of the runs."),
         ),
+        beyond_reading=True,
     ),
     Section(
         "Access",
@@ -246,18 +219,23 @@ SECTIONS: Sequence[Section] = (
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Home, and the entries with pages that this user may see.
+    """Home, and the entries with pages that this user works with or is on."""
+    return [{"items": items}] if (items := [item for item in list_places(request) if item["listed"]]) else []
+
+
+def list_places(request: HttpRequest) -> list[dict[str, Any]]:
+    """Home, and all sections with the pages that this user may see; `listed` says whether the sidebar has them.
 
     A view may set the request's `ce_place` to the address of the page that should be active.
     """
     sections = [
-        _section_item(section, entries)
+        _section_item(section, entries, request)
         for section in SECTIONS
         if (entries := [e for e in section.entries if _visible(e, request)])
     ]
     if not sections:
         return []
-    home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": []}
+    home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": [], "listed": True}
     links = [page["link"] for section in sections for page in section["items"]]
     path = getattr(request, "ce_place", request.path)
     active_link = max((link for link in links if path.startswith(link)), key=len, default=path)
@@ -265,7 +243,8 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         for page in item["items"]:
             page["active"] = page["link"] == active_link
         item["active"] = item["link"] == active_link or any(page["active"] for page in item["items"])
-    return [{"items": [home, *sections]}]
+        item["listed"] = item["listed"] or item["active"]
+    return [home, *sections]
 
 
 def find_entry_right(path: str) -> str:
@@ -282,7 +261,7 @@ def find_entry_help(path: str) -> str:
 
 def find_nearest_page(request: HttpRequest) -> tuple[str, str] | None:
     """The page of the sidebar that the request's address lies below, as (address, title), if the user may open it."""
-    pages = [page for group in sidebar(request) for section in group["items"] for page in section["items"]]
+    pages = [page for section in list_places(request) for page in section["items"]]
     above = [page for page in pages if request.path.startswith(page["link"]) and request.path != page["link"]]
     nearest = max(above, key=lambda page: len(page["link"]), default=None)
     return (nearest["link"], nearest["title"]) if nearest else None
@@ -295,9 +274,17 @@ def _visible(entry: Entry, request: HttpRequest) -> bool:
     return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)
 
 
-def _section_item(section: Section, entries: Sequence[Entry]) -> dict[str, Any]:
+def _may_do_more_than_read(entry: Entry, request: HttpRequest) -> bool:
+    opts = apps.get_model(entry.model)._meta
+    actions = (f"{action}_{opts.model_name}" for action in opts.default_permissions if action != "view")
+    rights = (*actions, *(right for right, _ in opts.permissions))
+    return any(request.user.has_perm(f"{opts.app_label}.{right}") for right in rights)
+
+
+def _section_item(section: Section, entries: Sequence[Entry], request: HttpRequest) -> dict[str, Any]:
     pages = [{"title": entry.title, "help": entry.help, "link": _address(entry)} for entry in entries]
-    return {"title": section.title, "icon": section.icon, "link": pages[0]["link"], "items": pages}
+    listed = not section.beyond_reading or any(_may_do_more_than_read(entry, request) for entry in entries)
+    return {"title": section.title, "icon": section.icon, "link": pages[0]["link"], "items": pages, "listed": listed}
 
 
 def _address(entry: Entry) -> str:
