@@ -4,7 +4,14 @@ from config_admin.drafts.models import CeDraft, CeDraftEdit, CeDraftReview, CeDr
 from config_admin.editing.first_steps import CeFirstStep
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.stored_findings import CeHealthFinding, CeHealthReport
-from config_admin.releases.models import CeConfigHead, CeGradualRelease, CeRelease, CeReleaseBlob, CeReleaseMove
+from config_admin.releases.models import (
+    CeConfigHead,
+    CeGradualRelease,
+    CeRelease,
+    CeReleaseBlob,
+    CeReleaseMove,
+    CeReleaseSource,
+)
 from config_admin.tables.base_model import ControlPlaneRow, RowQuerySet, ScopedRow
 from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.config.model import CeConfig
@@ -57,6 +64,7 @@ __all__ = [
     "CeRelease",
     "CeReleaseBlob",
     "CeReleaseMove",
+    "CeReleaseSource",
     "CeResponse",
     "CeRule",
     "CeStateGraph",

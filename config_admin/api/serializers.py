@@ -105,7 +105,8 @@ class ImportSerializer(serializers.Serializer[Any]):
         default=False, help_text="Merge the file with changes made since its base release, field by field."
     )
     overwrite = serializers.BooleanField(
-        default=False, help_text="Take back changes made since the base release of the file."
+        default=False,
+        help_text="Take back changes made since the base of the file, or all differences if its base is unknown.",
     )
     undoubleBackslashes = serializers.BooleanField(
         default=False, help_text="Read two backslashes in a regular expression as one."

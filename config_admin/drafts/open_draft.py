@@ -103,7 +103,7 @@ def read_draft(draft: CeDraft) -> tuple[WorkingCopy, Wanted]:
         root = tree.patch(blobs, table, manifest.pop(table, None), rows)
         if root:
             manifest[table] = root
-    return WorkingCopy(draft.title, live, manifest, below, blobs), merged.wanted
+    return WorkingCopy(draft.title, live, manifest, below, blobs, draft_id=draft.pk), merged.wanted
 
 
 def get_live_head() -> int:

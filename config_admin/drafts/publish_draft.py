@@ -44,6 +44,7 @@ def publish_draft(
     with transaction.atomic():
         release, draft = _make_release(draft_id, publisher, reason, seen, override)
         draft.moves.update(config_version=release.pk)
+        draft.sources.update(config_version=release.pk)
         CeDraft.objects.filter(pk=draft.pk).update(config_version=release.pk)
         if audience:
             start_gradual_release(release, audience, release.author)

@@ -12,8 +12,8 @@ from config_admin.releases.changes import Author
 from config_admin.releases.queries import content_hash_of
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer import document as transfer
+from config_admin.transfer.ancestry import find_release
 from config_admin.transfer.apply_import import ImportResult, add_rows, import_document
-from config_admin.transfer.base_release import find_base
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -67,7 +67,7 @@ def update_flow(
 
 def _find_lost_changes(flow: Document, reading: FlowReading) -> Iterator[str]:
     """A line for each part of the flow that changed since the base, and that the document would take back."""
-    version = find_base(transfer.BaseRelease(**flow["base"])) if "base" in flow else None
+    version = find_release(transfer.BaseRelease(**flow["base"])) if "base" in flow else None
     if version is None:
         return
     base = read_flow(snapshots.at(version), reading.document["code"])

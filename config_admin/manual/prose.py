@@ -65,6 +65,7 @@ PARTS: Mapping[str, Sequence[str]] = {
             "observability",
             "jobs",
             "scaling",
+            "staging",
         ),
         *("performance", "architecture", "dependencies"),
     ),

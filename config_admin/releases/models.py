@@ -139,6 +139,35 @@ class CeReleaseMove(models.Model):
         return f"{self.from_intent} / {self.from_state} → {self.to_intent} / {self.to_state}"
 
 
+class CeReleaseSource(models.Model):
+    """The configuration of another installation that a release contains, because a whole export of it was imported."""
+
+    id = models.BigAutoField(primary_key=True)
+    draft = models.ForeignKey(
+        "config_admin.CeDraft",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="sources",
+        help_text="The draft into which it was imported.",
+    )
+    config_version = models.BigIntegerField(
+        "release", null=True, db_index=True, help_text="The release with it; null until the draft is published."
+    )
+    content_hash = models.CharField(max_length=64, help_text="The content of the release there.")
+    manifest = models.JSONField(help_text="Its rows with the numbers of this installation, as in a release.")
+    numbers = models.JSONField(
+        help_text="For each table the rows that have another number here: from the number there."
+    )
+
+    class Meta:
+        db_table = "ce_release_source"
+        verbose_name = "imported release"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"Release {self.config_version} contains {self.content_hash[:12]}"
+
+
 class GradualStatus(models.TextChoices):
     """Whether a release is still given to a part of the conversations only."""
 

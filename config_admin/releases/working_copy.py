@@ -33,6 +33,8 @@ class WorkingCopy:
     blobs: Blobs = field(default_factory=Blobs)
     #: The changed rows as they are now, by table and primary key; null for a deleted one.
     changed: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
+    #: The draft; null for a release that is read like a draft.
+    draft_id: int | None = None
     #: Writes to other tables, made when the rows of the draft are out of the tables again.
     later: list[Callable[[], object]] = field(default_factory=list)
 

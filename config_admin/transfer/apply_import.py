@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 
 from config_admin.editing.links import row_name
 from config_admin.releases.change_set import change_set, lock_content
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
+from config_admin.transfer.ancestry import store_source
 from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
 from config_admin.validation.findings import Finding, Severity
@@ -55,6 +56,14 @@ def import_document(
 
 
 def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
+    with transaction.atomic():
+        result = _write_plan(plan, author, reason, rest, progress)
+        if (base := result.plan.document.base) and result.plan.brings_all:
+            store_source(base, result.plan.theirs, result.plan.placed.renumbered)
+    return result
+
+
+def _write_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
     with change_set(Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
         if lock_content() != plan.content_hash:

@@ -8,30 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from config_admin.editing.links import column_label
-from config_admin.releases.models import CeRelease
 from config_admin.releases.row_merge import RowMerge, is_same_row
 from config_admin.releases.tree import has_same_text
-from config_admin.transfer.document import BaseRelease, Document
+from config_admin.transfer.ancestry import Base
+from config_admin.transfer.document import Document
 from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import Content, MatchedRows, NewId, match_rows
 from config_admin.transfer.values import shorten_value
 from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.secret_columns import mask_value
 
 Wanted = Mapping[str, Mapping[Any, Content | None]]
-
-
-class Base(NamedTuple):
-    """The base of a file in this installation, with all its rows."""
-
-    config_version: int
-    contents: Contents
-
-
-def find_base(base: BaseRelease) -> int | None:
-    """The release here with the content of a base: that of its number, else the newest; null if there is none."""
-    same = CeRelease.objects.filter(content_hash=base.content)
-    numbers = set(same.order_by("-pk").values_list("pk", flat=True)[:100])
-    return base.release if base.release in numbers else max(numbers, default=None)
 
 
 def find_lost_changes(wanted: Wanted, existing: Contents, base: Base) -> Iterator[Finding]:
@@ -46,7 +33,7 @@ def find_lost_changes(wanted: Wanted, existing: Contents, base: Base) -> Iterato
                 continue
             for name, value in after.items():
                 if not has_same_text(value, now[name]) and not has_same_text(now[name], before.get(name)):
-                    changed = f"{column_label(table, name)} was changed to {shorten_value(now[name])}"
+                    changed = f"{column_label(table, name)} was changed to {_show_value(table, name, now[name])}"
                     yield _report_lost(table, pk, name, changed, base)
 
 
@@ -59,10 +46,31 @@ def _report_lost(table: str, pk: Any, field: str | None, changed: str, base: Bas
 
 
 class MergedRows(NamedTuple):
-    """The rows of a merge, and its conflicts."""
+    """The rows of a merge, its conflicts, and the content of the file."""
 
     placed: MatchedRows
     conflicts: list[Finding]
+    theirs: Contents
+
+
+def find_taken_back(wanted: Wanted, existing: Contents) -> Iterator[Finding]:
+    """An error for each row here that an import would change or remove, although nothing says what changed here."""
+    for table, rows in wanted.items():
+        for pk, after in rows.items():
+            if (now := existing[table].get(pk)) is None:
+                continue
+            changes = "; ".join(
+                f"{column_label(table, name)} here {_show_value(table, name, now[name])}, "
+                f"in the file {_show_value(table, name, value)}"
+                for name, value in (after or {}).items()
+                if not has_same_text(value, now[name])
+            )
+            message = (
+                f"The import would {f'change this row: {changes}' if after else 'remove this row'}. "
+                "The file comes from no release that is known here, so its changes cannot be told from those made "
+                "here. Overwrite what is here (--overwrite), or leave this row out (--rest)."
+            )
+            yield Finding("BASE_UNKNOWN", Severity.ERROR, table, pk, None, message)
 
 
 def merge_rows(document: Document, existing: Contents, base: Base, new_id: NewId) -> MergedRows:
@@ -71,7 +79,9 @@ def merge_rows(document: Document, existing: Contents, base: Base, new_id: NewId
         table: {pk: row for pk, row in rows.items() if pk not in base.contents[table]}
         for table, rows in existing.items()
     }
-    placed = match_rows(document, {table: {**base.contents[table], **since[table]} for table in existing}, new_id)
+    known = {table: {**base.contents[table], **since[table]} for table in existing}
+    placed = match_rows(document, known, new_id, base)
+    theirs = apply_rows(known, placed.wanted)
     merged: dict[str, dict[Any, Content | None]] = {}
     conflicts: list[Finding] = []
     for table, rows in placed.wanted.items():
@@ -86,7 +96,15 @@ def merge_rows(document: Document, existing: Contents, base: Base, new_id: NewId
             if not problems and not is_same_row(result, merge.now):
                 merged.setdefault(table, {})[pk] = None if result is None else dict(result)
     placed.wanted = merged
-    return MergedRows(placed, conflicts)
+    return MergedRows(placed, conflicts, theirs)
+
+
+def apply_rows(contents: Contents, wanted: Wanted) -> Contents:
+    """A configuration after a change of rows."""
+    return {
+        table: {pk: row for pk, row in {**rows, **wanted.get(table, {})}.items() if row is not None}
+        for table, rows in contents.items()
+    }
 
 
 def _find_conflicts(table: str, pk: Any, merge: RowMerge) -> Iterator[Finding]:
@@ -100,10 +118,15 @@ def _find_conflicts(table: str, pk: Any, merge: RowMerge) -> Iterator[Finding]:
             table,
             pk,
             name,
-            f"Here it is {shorten_value(now[name])}, in the file {shorten_value(after[name])}; "
-            f"before both changes it was {shorten_value(before.get(name))}.",
+            "Here it is {}, in the file {}; before both changes it was {}.".format(
+                *(_show_value(table, name, row.get(name)) for row in (now, after, before))
+            ),
         )
 
 
 def _report_conflict(table: str, pk: Any, field: str | None, message: str) -> Finding:
     return Finding("MERGE_CONFLICT", Severity.ERROR, table, pk, field, f"Conflict: {message}")
+
+
+def _show_value(table: str, name: str, value: Any) -> str:
+    return shorten_value(mask_value(table, name, value))

@@ -1,6 +1,8 @@
 """The bundle: the whole configuration, or some tables of it, as one YAML or JSON text, byte for byte the same for the
 same rows. `mode` is optional: how an import matches the rows; without it, the tables become what the bundle says.
 `base` is the release that the bundle was exported from; an import takes back no change that was made since.
+`ancestry` lists what the base comes from, so that another installation finds what it has of it, and has a checksum of
+the rows.
 
     format: convengine-configuration
     version: 1
@@ -13,13 +15,15 @@ same rows. `mode` is optional: how an import matches the rows; without it, the t
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
 import yaml
 
-from config_admin.transfer.document import BaseRelease, Document, FileRefused, FileRow, Mode, locate_row
+from config_admin.releases.blobs import canonical, hash_of
+from config_admin.transfer.document import Ancestor, BaseRelease, Document, FileRefused, FileRow, Mode, locate_row
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows
 from config_admin.transfer.original_names import suggest_table
@@ -31,7 +35,12 @@ Json = Any
 #: Where editors find the JSON Schema, from the bundle: `manage.py config_schemas` writes it there.
 SCHEMA = "schemas/bundle.schema.json"
 FORMAT, VERSION = "convengine-configuration", 1
-_KEYS = frozenset({"$schema", "format", "version", "mode", "base", "tables"})
+_KEYS = frozenset({"$schema", "format", "version", "mode", "base", "tables", "ancestry"})
+#: The base of a bundle, in YAML and in JSON; and the ancestry, at its end.
+_BASE = re.compile(
+    r'(?P<start>\bbase"?\s*:\s*\{?\s*"?release"?\s*:\s*)\d+(?P<between>\s*,?\s*"?content"?\s*:\s*"?)[0-9a-f]+'
+)
+_ANCESTRY = re.compile(r'^(ancestry:| "ancestry":)', re.MULTILINE)
 _STR = "tag:yaml.org,2002:str"
 _WIDTH = 110
 #: Document, tables, rows and columns contain the values of columns.
@@ -56,10 +65,12 @@ def write_bundle(
     as_yaml: bool,
     mode: Mode | None = None,
     base: BaseRelease | None = None,
+    ancestors: Iterable[Ancestor] = (),
 ) -> str:
     """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted.
 
-    `mode`: how an import matches the rows, unless its user chooses; null is that of bundles.
+    `mode`: how an import matches the rows, unless its user chooses; null is that of bundles. `ancestors`: what the base
+    comes from.
     """
     shown = {
         table: [
@@ -72,10 +83,47 @@ def write_bundle(
     document |= {"mode": mode.value} if mode else {}
     document |= {"base": base._asdict()} if base else {}
     document |= {"tables": shown}
+    document |= {"ancestry": _build_ancestry(shown, ancestors)} if base else {}
     if not as_yaml:
         return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    text = yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
-    return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
+    return f"# yaml-language-server: $schema={SCHEMA}\n{_write_yaml(document)}"
+
+
+def replace_base(text: str, base: BaseRelease, ancestors: Iterable[Ancestor]) -> str:
+    """A bundle with another base and its ancestry. Everything else stays as it is, comments too."""
+    text = _BASE.sub(rf"\g<start>{base.release}\g<between>{base.content}", text, count=1)
+    ancestry_key = _ANCESTRY.search(text)
+    if ancestry_key is None:
+        return text
+    is_json = text.lstrip("\ufeff \t\r\n").startswith("{")
+    tables = (_parse_json(text.lstrip("\ufeff")) if is_json else _parse_yaml(text, {}))["tables"]
+    ancestry = {"ancestry": _build_ancestry(tables, ancestors)}
+    written = json.dumps(ancestry, indent=1)[2:] + "\n" if is_json else _write_yaml(ancestry)
+    return text[: ancestry_key.start()] + written
+
+
+def _write_yaml(document: Json) -> str:
+    return str(yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH))
+
+
+def _build_ancestry(tables: Json, ancestors: Iterable[Ancestor]) -> Json:
+    contents = [
+        {
+            "content": content,
+            "numbers": {
+                table: {str(number): other for number, other in pairs.items()} for table, pairs in numbers.items()
+            },
+        }
+        if numbers
+        else content
+        for content, numbers in ancestors
+    ]
+    return {"checksum": _compute_checksum(tables), "contents": contents}
+
+
+def _compute_checksum(tables: Json) -> str:
+    """It shows whether somebody edited the rows of an export."""
+    return hash_of(canonical(tables))[:16]
 
 
 def read_bundle(text: str) -> Document:
@@ -106,7 +154,13 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     if not isinstance(tables, dict):
         raise FileRefused("tables", "this must name tables, each with a list of rows.")
     rows_by_table = {table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}
-    return Document(rows_by_table, mode, base=_read_base(content.get("base")) if tables is not content else None)
+    if tables is content:
+        return Document(rows_by_table, mode)
+    checksum, ancestors = _read_ancestry(content.get("ancestry"))
+    is_whole = tables.keys() == ROW_TYPE_OF.keys() and checksum == _compute_checksum(tables)
+    return Document(
+        rows_by_table, mode, base=_read_base(content.get("base")), ancestors=ancestors, is_whole_export=is_whole
+    )
 
 
 def _read_mode(value: Json) -> Mode:
@@ -122,6 +176,28 @@ def _read_base(value: Json) -> BaseRelease | None:
         case {"release": int(release), "content": str(content)} if len(value) == 2:
             return BaseRelease(release, content)
     raise FileRefused("base", "must have release, a number, and content, a hash. Export again, or leave base out.")
+
+
+def _read_ancestry(value: Json) -> tuple[str, list[Ancestor]]:
+    """The checksum and the contents. Raises FileRefused."""
+    try:
+        match value:
+            case None:
+                return "", []
+            case {"checksum": str(checksum), "contents": list(contents)}:
+                return checksum, [_read_ancestor(each) for each in contents]
+    except (TypeError, ValueError, KeyError, AttributeError):
+        pass
+    raise FileRefused("ancestry", "is damaged. Export again, or leave ancestry and base out.")
+
+
+def _read_ancestor(value: Json) -> Ancestor:
+    content, numbers = (value, {}) if isinstance(value, str) else (value["content"], value["numbers"])
+    if not isinstance(content, str):
+        raise ValueError
+    return Ancestor(
+        content, {table: {int(number): int(other) for number, other in of.items()} for table, of in numbers.items()}
+    )
 
 
 def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:

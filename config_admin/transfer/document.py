@@ -103,6 +103,17 @@ class BaseRelease(NamedTuple):
     content: str
 
 
+#: The numbers of rows in one place by those in another, by table, where they differ.
+Numbers = Mapping[str, Mapping[int, int]]
+
+
+class Ancestor(NamedTuple):
+    """A content that a file comes from, with the numbers in the file of the rows that had another number there."""
+
+    content: str
+    numbers: Numbers = {}
+
+
 @dataclass(frozen=True)
 class Document:
     """All rows of a file. A table that is named and has no rows is emptied by a replacing import."""
@@ -112,8 +123,14 @@ class Document:
     notes: Sequence[Note] = field(default=())
     #: The release that the file was exported from, if it says so.
     base: BaseRelease | None = None
+    #: The contents that it comes from, newest first, the base included.
+    ancestors: Sequence[Ancestor] = field(default=())
+    #: True if it has all tables as they were exported.
+    is_whole_export: bool = False
     #: True if changes since the base are merged with those of the file.
     merges: bool = False
+    #: True if rows that are here are changed and removed even if nobody knows what that takes back.
+    overwrites: bool = False
     #: False when rows without an id are new, whatever their natural key.
     matches_by_key: bool = True
     #: The keys of further rows to delete, by table.

@@ -1,6 +1,5 @@
 """Read files as documents and write them, by the format of their name."""
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from config_admin.releases.change_set import get_released_head
 from config_admin.releases.content import control_plane
 from config_admin.releases.queries import content_hash_of
 from config_admin.transfer import bundle, seed_sql, sheets, workbooks
+from config_admin.transfer.ancestry import list_ancestors
 from config_admin.transfer.document import (
     MOST_ROWS,
     BaseRelease,
@@ -64,7 +64,7 @@ def read_bytes(
 
     `mode`: a `Mode`; null is that of the format. `blank_as_any`: a blank scope means ANY, where rows may have that.
     `undouble_backslashes`: two backslashes in a regular expression mean one. `merge`: changes since the file's base are
-    merged with its own; `overwrite`: they are taken back. Raises FileRefused.
+    merged with its own; `overwrite`: they are taken back, even if nothing here says what they are. Raises FileRefused.
     """
     document = _read_document(name, data)
     if document.count > MOST_ROWS:
@@ -73,7 +73,7 @@ def read_bytes(
         document = replace_blank_scopes(document)
     if undouble_backslashes:
         document = replace_double_backslashes(document)
-    document = replace(document, merges=merge, base=None if overwrite else document.base)
+    document = replace(document, merges=merge and not overwrite, overwrites=overwrite)
     return replace(document, mode=Mode(mode)) if mode else document
 
 
@@ -134,7 +134,9 @@ def export_configuration(
         return sheets.write_csv(contents, table, base)
     if form == XLSX:
         return workbooks.write_workbook(contents, tables or contents, base)
-    return bundle.write_bundle(contents, tables or contents, as_yaml=form == YAML, base=base).encode()
+    ancestors = list_ancestors(version) if with_base else ()
+    wanted = tables or contents
+    return bundle.write_bundle(contents, wanted, as_yaml=form == YAML, base=base, ancestors=ancestors).encode()
 
 
 def replace_blank_scopes(document: Document) -> Document:
@@ -198,15 +200,7 @@ def _is_pattern(table: str, name: str, values: Mapping[str, Any]) -> bool:
     return language == REGEX
 
 
-#: The base of a bundle, in YAML and in JSON.
-_BASE = re.compile(
-    r'(?P<start>\bbase"?\s*:\s*\{?\s*"?release"?\s*:\s*)\d+(?P<between>\s*,?\s*"?content"?\s*:\s*"?)[0-9a-f]+'
-)
-
-
 def update_base(path: Path, base: BaseRelease) -> None:
     """Write another base into a bundle that has one. Everything else stays as it is."""
-    text = path.read_text(encoding="utf-8")
-    path.write_text(
-        _BASE.sub(rf"\g<start>{base.release}\g<between>{base.content}", text, count=1), encoding="utf-8", newline=""
-    )
+    text = bundle.replace_base(path.read_text(encoding="utf-8"), base, list_ancestors(base.release))
+    path.write_text(text, encoding="utf-8", newline="")

@@ -1,7 +1,7 @@
 """Plan an import: the rows that it would change, and the findings of the save checks (R76)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.apps import apps
@@ -10,15 +10,15 @@ from django.db.models.functions import Cast
 
 from config_admin.editing.links import column_label, row_name
 from config_admin.releases import tree
-from config_admin.releases.blobs import Blobs
 from config_admin.releases.change_set import get_content_hash, get_released_head
 from config_admin.releases.content import control_plane, kept_columns, key_of
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.tree import Difference
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.restore.checks import check_restored_rows
-from config_admin.transfer.base_release import Base, find_base, find_lost_changes, merge_rows
-from config_admin.transfer.document import Document, Note
+from config_admin.transfer.ancestry import Base, find_base, read_contents
+from config_admin.transfer.base_release import apply_rows, find_lost_changes, find_taken_back, merge_rows
+from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.natural_keys import TOOL, TOOL_PARTS, Contents
 from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_rows
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
@@ -29,9 +29,6 @@ from convengine.engine.turn import rows
 #: Reports the progress: the stage, and the number of rows done, of how many.
 Progress = Callable[[str, int, int], None]
 _NEWS = 100
-_FOREIGN_BASE = Note(
-    "Base", "The file is based on a release of another installation. What was changed here since cannot be told."
-)
 
 
 def ignore_progress(stage: str, done: int, of: int) -> None:
@@ -64,8 +61,12 @@ class Plan:
     findings: list[LocatedFinding] = field(default_factory=list)
     #: Errors of the rows that are left out with `rest`.
     left_out: list[LocatedFinding] = field(default_factory=list)
-    #: The release that the file is based on, if the configuration has changed since.
+    #: What the file is based on, if the configuration has changed since.
     base: Base | None = None
+    #: True when the file names a base that is not known here, and nobody chose to overwrite what is here.
+    is_foreign: bool = False
+    #: The content of the file, if it is not that of the configuration after the import.
+    merged: Contents | None = None
     #: Open conversations that could not go on.
     stranded: list[Stranded] = field(default_factory=list)
 
@@ -80,6 +81,16 @@ class Plan:
         return bool(self.errors)
 
     @property
+    def brings_all(self) -> bool:
+        """True when the import takes over a whole configuration as it was exported."""
+        return self.document.is_whole_export and self.document.mode is Mode.REPLACE and not self.left_out
+
+    @property
+    def theirs(self) -> Contents:
+        """The content of the file, with the numbers of this installation."""
+        return self.merged or apply_rows(self.existing, self.placed.wanted)
+
+    @property
     def differences(self) -> dict[str, list[Difference]]:
         """The changed rows, by table, in key order."""
         return {
@@ -91,19 +102,13 @@ class Plan:
 
 def load_contents(config_version: int) -> dict[str, dict[Any, tree.Content]]:
     """All rows of a release by table and key; 0 is the empty configuration. Raises NoSuchRelease."""
-    return _read_contents(Blobs(), manifest_of(config_version))
+    return read_contents(manifest_of(config_version))
 
 
 def load_current_contents() -> dict[str, dict[Any, tree.Content]]:
     """All rows of the configuration in force, or of the open draft."""
     copy = find_working_copy()
-    return _read_contents(copy.blobs, copy.manifest) if copy else load_contents(get_released_head().config_version)
-
-
-def _read_contents(blobs: Blobs, manifest: Mapping[str, str]) -> dict[str, dict[Any, tree.Content]]:
-    return {
-        table: dict(tree.rows_of(blobs, table, tree.index_of(blobs, manifest.get(table)))) for table in control_plane()
-    }
+    return read_contents(copy.manifest, copy.blobs) if copy else load_contents(get_released_head().config_version)
 
 
 def plan_import(document: Document, *, rest: bool = False, progress: Progress = ignore_progress) -> Plan:
@@ -113,16 +118,18 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
     """
     now, content_hash, existing = get_released_head(), get_content_hash(), load_current_contents()
     progress("read", document.count, document.count)
-    base, problems = _load_base(document, content_hash)
+    is_based = document.base is not None and document.base.content != content_hash
+    base, merged = find_base(document) if is_based else None, None
+    problems: list[Finding] = []
     new_id = fresh_ids(document, existing, get_highest_id)
     if base and document.merges:
-        placed, conflicts = merge_rows(document, existing, base, new_id)
-        problems += conflicts
+        placed, problems, merged = merge_rows(document, existing, base, new_id)
     else:
-        placed = match_rows(document, existing, new_id)
-    if document.base and base is None and document.base.content != content_hash:
-        document = replace(document, notes=[*document.notes, _FOREIGN_BASE])
-    plan = Plan(document, now.config_version, content_hash, existing, placed, base=base)
+        placed = match_rows(document, existing, new_id, base)
+    is_foreign = is_based and base is None and not document.overwrites
+    plan = Plan(
+        document, now.config_version, content_hash, existing, placed, base=base, is_foreign=is_foreign, merged=merged
+    )
     unread = _collect_reader_notes(document, placed)
     unread += [LocatedFinding(_locate_finding(plan, problem), problem) for problem in problems]
     (plan.left_out if rest else plan.findings).extend(unread)
@@ -131,21 +138,6 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
         _check_plan(plan, progress)
     plan.stranded = find_stranded_conversations(plan.placed.wanted)
     return plan
-
-
-def _load_base(document: Document, content_hash: str) -> tuple[Base | None, list[Finding]]:
-    """The base of a file if the configuration has changed since, and why it cannot be used."""
-    if document.base is None or document.base.content == content_hash:
-        return None, []
-    version = find_base(document.base)
-    if version is not None:
-        return Base(version, load_contents(version)), []
-    if not document.merges:
-        return None, []
-    message = (
-        "The file is based on a release of another installation, so nothing can be merged. Import it without merging."
-    )
-    return None, [Finding("BASE_UNKNOWN", Severity.ERROR, "", None, None, message)]
 
 
 def get_highest_id(table: str) -> int:
@@ -190,7 +182,9 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
     errors += check_restored_rows(wanted, count_judged)
     bad = {(each.table, each.row) for each in errors if each.is_error}
     errors += _find_limit_problems(wanted, bad)
-    if plan.base and not plan.document.merges:
+    if plan.is_foreign:
+        errors += find_taken_back(wanted, plan.existing)
+    elif plan.base and not (plan.document.merges or plan.document.overwrites):
         errors += find_lost_changes(wanted, plan.existing, plan.base)
     plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in errors]
 

@@ -55,6 +55,12 @@ def build_bundle_schema() -> Json:
         "additionalProperties": False,
         "properties": {"release": {"type": "integer"}, "content": {"type": "string"}},
     }
+    ancestry = {
+        "type": "object",
+        "description": "What the base comes from, and a checksum of the rows: for other installations.",
+        "required": ["checksum", "contents"],
+        "properties": {"checksum": {"type": "string"}, "contents": {"type": "array"}},
+    }
     return {
         "$schema": _DIALECT,
         "title": "Configuration",
@@ -68,6 +74,7 @@ def build_bundle_schema() -> Json:
             "mode": {"enum": [mode.value for mode in Mode], "description": "How an import matches the rows."},
             "base": base,
             "tables": {"type": "object", "additionalProperties": False, "properties": tables},
+            "ancestry": ancestry,
             **tables,
         },
         "$defs": {**{table: _build_row(table) for table in control_plane()}, **_define_form()},

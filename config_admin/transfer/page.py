@@ -65,6 +65,9 @@ class FileForm(forms.Form):
     merge = forms.BooleanField(
         label="Merge with changes that were made here since the export of the file", required=False
     )
+    overwrite = forms.BooleanField(
+        label="Overwrite what is here, also what was changed since the export of the file", required=False
+    )
     rest = forms.BooleanField(label="Leave out rows with errors and import the rest", required=False)
 
     def clean(self) -> dict[str, Any]:
@@ -94,6 +97,7 @@ class FileForm(forms.Form):
             blank_as_any=given["blank_as_any"],
             undouble_backslashes=given["undouble_backslashes"],
             merge=given["merge"],
+            overwrite=given["overwrite"],
         )
 
 
@@ -199,7 +203,7 @@ def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Plan | str)
         **_report(outcome),
         "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
         "name": form.cleaned_data["name"],
-        "may_merge": any(error.finding.code == "BASE_MOVED" for error in outcome.errors),
+        "codes": {error.finding.code for error in outcome.errors},
         "reason": reasons.read_reason(request) or f"Import of {form.cleaned_data['name']}",
         "reason_missing": reasons.describe_missing_reason(request),
     }

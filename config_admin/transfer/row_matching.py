@@ -10,6 +10,7 @@ from config_admin.editing.links import table_title
 from config_admin.releases import tree
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json, control_plane, kept_columns, key_of
+from config_admin.transfer.ancestry import Base
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.natural_keys import (
     SCOPE,
@@ -49,14 +50,13 @@ class MatchedRows:
     renumbered: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-def match_rows(document: Document, existing: Contents, new_id: NewId) -> MatchedRows:
-    """Match all rows. `there`: all rows of all tables."""
+def match_rows(document: Document, existing: Contents, new_id: NewId, base: Base | None = None) -> MatchedRows:
+    """Match all rows. `existing`: all rows of all tables. `base`: what the numbers of the file mean here."""
     placed = MatchedRows()
     codes = {get_natural_key(TOOL, row): pk for pk, row in existing[TOOL].items()}
     for table in control_plane():
         if table in document.tables or table in document.deleted:
-            _Table(table, document, existing[table], codes, new_id, placed).match_rows()
-    _follow_rules(placed)
+            _Table(table, document, existing[table], codes, new_id, placed, base).match_rows()
     _drop_parts(placed, existing)
     return placed
 
@@ -87,9 +87,10 @@ class _Table:
         codes: dict[tuple[str, ...], Any],
         new_id: NewId,
         placed: MatchedRows,
+        base: Base | None,
     ) -> None:
         self.table, self.document, self.existing, self.placed = table, document, existing, placed
-        self.key, self.new_id, self.codes = key_of(table), new_id, codes
+        self.key, self.new_id, self.codes, self.base = key_of(table), new_id, codes, base
         self.columns = list_file_columns(table)
         self.wanted: dict[Any, Content | None] = {}
         self.taken: set[Any] = set()
@@ -98,7 +99,11 @@ class _Table:
         self.now = as_json(timezone.now())
         self.is_named = get_key(table).is_unique
         self.by_name = {get_natural_key(table, row): pk for pk, row in existing.items()} if self.is_named else {}
-        self.same = self._by_content(existing) if document.mode is Mode.ADD and not self.is_named else {}
+        self.same: dict[bytes, list[Any]] = {}
+        if not self.is_named and (base or document.mode is Mode.ADD):
+            self.same = self._by_content(
+                {pk: row for pk, row in existing.items() if base is None or pk not in base.contents[table]}
+            )
         #: The stored rows of rows without an id, by position in the file.
         self.matches: dict[int, Any] = {}
 
@@ -193,7 +198,15 @@ class _Table:
                 values[name] = normalise_value(self.columns[name], given)
             except ValueRefused as error:
                 raise self._refuse_row("SHAPE_INVALID", name, str(error)) from None
+        if self.table == rows.Verbose.table and values.get("rule_id"):
+            values["rule_id"] = self._find_rule(values["rule_id"])
         return values
+
+    def _find_rule(self, number: int) -> int:
+        """A progress text for the events of a rule follows the rule to its number here."""
+        table = rows.Rule.table
+        own_number = self.base.find_row(table, number) if self.base else None
+        return self.placed.renumbered.get((table, number), own_number or number)
 
     def _place_of(self, number: int, values: Content, *, is_upsert: bool = False) -> Any:
         if self.is_named:
@@ -206,6 +219,8 @@ class _Table:
                 )
             if self.document.mode is Mode.ADD:
                 pk = self._of_stranger(pk, values, is_upsert=is_upsert)
+            elif self.base and pk is not None:
+                pk = self._find_number(pk, values)
             elif pk is None:
                 pk = self.matches[number] if number in self.matches else self.new_id(self.table)
         if pk in self.taken:
@@ -250,6 +265,16 @@ class _Table:
         if pk is not None and target_pk != pk:
             self.placed.renumbered[self.table, pk] = target_pk
         return target_pk
+
+    def _find_number(self, number: Any, values: Content) -> Any:
+        """The row of the base that this number means; for a row that is newer than the base, one of its own."""
+        assert self.base is not None
+        own_number = self.base.find_row(self.table, number)
+        if own_number is None:
+            return self._of_stranger(number, values, is_upsert=False)
+        if own_number != number:
+            self.placed.renumbered[self.table, number] = own_number
+        return own_number
 
     def _has_same_scope(self, pk: Any, content: Content) -> bool:
         stored = self.existing.get(pk)
@@ -298,13 +323,6 @@ def _fold(name: Sequence[str]) -> list[str]:
 def _telling(content: Mapping[str, Json], key: str) -> bytes:
     """The content of a row, without its id and its creation time."""
     return canonical({name: value for name, value in content.items() if name not in (key, "created_at")})
-
-
-def _follow_rules(placed: MatchedRows) -> None:
-    """Progress texts for the events of a rule follow it to its new id."""
-    for row in placed.wanted.get(rows.Verbose.table, {}).values():
-        if row is not None and (new := placed.renumbered.get((rows.Rule.table, row["rule_id"]))):
-            row["rule_id"] = new
 
 
 def _drop_parts(placed: MatchedRows, existing: Contents) -> None:

@@ -192,7 +192,10 @@ CODES: Mapping[str, str] = {
         "back. Merge, export again, or overwrite."
     ),
     "LAST_ANSWER_REMOVED": "After the import, no answer is left for this state. Add one to the file.",
-    "BASE_UNKNOWN": "The file is based on a release of another installation, so its changes cannot be merged.",
+    "BASE_UNKNOWN": (
+        "The file comes from no release that is known here, and the import would change or remove this row. "
+        "Overwrite what is here, or leave the row out."
+    ),
     "MERGE_CONFLICT": "Both the file and this installation changed the same value since the base of the file.",
     # policies and models
     "POLICY_BLOCKS_EVERYTHING": (

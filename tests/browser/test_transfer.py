@@ -38,7 +38,8 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
         page.get_by_role("button", name="Download YAML").click()
     file = tmp_path / taken.value.suggested_filename
     taken.value.save_as(file)
-    rows = file.read_text()
+    rows, ancestry = file.read_text().split("ancestry:\n")
+    ancestry = f"ancestry:\n{ancestry}"
     assert "\nformat: convengine-configuration\nversion: 1\nbase:\n" in rows
     assert "\ntables:\n  ce_policy:\n" in rows
 
@@ -46,7 +47,7 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
     expect(page.get_by_role("alert")).to_contain_text("Choose a file")
     everywhere(ada)
 
-    file.write_text(rows + "  - rule_type: REGEX\n    pattern: '('\n    response_text: No.\n")
+    file.write_text(rows + "  - rule_type: REGEX\n    pattern: '('\n    response_text: No.\n" + ancestry)
     preview_file(ada, file)
     expect(page.get_by_role("alert")).to_contain_text("The file cannot be imported")
     expect(page.locator("#main")).to_contain_text("Policies, row 2 (line")
@@ -54,9 +55,8 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
     everywhere(ada)
     page.get_by_role("link", name="Another file").click()
 
-    file.write_text(
-        rows + "  - rule_type: CONTAINS\n    pattern: sort code\n    response_text: No bank details, please.\n"
-    )
+    added = "  - rule_type: CONTAINS\n    pattern: sort code\n    response_text: No bank details, please.\n"
+    file.write_text(rows + added + ancestry)
     preview_file(ada, file)
     expect(page.get_by_role("row", name="Policies")).to_contain_text("1")
     expect(page.get_by_label("Reason for this change")).to_have_value("Import of configuration.yaml")

@@ -59,7 +59,9 @@ class Command(ExactCommand):
             help="Merge the changes of the file with those made here since its base release, field by field.",
         )
         moved.add_argument(
-            "--overwrite", action="store_true", help="Take back changes made here since the base release of the file."
+            "--overwrite",
+            action="store_true",
+            help="Take back changes made here since the base of the file, or all differences if its base is unknown.",
         )
         parser.add_argument(
             "--update-base",
@@ -128,10 +130,11 @@ class Command(ExactCommand):
     def _update_base(self, file: Path, release: CeRelease, plan: Plan, options: dict[str, Any]) -> None:
         """With a newer base, the next import of a file that lacks changes made here would take them back."""
         as_it_is = {name: options[name] for name in _READER_OPTIONS} | {"merge": False, "overwrite": True}
-        if options["merge"] and plan.base and plan_import(read_file(file, **as_it_is)).differences:
+        lacks_changes = options["merge"] and plan.base and plan_import(read_file(file, **as_it_is)).differences
+        if lacks_changes or plan.placed.renumbered:
+            what = "lacks changes that were made here" if lacks_changes else "has other numbers for rows than here"
             self.stderr.write(
-                f"{file.name} keeps its base, because it lacks changes that were made here. "
-                f"Write them into it: convengine export {file.name}"
+                f"{file.name} keeps its base, because it {what}. Write them into it: convengine export {file.name}"
             )
             return
         update_base(file, BaseRelease(release.config_version, release.content_hash))

@@ -135,13 +135,39 @@ def test_spreadsheets_name_it_after_their_columns(form: str, name: str, exported
     assert plan_import(read_bytes(name, data, merge=True)).differences == {}
 
 
-def test_a_base_of_another_installation_tells_nothing(exported: dict[str, Any]) -> None:
-    exported["base"] = {"release": 9000, "content": "0" * 64}
+def test_a_file_of_which_nothing_is_known_here_changes_and_removes_no_row_unless_it_overwrites(
+    exported: dict[str, Any],
+) -> None:
+    exported |= {"base": {"release": 9000, "content": "0" * 64}, "ancestry": {"checksum": "", "contents": ["1" * 16]}}
+    exported["tables"]["ce_policy"].append({**POLICY, "pattern": "hand"})
     with change_set(reason="meanwhile"):
         m.CePolicy.objects.filter(pk=1).update(response_text="Not here.")
-    assert codes(plan(exported)) == []
-    assert [note.where for note in plan(exported).document.notes] == ["Base"]
-    assert codes(plan(exported, merge=True)) == [("BASE_UNKNOWN", None, None)]
+        make(m.CePolicy, policy_id=9, pattern="new", **POLICY)
+    for options in ({}, {"merge": True}):
+        refused = plan(exported, **options)
+        assert codes(refused) == [("BASE_UNKNOWN", 1, None), ("BASE_UNKNOWN", 9, None)]
+        assert "here 'Not here.', in the file 'No.'" in str(refused.errors[0])
+    apply(exported, overwrite=True)
+    assert list(m.CePolicy.objects.order_by("pk").values_list("pattern", "response_text")) == [
+        ("cvv", "No."), ("pin", "No."), ("iban", "No."), ("hand", "No."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"merge": True}])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_is_here_is_reported_without_secrets(is_known: bool, options: dict[str, bool]) -> None:
+    with change_set(reason="a server"):
+        make(m.CeMcpServer, name="maps", transport="HTTP", url="https://maps.example/?zoom=1")
+    bundle = yaml.safe_load(export_configuration())
+    bundle["tables"]["ce_mcp_server"][0]["url"] = "https://maps.example/?zoom=2"
+    if not is_known:
+        bundle |= {"base": {"release": 9000, "content": "0" * 64}, "ancestry": None}
+    with change_set(reason="a secret"):
+        m.CeMcpServer.objects.update(url="https://maps.example/?api_key=opensesame")
+    code = "BASE_UNKNOWN" if not is_known else "MERGE_CONFLICT" if options else "BASE_MOVED"
+    messages = {error.finding.code: error.finding.message for error in plan(bundle, **options).errors}
+    assert "***" in messages[code]
+    assert "opensesame" not in str(messages)
 
 
 def test_a_merge_leaves_the_base_of_a_file_that_lacks_changes_made_here(

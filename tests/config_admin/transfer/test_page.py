@@ -120,8 +120,13 @@ def test_a_workbook_is_looked_at_and_imported(ada: Client) -> None:
     CePolicy.objects.update(description="None.")
     shown = preview_rows(ada, name="some.xlsx", data=data)
     assert shown.context["counts"] == [("Policies", 0, 1, 0)]
+    # One transaction makes one release, so the release of the file is gone.
+    assert "Overwrite what is here and preview again" in shown.content.decode()
+    assert 'name="apply"' not in shown.content.decode()
 
-    answer_preview(ada, shown, apply="1", reason="moved")
+    shown = answer_preview(ada, shown, overwrite="on")
+    assert '<input type="hidden" name="overwrite" value="on">' in shown.content.decode()
+    answer_preview(ada, shown, overwrite="on", apply="1", reason="moved")
     row.refresh_from_db()
     assert row.description == "Cards."
 
