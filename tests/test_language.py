@@ -35,7 +35,13 @@ COINED = words("""
 #: Participles and pronouns that say nothing of the thing that a variable holds.
 VAGUE = words("anew asked found got here kept lost matter missed one place said there thing told")
 #: Columns keep the names of their tables, and fields of the API the names that integrators read.
-COLUMNS = frozenset({("audit/models/replay_job.py", "asked"), ("convengine/server/api/serializers.py", "asked")})
+COLUMNS = frozenset(
+    {
+        ("audit/models/replay_job.py", "asked"),
+        ("convengine/client/answers.py", "asked"),
+        ("convengine/server/api/serializers.py", "asked"),
+    }
+)
 #: Trees whose variables are named after the things that they hold.
 NAMED_TREES = ("convengine", "config_admin", "audit", "bench")
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+import structlog
 
 from convengine.server import wiring
 from convengine.server.extensions.registry import Registry
@@ -19,6 +20,7 @@ CANCELLED = [
     ("I want to cancel order 48392", "Order 48392 is a smart thermostat for 129.00", "CONFIRM"),
     ("yes", "order 48392 is cancelled", "DONE"),
 ]
+WRITTEN = "It adds up what you used, your monthly fee, and taxes."
 
 
 def clever(body: dict[str, Any]) -> Says:
@@ -29,6 +31,8 @@ def clever(body: dict[str, Any]) -> Says:
     if "action" in asked:
         plan = {"action": "ANSWER", "tool_code": None, "args": {}, "answer": "", "operation_tag": None}
         return Says(json.dumps(plan))
+    if not asked:
+        return Says(WRITTEN)
     return Says("{}")
 
 
@@ -57,3 +61,26 @@ def test_an_order_is_cancelled_while_the_model_is_out(helpdesk: Registry, custom
 
     assert server.requests
     assert books("48392") == "cancelled"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_model_writes_the_answer_about_the_bill_from_the_facts_of_the_prompt(
+    helpdesk: Registry, customer: Caller
+) -> None:
+    with model(helpdesk) as server:
+        talk(customer, [("please explain my bill", WRITTEN, "IDLE")])
+    assert any("Northlight" in str(request) and "explain my bill" in str(request) for request in server.requests)
+
+    with model(helpdesk, Says("broken", 500)):
+        talk(customer, [("please explain my bill", "Your bill has three parts", "IDLE")])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_message_that_only_the_model_could_understand_is_not_called_misunderstood(
+    helpdesk: Registry, customer: Caller
+) -> None:
+    with model(helpdesk, Says("broken", 500)), structlog.testing.capture_logs() as logs:
+        talk(customer, [("purple elephants dance at midnight", "I cannot answer that right now.", "UNKNOWN")])
+
+    (line,) = [line for line in logs if line["event"] == "turn"]
+    assert line["model_failures"] == line["model_calls"] > 0

@@ -28,7 +28,7 @@ _OF_AN_ERROR = "The row is not valid and may fail in a turn."
 _CONSEQUENCES = {
     "REFERENCE_GONE": "The row refers to something that does not exist, so it has no effect for the customer.",
     "DERIVED_NO_PROMPT": "The customer gets the text of the row; without one, an error instead of an answer.",
-    "DERIVED_WITHOUT_MODEL": "No model can write the answer: the customer gets the text of the row, or an error.",
+    "DERIVED_WITHOUT_MODEL": "No model can write the answer: the customer gets an error.",
     "TEMPLATE_VAR_UNKNOWN": "If nothing sets the name, the turn fails or the customer sees a gap.",
     "SCHEMA_NO_PROMPT": ("The engine reads the fields without the model, as in an installation that has no model."),
     "NO_RESPONSE_FOR_INTENT": "Customers who ask for this get an error instead of an answer.",

@@ -108,14 +108,10 @@ def _check_hint(draft: Response) -> Iterator[Finding]:
 
 
 def _check_model(draft: Response) -> Iterator[Finding]:
-    if not _is_derived(draft.row) or draft.world.model_configured:
-        return
-    outcome = (
-        "the turn fails. Enter a text as fallback"
-        if blank(draft.row.exact_text)
-        else "the text of the answer is sent instead"
-    )
-    yield draft.warning("DERIVED_WITHOUT_MODEL", "response_type", f"No model is configured, so {outcome}.")
+    # An answer with a text of its own is meant to work without a model, too.
+    if _is_derived(draft.row) and not draft.world.model_configured and blank(draft.row.exact_text):
+        message = "No model is configured, so the turn fails. Enter a text as fallback."
+        yield draft.warning("DERIVED_WITHOUT_MODEL", "response_type", message)
 
 
 SAVE_CHECKS = SaveChecks(

@@ -1,11 +1,19 @@
 """The metrics of calls to models and tools, and their spans in the trace of a turn."""
 
+import time
+
+import structlog
+
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import LlmAnswer, ToolAnswer
 from convengine.server.observability import metrics
 from convengine.server.observability.tracing import Attributes, OutsideCall, note_call, tracing
 
+log = structlog.get_logger(__name__)
 OK = "ok"
+#: When a failure was logged last, by connection and code.
+_warned: dict[tuple[str, str | None], float] = {}
+_QUIET_SECONDS = 60.0
 #: The service failed too often, and is not called for some time; too many calls wait already.
 CIRCUIT_OPEN, OVERLOADED = "LLM_CIRCUIT_OPEN", "LLM_OVERLOADED"
 #: Outcomes of tools that operators tell apart; all other faults are `failed`.
@@ -15,6 +23,9 @@ _TOOL_OUTCOMES = {"TOOL_TIMEOUT": "timeout", "CIRCUIT_OPEN": "circuit_open"}
 def record_model_attempt(answer: LlmAnswer) -> None:
     """Record one attempt of a model call, or that none was made."""
     connection = answer.provider
+    # An open circuit has its own lines.
+    if answer.error_code not in (None, CIRCUIT_OPEN):
+        _warn_of_failure(answer)
     metrics.MODEL_CALLS.add(connection, answer.error_code or OK)
     if answer.error_code not in (CIRCUIT_OPEN, OVERLOADED):
         metrics.MODEL_CALL_SECONDS.observe(answer.latency_ms / 1000, connection)
@@ -31,6 +42,15 @@ def record_model_attempt(answer: LlmAnswer) -> None:
             "gen_ai.usage.output_tokens": answer.output_tokens or 0,
         }
         note_call(OutsideCall("model call", answer.latency_ms / 1000, attributes, answer.error_code))
+
+
+def _warn_of_failure(answer: LlmAnswer) -> None:
+    """Log a failed model call, once in `_QUIET_SECONDS` for each connection and code."""
+    kind, now = (answer.provider, answer.error_code), time.monotonic()
+    if now - _warned.get(kind, -_QUIET_SECONDS) >= _QUIET_SECONDS:
+        _warned[kind] = now
+        reason = answer.error_message
+        log.warning("model call failed", connection=kind[0], model=answer.model, error=kind[1], reason=reason)
 
 
 def record_tool_call(tool: str, group: str, answer: ToolAnswer, seconds: float) -> None:

@@ -50,6 +50,7 @@ class TurnObservation:
                 "state": session and session.state,
                 "release": self.turn.snapshot.config_version,
                 "model_calls": len(self.turn.model_calls),
+                "model_failures": sum(call.answer.error_code is not None for call in self.turn.model_calls),
                 "model_ms": sum(call.answer.latency_ms for call in self.turn.model_calls),
             }
         # A turn that began another session belongs to that one.

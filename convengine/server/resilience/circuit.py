@@ -5,6 +5,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+import structlog
+
+log = structlog.get_logger(__name__)
+
 
 class CircuitOpen(Exception):
     """It failed too often, and is not called for some time. The message says for how long."""
@@ -16,7 +20,8 @@ class Circuit:
     Calls run in parallel: the lock is held only while they are counted.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, name: str = "") -> None:
+        self._name = name
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
@@ -66,11 +71,16 @@ class Circuit:
                 self._probing = False
             if attempt.failed is None:
                 return
+            was_open = self._open_until is not None
             if not attempt.failed:
                 self._failures, self._open_until = 0, None
+                if was_open:
+                    log.warning("circuit closed", name=self._name)
                 return
             self._failures += 1
             if attempt.is_probe or self._failures >= threshold:
+                if not was_open:
+                    log.warning("circuit opened", name=self._name, failures=self._failures, seconds=open_ms / 1000)
                 self._failures = 0
                 self._open_until = self._clock() + open_ms / 1000
 
@@ -93,7 +103,7 @@ class Circuits:
 
     def of(self, name: str) -> Circuit:
         with self._lock:
-            return self._all.setdefault(name, Circuit())
+            return self._all.setdefault(name, Circuit(name=name))
 
     def states(self) -> Mapping[str, str]:
         """The state of each circuit by name, for metrics."""

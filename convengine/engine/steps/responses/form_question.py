@@ -38,7 +38,7 @@ from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
-from convengine.engine.steps.responses.not_understood import find_hand_over_intent
+from convengine.engine.steps.responses.not_understood import find_hand_over_intent, lacks_model
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus
@@ -291,7 +291,7 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
     ask = _render(field, ASK, session, turn, names)
     if _read_ask_mode(session, turn, form) == "ALL" and len(fields) > 1 and not refusal:
         ask = write_question_for_all(fields, language)
-    is_missed = bool(misses) and _is_missed(session)
+    is_missed = bool(misses) and _is_missed(session) and not lacks_model(turn)
     if not ask or ((refusal or is_missed or asks_for_options(session.user_text, field)) and _hides_options(ask, field)):
         ask = write_question(field, language)
     if refusal:

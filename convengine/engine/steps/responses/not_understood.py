@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from convengine.engine.forms.asking import is_small_talk
 from convengine.engine.forms.settings import MAX_MISSES
+from convengine.engine.llm.faults import ModelFault
 from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -50,6 +51,12 @@ def _has_new_tool_result(session: Session) -> bool:
     result = session.input_params.get("tool_result")
     reused = isinstance(result, Mapping) and result.get("reused") is True
     return session.input_params.get("tool_status") is not None and not reused
+
+
+def lacks_model(turn: Turn) -> bool:
+    """True when the last model call of the turn got no answer, which may pass."""
+    fault = turn.model_calls[-1].answer.error_code if turn.model_calls else None
+    return fault is not None and ModelFault(fault, "").recoverable
 
 
 def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> Session:

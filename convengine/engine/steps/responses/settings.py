@@ -29,3 +29,11 @@ FALLBACK_TEXT = declare(
     "The answer if none applies and ON_MISSING is FALLBACK, or if a text cannot be rendered.",
     label="Fallback answer",
 )
+MODEL_UNAVAILABLE_TEXT = declare(
+    FAMILY,
+    "MODEL_UNAVAILABLE_TEXT",
+    text(),
+    "I cannot answer that right now. Please try again in a moment, or say it in other words.",
+    "The answer to a message that nothing else understood, while the model cannot be reached.",
+    label="Answer while the model cannot be reached",
+)

@@ -57,11 +57,12 @@ from convengine.engine.steps.responses.not_understood import (
     find_hand_over_answer,
     find_hand_over_intent,
     is_not_understood,
+    lacks_model,
     move_to_hand_over,
     offer_hand_over,
     offers_hand_over,
 )
-from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
+from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, MODEL_UNAVAILABLE_TEXT, ON_MISSING
 from convengine.engine.steps.responses.small_talk import (
     follows_an_end,
     note_small_talk,
@@ -105,8 +106,9 @@ from convengine.engine.values import Kind
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 
-#: Source of the answers after an end.
+#: Sources of the answers after an end, and of those that lack a model.
 SMALL_TALK = "SMALL_TALK"
+MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
 
 #: Stages: the answer of a row; and every answer, whatever decided it.
 LLM = "LLM"
@@ -166,6 +168,9 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     elif special_state == HAND_OVER and special is None and not turn.config(session, HAND_OVER_TEXT):
         special = choose_exact_response(turn.snapshot, find_hand_over_answer(turn.snapshot), HAND_OVER)
     session = ask_next_field(session, turn)
+    if special_state == MODEL_UNAVAILABLE:
+        text = f"{read_text_setting(session, turn, MODEL_UNAVAILABLE_TEXT)} {session.form_question}".rstrip()
+        return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=MODEL_UNAVAILABLE)
     if special_state == NOT_UNDERSTOOD and special:
         session = ask_again(session, turn, choice.winner)
     if special_state == HAND_OVER and special is None:
@@ -242,6 +247,8 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     if is_given_up(session, turn):
         return give_up(session, turn), HAND_OVER
     not_understood = is_not_understood(session, answer) or _only_wants_person(session, turn)
+    if not_understood and lacks_model(turn):
+        return session, MODEL_UNAVAILABLE
     session = count_not_understood(session, turn, not_understood)
     if not not_understood or _repeats_hand_over(session, turn):
         return session, None

@@ -1,4 +1,5 @@
 import pytest
+import structlog
 
 from convengine.engine.turn.ports import ContainerRequest, LlmAnswer, ToolAnswer
 from convengine.engine.turn.recording import Recording
@@ -54,3 +55,20 @@ def test_tasks_and_containers_have_spans(monkeypatch: pytest.MonkeyPatch) -> Non
         ("task", {"convengine.task": "billing:refund"}, None),
         ("container", {"convengine.container": "1/2/3"}, "ZeroDivisionError"),
     ]
+
+
+def test_a_failing_model_is_one_warning_for_each_kind_and_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "_warned", {})
+    now = [1000.0]
+    monkeypatch.setattr(calls.time, "monotonic", lambda: now[0])
+
+    def log_failures(*codes: str | None) -> list[str]:
+        with structlog.testing.capture_logs() as logs:
+            for code in codes:
+                record_model_attempt(LlmAnswer(provider="desk", error_code=code, error_message="late"))
+        return [f"{line['log_level']} {line['connection']} {line['error']}" for line in logs]
+
+    assert log_failures("LLM_TIMEOUT", "LLM_TIMEOUT", None, "LLM_CIRCUIT_OPEN") == ["warning desk LLM_TIMEOUT"]
+    assert log_failures("LLM_CALL_FAILED", "LLM_TIMEOUT") == ["warning desk LLM_CALL_FAILED"]
+    now[0] += 60
+    assert log_failures("LLM_TIMEOUT", "LLM_TIMEOUT") == ["warning desk LLM_TIMEOUT"]

@@ -29,7 +29,7 @@ def test_a_turn_is_one_line_without_a_word_of_the_user() -> None:
     (line,) = turn_lines(logs)
     assert (line["outcome"], line["turn_no"], line["request_id"]) == ("ok", 1, "shop-17")
     assert line["conversation_id"] == caller.conversation_id
-    assert {"ms", "intent", "state", "release", "model_calls", "model_ms"} <= line.keys()
+    assert {"ms", "intent", "state", "release", "model_calls", "model_failures", "model_ms"} <= line.keys()
     assert "swordfish" not in str(logs).lower()
     assert read(metrics.TURN_SECONDS, "ok", suffix="_count") == before + 1
 

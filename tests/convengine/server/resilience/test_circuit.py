@@ -2,6 +2,7 @@ import threading
 from collections.abc import Sequence
 
 import pytest
+import structlog
 
 from convengine.server.resilience.circuit import Circuit, CircuitOpen, Circuits
 
@@ -86,3 +87,19 @@ def test_states_are_known_by_name() -> None:
     call(circuits.of("desk"), True, True, True)
 
     assert circuits.states() == {"desk": "OPEN"}
+
+
+def test_it_logs_once_that_it_opens_and_once_that_it_closes() -> None:
+    now = [0.0]
+    circuit = Circuit(lambda: now[0], "desk")
+
+    with structlog.testing.capture_logs() as logs:
+        call(circuit, True, True, True)
+        for failed in (True, False, False):
+            now[0] += 2
+            call(circuit, failed)
+
+    assert [(line["event"], line["name"], line["log_level"]) for line in logs] == [
+        ("circuit opened", "desk", "warning"),
+        ("circuit closed", "desk", "warning"),
+    ]

@@ -6,11 +6,13 @@ import pytest
 
 from convengine.engine.steps.responses.step import ResponseResolutionStep
 from convengine.engine.turn.payload import TextPayload
+from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ModelCall
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import FieldsRead, Session, Transition
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     make_action,
+    make_config,
     make_intent,
     make_response,
     make_session,
@@ -106,3 +108,25 @@ def test_the_question_is_the_one_of_an_open_action() -> None:
     )
 
     assert run(*rows)[0].payload == TextPayload("Sorry, I did not understand that. Shall I?")
+
+
+@pytest.mark.parametrize(
+    ("fault", "answer"),
+    [
+        ("LLM_TIMEOUT", "One moment."),
+        ("LLM_CIRCUIT_OPEN", "One moment."),
+        ("LLM_SCHEMA_VIOLATION", "pardon?"),
+        (None, "pardon?"),
+    ],
+)
+def test_a_turn_that_got_nothing_from_its_model_says_so_and_blames_nobody(fault: str | None, answer: str) -> None:
+    setting = make_config("ResponseResolutionStep/MODEL_UNAVAILABLE_TEXT", "One moment.")
+    turn = make_turn(make_snapshot(make_intent("LOAN"), setting, *ROWS), text="purple elephants")
+    call = LlmAnswer(error_code=fault)
+    turn.model_calls.append(ModelCall(LlmRequest("AGENT", "", ""), call, 1, "LOAN", "IDLE", None, 0.0, 0))
+
+    session = make_session(user_text="purple elephants", intent="LOAN", state="IDLE")
+    session = ResponseResolutionStep().execute(session, turn).session
+
+    assert session.payload == TextPayload(answer)
+    assert ("NOT_UNDERSTOOD" in stages(turn)) is (answer == "pardon?")
