@@ -67,8 +67,7 @@ def find_taken_back(wanted: Wanted, existing: Contents) -> Iterator[Finding]:
             )
             message = (
                 f"The import would {f'change this row: {changes}' if after else 'remove this row'}. "
-                "The file comes from no release that is known here, so its changes cannot be told from those made "
-                "here. Overwrite what is here (--overwrite), or leave this row out (--rest)."
+                "The base of the file is unknown here. Overwrite this row (--overwrite), or leave it out (--rest)."
             )
             yield Finding("BASE_UNKNOWN", Severity.ERROR, table, pk, None, message)
 
