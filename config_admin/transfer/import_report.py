@@ -10,6 +10,7 @@ from config_admin.releases.tree import Content, Difference
 from config_admin.transfer.import_plan import LocatedFinding, Plan
 from config_admin.transfer.natural_keys import get_key
 from config_admin.transfer.stranded import Stranded
+from config_admin.validation.secret_columns import mask_row, mask_value
 
 Json = Any
 Differences = Mapping[str, Sequence[Difference]]
@@ -18,14 +19,19 @@ SHOWN = 20
 
 
 def serialize_differences(differences: Differences) -> dict[str, Json]:
-    """The changed rows by table: added, removed, and changed with before and after of each column."""
+    """The changed rows by table: added, removed, and changed with before and after of each column. Without secrets."""
     diffs = {table: table_diff(list(rows)) for table, rows in differences.items()}
     return {
         table: {
-            "added": diff.added,
-            "removed": diff.removed,
+            "added": [mask_row(table, row) for row in diff.added],
+            "removed": [mask_row(table, row) for row in diff.removed],
             "changed": [
-                {"row": row.pk, "fields": {name: list(pair) for name, pair in row.fields.items()}}
+                {
+                    "row": row.pk,
+                    "fields": {
+                        name: [mask_value(table, name, value) for value in pair] for name, pair in row.fields.items()
+                    },
+                }
                 for row in diff.changed
             ],
         }
