@@ -296,7 +296,7 @@ def _build_test_context(user: Any, simulation: Simulation) -> dict[str, str]:
     except NoReverseMatch:
         return {}
     document = build_test_document(simulation)
-    return {"test_url": url, "test_title": document["title"], "test": json.dumps(document, ensure_ascii=False)}
+    return {"test_url": url, "test": json.dumps(document, ensure_ascii=False)}
 
 
 def build_test_document(simulation: Simulation) -> dict[str, Json]:

@@ -11,6 +11,7 @@ from django.urls import path, reverse
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
+from config_admin.editing.context import get_editor_context
 from config_admin.test_cases import coverage_page, run_pages
 from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
 from config_admin.test_cases.documents import (
@@ -22,8 +23,12 @@ from config_admin.test_cases.documents import (
     store_test,
 )
 from config_admin.test_cases.editor import (
+    ANSWER,
+    FIELD,
     MODES,
+    NEW_KINDS,
     Editor,
+    accept_observed,
     make_blank_turn,
     offer_observed,
     open_editor,
@@ -32,8 +37,10 @@ from config_admin.test_cases.editor import (
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult
 from config_admin.test_cases.runs import RunBusy, Selection, start_run
 from config_admin.test_cases.transfer import FILE_ACCEPT, LARGEST_IMPORT, export_tests, import_files
+from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import loads, to_strict
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.scenarios.in_memory import MemoryPlayer
 from convengine.scenarios.loading import parse_yaml
 from convengine.server.admin_site.missing_rights import require_right
@@ -211,8 +218,11 @@ class TestCaseAdmin(ModelAdmin):
         if dropped:
             names = ", ".join(dropped)
             messages.info(request, f"Left out, because a test runs on your configuration: {names}.")
+        if is_recorded := "document" in request.POST and not request.POST.get("title"):
+            _prepare_recorded(request, full)
         editor = open_editor(full, request.POST.get("folder", ""))
-        return self._render(request, editor, None, problem=_offer(request, editor, is_new=True))
+        problem = _offer(request, editor, is_new=True, is_recorded=is_recorded)
+        return self._render(request, editor, None, problem=problem)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -225,6 +235,8 @@ class TestCaseAdmin(ModelAdmin):
         require_right(request, "config_admin.view_cetestcase")
         if request.method == "POST":
             require_right(request, "config_admin.change_cetestcase")
+            if request.POST.get("do") == "accept":
+                return self._accept(request, case)
             return self._work(request, case)
         return self._render(request, open_editor(build_full_document(case), case.folder), case)
 
@@ -247,6 +259,17 @@ class TestCaseAdmin(ModelAdmin):
             return _start(request, request.POST.get("configuration", "live"), Selection(cases=[stored.pk]))
         messages.success(request, f"The test “{stored.title}” is saved.")
         return HttpResponseRedirect(test_url(stored.pk))
+
+    def _accept(self, request: HttpRequest, case: CeTestCase) -> HttpResponse:
+        """The stored test in its editor, unsaved, with what it gives now in place of what it does not give."""
+        editor = open_editor(build_full_document(case), case.folder)
+        problem = _offer(request, editor)
+        for turn in editor.turns:
+            accept_observed(turn)
+        problem = problem or _offer(request, editor)
+        if not problem:
+            messages.info(request, "The test expects what it gives now. Read it, then save it.")
+        return self._render(request, editor, case, problem=problem)
 
     def _render_start(self, request: HttpRequest, problem: str = "") -> HttpResponse:
         context = {
@@ -358,7 +381,19 @@ def _read_posted(request: HttpRequest) -> tuple[dict[str, Any], list[str]]:
     return full, dropped
 
 
-def _offer(request: HttpRequest, editor: Editor, *, is_new: bool = False) -> str:
+def _prepare_recorded(request: HttpRequest, full: dict[str, Any]) -> None:
+    """Name the test of a conversation after its flow, and expect the answer only of its last turn."""
+    expected = [turn.get("expect") or {} for turn in full["turns"]]
+    for expect in expected[:-1]:
+        expect.pop("response", None)
+    intents = (expect.get("intent") for expect in reversed(expected))
+    intent = next((intent for intent in intents if isinstance(intent, str) and intent != UNKNOWN), "")
+    name = get_intent_name(get_editor_context(request).snapshot, intent)
+    texts = [name, *(str(turn["user"]) for turn in full["turns"][:1] if turn.get("user"))]
+    full["title"] = shorten_line(": ".join(filter(None, texts)), 80)
+
+
+def _offer(request: HttpRequest, editor: Editor, *, is_new: bool = False, is_recorded: bool = False) -> str:
     """Play the form on the chosen configuration, and offer what its turns gave; returns why that is impossible."""
     try:
         document = editor.build_document()
@@ -368,5 +403,10 @@ def _offer(request: HttpRequest, editor: Editor, *, is_new: bool = False) -> str
     except (ValueError, LookupError) as refused:
         return str(refused)
     for turn, (given, played) in zip(editor.turns, player.play_all(), strict=True):
-        offer_observed(turn, played, played.find_misses(given), is_new=is_new and not given.expect)
+        misses, checked = played.find_misses(given), frozenset[str]()
+        if is_new and not given.expect:
+            checked = NEW_KINDS | ({ANSWER} if turn is editor.turns[-1] else frozenset())
+        elif is_recorded and not misses:
+            checked = frozenset({FIELD})
+        offer_observed(turn, played, misses, checked)
     return ""

@@ -1,7 +1,7 @@
 """The editor of a test: its turns with what of each may be ticked as an expectation, to a form and back (R133)."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,11 @@ LABELS = {
     TASKS: "Actions",
     TOOLS: "Tool calls",
 }
+#: The key of `expect` by kind.
+_KEYS = {ANSWER: "response", INTENT: INTENT, STATE: STATE, ERROR: ERROR, FIELD: "context"}
+_KEYS |= {TASKS: "task_calls", TOOLS: "tool_calls"}
+#: What each turn of a new test expects; the last one its answer, too.
+NEW_KINDS = frozenset({INTENT, STATE, ERROR, FIELD})
 _WITH_MODES = frozenset({ANSWER, FIELD})
 _LONG = frozenset({ANSWER, TASKS, TOOLS})
 #: Keys of a turn that have inputs of their own.
@@ -69,6 +74,11 @@ class Tick:
     def is_long(self) -> bool:
         """True for a text of several lines."""
         return self.kind in _LONG
+
+    def failed(self, miss: Miss) -> bool:
+        """True if the expectation is the one that does not hold."""
+        path = f"['{self.name}']" if self.kind == FIELD else ""
+        return miss.where.startswith(f"expect.{_KEYS[self.kind]}{path}")
 
     @property
     def help(self) -> str:
@@ -132,14 +142,14 @@ def open_editor(full: Mapping[str, Json], folder: str = "") -> Editor:
     )
 
 
-def offer_observed(turn: EditorTurn, played: MemoryTurn, misses: Sequence[Miss], *, is_new: bool) -> None:
-    """Offer what a played turn gave. In a new turn, its answer, intent and state are ticked."""
+def offer_observed(turn: EditorTurn, played: MemoryTurn, misses: Sequence[Miss], checked: Container[str] = ()) -> None:
+    """Offer what a played turn gave; new ticks of the kinds `checked` are expected."""
     turn.is_played, turn.misses = True, misses
     known = {(tick.kind, tick.name): tick for tick in turn.ticks}
     for observed in _list_observed(played):
         tick = known.get((observed.kind, observed.name))
         if tick is None:
-            observed.is_checked = is_new and observed.kind in (ANSWER, INTENT, STATE, ERROR)
+            observed.is_checked = observed.kind in checked
             turn.ticks.append(observed)
         else:
             tick.observed = observed.observed
@@ -147,6 +157,16 @@ def offer_observed(turn: EditorTurn, played: MemoryTurn, misses: Sequence[Miss],
                 tick.value = observed.value
     order = list(LABELS)
     turn.ticks.sort(key=lambda tick: order.index(tick.kind))
+
+
+def accept_observed(turn: EditorTurn) -> None:
+    """Expect what a played turn gave, where it is not what was expected. What it did not give is not expected."""
+    for tick in turn.ticks:
+        if tick.kind == ERROR and not tick.is_checked:
+            tick.is_checked = bool(turn.misses)
+        elif tick.is_checked and any(tick.failed(miss) for miss in turn.misses):
+            tick.is_checked = tick.observed is not None
+            tick.value, tick.mode = tick.observed or "", EQUALS
 
 
 def read_editor(sent: QueryDict) -> Editor:

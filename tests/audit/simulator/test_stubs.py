@@ -235,7 +235,7 @@ def test_all_calls_get_the_last_real_answers_at_once(ana: Client, model: Tripwir
 def test_the_conversation_becomes_a_test_in_one_click(ana: Client, model: Tripwire) -> None:
     stubs = "llm: [{when: {purpose: response}, reply: Two euros.}]"
     page = simulate(ana, "hours", "fees", stubs=stubs).context
-    response = ana.post(page["test_url"], {"title": page["test_title"], "document": page["test"]})
+    response = ana.post(page["test_url"], {"document": page["test"]})
     assert response.status_code == 200
     text = response.content.decode()
     assert 'role="alert"' not in text

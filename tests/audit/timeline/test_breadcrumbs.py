@@ -95,7 +95,7 @@ def test_pages_of_no_single_conversation_stand_among_the_conversations(boss: Cli
 
     assert titles(reverse("admin:audit_cemcpuserfeedback_rated")) == ["Home", "Conversations", "Rated answers"]
     assert titles(reverse("admin:audit_ceaudit_find")) == ["Home", "Conversations", "Find"]
-    assert titles(reverse("admin:audit_ceaudit_simulate")) == ["Home", "Try", "Try a conversation"]
+    assert titles(reverse("admin:audit_ceaudit_simulate")) == ["Home", "Try & test", "Try a conversation"]
     assert titles(talk) == ["Home", "Conversations", "Real conversation"]
     assert titles(f"{talk}?conversation={caller.conversation_id}") == [*CONVERSATION, "Real conversation"]
     assert titles(addresses.compare_url(one, two)) == [*CONVERSATION, "Compare"]

@@ -13,6 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from config_admin import models as m
 from config_admin.drafts.models import CeDraft
 from config_admin.test_cases import transfer
 from config_admin.test_cases.documents import TestRefused, store_test
@@ -62,7 +63,7 @@ def test_a_test_is_made_from_messages_and_what_the_bot_answered(ben: Client) -> 
     case = CeTestCase.objects.get()
     assert saved["Location"] == f"{LIST}{case.pk}/change/"
     assert case.document["turns"] == [
-        {"user": "hours", "expect": {"response": {"equals": "Nine to five."}, "intent": "HOURS", "state": "IDLE"}},
+        {"user": "hours", "expect": {"intent": "HOURS", "state": "IDLE"}},
         {"user": "fees", "expect": {"response": {"equals": "No fees."}, "intent": "FEES", "state": "IDLE"}},
     ]
     assert (case.owner, case.name, [tag.tag for tag in case.tags.all()]) == ("ben", "hours", ["smoke"])
@@ -83,6 +84,40 @@ def test_a_document_of_the_simulator_or_of_a_conversation_loses_its_configuratio
         "conversation": {"channel": "whatsapp"},
         "turns": [{"user": "hours", "expect": {"intent": "FEES"}}],
     }
+
+
+def test_a_test_of_a_conversation_is_named_after_its_flow_and_expects_only_the_last_answer(ben: Client) -> None:
+    m.CeIntent.objects.filter(pk="FEES").update(display_name="What it costs")
+    said = {"response": {"type": "TEXT", "equals": "No fees."}, "intent": "FEES", "state": "IDLE"}
+    document = {"title": "Saved from conversation 7", "turns": [{"user": word, "expect": said} for word in "ab"]}
+
+    editor = ben.post(ADD, {"document": dumps(document)}).context["editor"]
+
+    assert editor.title == "What it costs: a"
+    assert [[tick.kind for tick in turn.ticks if tick.is_checked] for turn in editor.turns] == [
+        ["intent", "state"],
+        ["answer", "intent", "state"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expect", "accepted"),
+    [
+        (
+            {"response": {"contains": "six"}, "intent": "HOURS"},
+            {"response": {"equals": "Nine to five."}, "intent": "HOURS"},
+        ),
+        ({"response": {"contains": "five"}, "context": {"$.gone": 1}}, {"response": {"contains": "five"}}),
+    ],
+)
+def test_what_a_failed_test_got_is_accepted(ben: Client, expect: Any, accepted: Any) -> None:
+    case = make_test("Hours", {"user": "hours", "expect": expect})
+    page = ben.post(f"{LIST}{case.pk}/change/", {"do": "accept", "configuration": "live"})
+    assert b"Read it, then save it." in page.content
+    ben.post(f"{LIST}{case.pk}/change/", {**fields_of(page), "do": "save"})
+
+    case.refresh_from_db()
+    assert case.document["turns"][0]["expect"] == accepted
 
 
 @pytest.mark.parametrize(
@@ -126,6 +161,7 @@ def test_a_failure_is_shown_with_both_sides_the_reason_and_the_changed_row(ben: 
     result = ben.get(f"/admin/config_admin/cetestrun/{run.pk}/results/{run.results.get().pk}/")
     for text in (b"contains to six", b"Nine to five.", b"It has not passed in any stored run."):
         assert text in result.content
+    assert b"Accept what was got" in result.content
 
 
 @pytest.mark.django_db(transaction=True)
