@@ -144,6 +144,7 @@ def _list_registered() -> Iterator[tuple[str, Collection[str]]]:
     """What the extensions registered, by kind, with the names that rows write."""
     from convengine.engine.rules.conditions import custom_matchers
     from convengine.engine.rules.vocabulary import custom_registry
+    from convengine.server.deployment import conf
     from convengine.server.extensions.registry import registry
 
     tasks = ((name, method) for name, entry in registry.tasks.items() for method in entry.methods)
@@ -153,8 +154,20 @@ def _list_registered() -> Iterator[tuple[str, Collection[str]]]:
     yield "HTTP mappers", registry.http_mappers
     addresses = (["*" if part is None else str(part) for part in address] for address in registry.providers)
     yield "containers", ["/".join(parts) for parts in addresses]
-    yield "transformers", [each.name for stage in registry.response_transformers.values() for each in stage]
+    yield (
+        "transformers",
+        [
+            each.name
+            for stage in (*registry.response_transformers.values(), registry.container_transformers)
+            for each in stage
+        ],
+    )
     yield "memory stores", registry.memory_stores
+    yield "steps", conf.get("STEPS")
+    yield "hooks", [*conf.get("HOOKS"), *(type(hook).__name__ for hook in registry.hooks)]
+    yield "interceptors", [each.name for each in registry.interceptors]
+    listeners = (getattr(listener, "__qualname__", repr(listener)) for listener in registry.verbose_listeners)
+    yield "listeners", [*listeners, *conf.get("TRAIL_LISTENERS"), *conf.get("VERBOSE_LISTENERS")]
     yield "rule types", custom_matchers()
     yield "rule actions", custom_registry()
 

@@ -13,7 +13,7 @@ class CeResponse(ScopedRow):
     """An answer: a fixed text, or one that a model writes."""
 
     save_checks = SAVE_CHECKS
-    natural_key = NaturalKey(("intent_code", "state_code", "output_format", "response_type"))
+    natural_key = NaturalKey(("intent_code", "state_code", "output_format"))
 
     response_id = models.BigAutoField("id", primary_key=True)
     output_format = word(OutputFormat, default=OutputFormat.TEXT.value)

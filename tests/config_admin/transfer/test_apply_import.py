@@ -193,6 +193,20 @@ def test_a_bundle_that_was_written_by_hand_comes_in_twice_without_a_change() -> 
 
 
 @pytest.mark.django_db
+def test_an_answer_that_a_model_writes_from_now_on_is_the_same_row() -> None:
+    delete_all_rows()
+    import_as_ada(read_bytes("x.yaml", HAND_WRITTEN.encode()))
+    row = m.CeResponse.objects.get(intent_code="LOAN")
+    import_as_ada(
+        read_bytes("x.yaml", HAND_WRITTEN.replace('EXACT, exact_text: "How', 'DERIVED, exact_text: "How').encode())
+    )
+
+    assert list(m.CeResponse.objects.filter(intent_code="LOAN").values_list("pk", "response_type")) == [
+        (row.pk, "DERIVED")
+    ]
+
+
+@pytest.mark.django_db
 def test_an_edited_line_of_it_changes_its_row_only() -> None:
     delete_all_rows()
     import_as_ada(read_bytes("x.yaml", HAND_WRITTEN.encode()))

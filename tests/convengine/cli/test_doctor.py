@@ -5,6 +5,7 @@ import pytest
 
 from convengine.cli import doctor
 from convengine.cli.doctor import Finding, Level
+from convengine.engine.pipeline.hooks import StepHook
 from convengine.server import wiring
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.registry import Registry, TaskEntry
@@ -68,10 +69,16 @@ def test_what_extensions_registered_is_listed_by_the_names_that_rows_write(monke
     installed.add_task("till", TaskEntry({"open": len, "close": len}))
     registered.tool("stock.find")(lambda args, session: 7)
     installed.providers[1, 10, None] = len
+    installed.hooks.append(StepHook())
+    installed.verbose_listeners.append(print)
+    installed.memory_stores["redis"] = object()
     for subject, expected in {
         "tasks": "ring, till:close, till:open",
         "tools": "stock.find",
         "containers": "1/10/*",
+        "hooks": "StepHook",
+        "listeners": "print",
+        "memory stores": "redis",
     }.items():
         assert [finding.text for finding in find(subject)] == [expected]
     assert find("HTTP mappers") == []
