@@ -237,7 +237,10 @@ def test_too_many_failed_answers_hand_over() -> None:
     get_answer(caller, "book a table")
 
     assert get_answer(caller, "purple")[0] == "COLLECT"
-    assert get_answer(caller, "elephants") == ("UNKNOWN", "Please call us.")
+    assert get_answer(caller, "elephants") == ("HAND_OVER", "Please call us.")
+    after = caller.say("hello?")
+    assert (after["state"], after["context"]["handover"]) == ("HAND_OVER", True)
+    assert get_answer(caller, "book a table")[0] == "COLLECT"
 
 
 def test_a_question_is_answered() -> None:

@@ -227,7 +227,7 @@ def test_a_wish_for_a_person_goes_before_a_wish_to_leave() -> None:
         make_caller(TAXI),
         ("I need a taxi", "COLLECT", "Where are you?"),
         ("Main Street 5", "COLLECT", "Do you need a baby seat?"),
-        ("this is too expensive, I'd rather speak to somebody", "UNKNOWN", "A colleague takes over."),
+        ("this is too expensive, I'd rather speak to somebody", "HAND_OVER", "A colleague takes over."),
     )
 
 

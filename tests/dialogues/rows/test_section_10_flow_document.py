@@ -136,7 +136,7 @@ TWO = [
         ),
         pytest.param(
             {"fields": TWO[:1], "max_misses": 1, "hand_over": "Call us."},
-            [("book a room", "COLLECT", "First?"), ("hm", "UNKNOWN", "Call us.")],
+            [("book a room", "COLLECT", "First?"), ("hm", "HAND_OVER", "Call us.")],
             id="max_misses and hand_over give the form up",
         ),
         pytest.param(

@@ -167,6 +167,8 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         special = choose_response(turn.snapshot, intent, HAND_OVER)
     elif special_state == HAND_OVER and special is None and not turn.config(session, HAND_OVER_TEXT):
         special = choose_exact_response(turn.snapshot, find_hand_over_answer(turn.snapshot), HAND_OVER)
+    elif special and any(hop.cause == "FORM_GIVEN_UP" for hop in session.transitions):
+        session = move_to_hand_over(session, str(session.intent))
     session = ask_next_field(session, turn)
     if special_state == MODEL_UNAVAILABLE:
         text = f"{read_text_setting(session, turn, MODEL_UNAVAILABLE_TEXT)} {session.form_question}".rstrip()

@@ -120,7 +120,8 @@ def test_the_form_is_given_up_after_too_many_misses() -> None:
     session, turn = run(ASKS, make_response("a colleague", state_code="HAND_OVER"), context=context, intent_locked=True)
 
     assert session.payload == TextPayload("a colleague")
-    assert (session.intent, session.state, session.intent_locked) == ("LOAN", "UNKNOWN", False)
+    assert (session.intent, session.state, session.intent_locked) == ("LOAN", "HAND_OVER", False)
+    assert session.context["handover"] is True
     assert payload(turn, "FORM_GIVEN_UP") == {"field": "name", "misses": 3, "schemaId": 7}
     # The next message that nobody understands hears of the hand-over again.
     assert session.context["dialogue"] == {"not_understood_count": 3}
@@ -158,7 +159,7 @@ def test_who_asks_for_a_person_gets_one_at_the_first_time(text: str) -> None:
     session, turn = run(ASKS, answer, user_text=text, intent_locked=True)
 
     assert session.payload == TextPayload("a colleague")
-    assert (session.state, "FORM_GIVEN_UP" in stages(turn)) == ("UNKNOWN", True)
+    assert (session.state, "FORM_GIVEN_UP" in stages(turn)) == ("HAND_OVER", True)
 
 
 LIVING = replace(FORM, json_schema={**FORM.json_schema, "x-clear": ["DONE", "CANCEL"]})
