@@ -356,14 +356,17 @@ def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int
         lines[row.pk],
         row.pattern or "",
         tuple(_describe_other(other, lines) for other in overlap.others),
-        tuple(dict.fromkeys(_name_target(other, lines) for other in overlap.others)),
+        tuple(dict.fromkeys(_name_target(after, other, lines) for other in overlap.others)),
         "Users are asked which one they mean." if overlap.is_asked else "",
         tuple(other.pk for other in overlap.taking),
     )
 
 
-def _name_target(other: rows.Classifier, lines: Mapping[Any, int]) -> str:
-    return f"line {lines[other.pk]}" if other.pk in lines else code(other.intent_code)
+def _name_target(snapshot: Snapshot, other: rows.Classifier, lines: Mapping[Any, int]) -> str:
+    if other.pk in lines:
+        return f"line {lines[other.pk]}"
+    intent = snapshot.row(rows.Intent, code(other.intent_code))
+    return f"“{intent.name}”" if intent else code(other.intent_code)
 
 
 def _describe_other(other: rows.Classifier, lines: Mapping[Any, int]) -> str:

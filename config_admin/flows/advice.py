@@ -11,6 +11,7 @@ from convengine.engine.prompts import render
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.values.language import get_country
 
 #: How many phrases are named.
 _MAX_REPORTED = 5
@@ -56,6 +57,13 @@ def describe_missing_hand_over(kind: str, text: str, snapshot: Snapshot) -> list
     if kind != FlowKind.collect or text.strip() or snapshot.hand_over_intents:
         return []
     return ["Users who ask for a person get the built-in text. Write whom to contact, or start a flow that hands over."]
+
+
+def describe_assumed_country(locale: str) -> str:
+    """How a phone number without a country code is read, where the field names no country."""
+    if country := get_country(locale):
+        return f"A number without a country code is taken for one of {country}, because of the language {locale}."
+    return "A number without a country code keeps its digits as typed."
 
 
 def list_names(kind: str, fields: Sequence[Document]) -> list[tuple[str, str]]:

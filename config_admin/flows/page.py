@@ -24,6 +24,7 @@ from config_admin.editing.links import (
 from config_admin.editing.sample_turns import RIGHT
 from config_admin.flows.advice import (
     NameAdvice,
+    describe_assumed_country,
     describe_few_phrases,
     describe_missing_hand_over,
     describe_overlaps,
@@ -76,8 +77,9 @@ from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.rules.field_conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
-from convengine.engine.turn import rows
+from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
@@ -305,6 +307,10 @@ class _FlowPage:
         advice = NameAdvice(self.snapshot, self._code, stored, [field["name"] for field in fields])
         for text in _list_texts(forms):
             _warn(text, advice.check_text(str(text.value() or "")))
+        locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
+        for form in _list_remaining(forms.fields):
+            is_open = form["type"].value() == "phone" and not form["country"].value()
+            _warn(form["country"], [describe_assumed_country(locale)] if is_open else [])
         hand_over: Any = forms.flow["hand_over"]
         kind, text = (str(forms.flow[name].value() or "") for name in ("kind", "hand_over"))
         hand_over.warnings += describe_missing_hand_over(kind, text, self.snapshot)

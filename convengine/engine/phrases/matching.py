@@ -11,7 +11,7 @@ from convengine.engine.phrases.index import IntentMatch, Phrase, PhraseIndex
 from convengine.engine.phrases.languages import LANGUAGES
 from convengine.engine.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
 from convengine.engine.phrases.words import TellingWord, begins_with_question_word, denies, read_telling_words
-from convengine.engine.text.compare import blank, code
+from convengine.engine.text.compare import blank, code, match_text
 from convengine.engine.text.words import fold
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
@@ -190,6 +190,9 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
         allowed = snapshot.interrupting_classifiers
         matches = tuple(match for match in matches if match.phrase.key in allowed)
     matches = _drop_unasked_questions(snapshot, matches, text)
+    if identical := tuple(match for match in matches if match.intent in _list_identical(snapshot, text)):
+        others = tuple(match for match in matches if match not in identical)
+        return PhraseMatches(identical, others[:MAX_REPORTED], identical[-1].score)
     takes_near = is_whole and not interrupting
     if not interrupting and not (matches and matches[0].score >= live_settings.read(snapshot, MIN_SCORE).value):
         option = _match_options(snapshot, text, matches, needs_moment=not is_whole)
@@ -206,6 +209,19 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
         hits = (flow,)
     near = tuple(match for match in matches if match not in hits)
     return PhraseMatches(hits, near[:MAX_REPORTED], enough)
+
+
+def _list_identical(snapshot: Snapshot, text: str | None) -> Collection[str]:
+    """The intents that have this message as a phrase, word for word: they win over phrases that are only alike."""
+    return snapshot.memo.get("identical phrases", lambda: _index_by_text(snapshot)).get(match_text(fold(text)), ())
+
+
+def _index_by_text(snapshot: Snapshot) -> Mapping[str, set[str]]:
+    intents: dict[str, set[str]] = {}
+    for row in snapshot.enabled_rows(rows.Classifier):
+        if row.is_phrase:
+            intents.setdefault(match_text(fold(row.pattern)), set()).add(code(row.intent_code))
+    return intents
 
 
 def _drop_unasked_questions(

@@ -68,7 +68,7 @@ def test_the_summary_counts_the_overlaps_by_intent(ben: Client) -> None:
     make(ben)
     page = send(ben, text="What are your hours of opening?	Never.").content.decode()
 
-    assert "1 of 1 questions also match FAQ_OPENING_HOURS (1)." in page
+    assert "1 of 1 questions also match “What are your opening hours?” (1)." in page
 
 
 def test_a_single_line_leads_to_its_intent(ben: Client) -> None:

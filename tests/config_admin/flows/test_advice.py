@@ -1,4 +1,9 @@
-from config_admin.flows.advice import describe_few_phrases, describe_missing_hand_over, describe_single_phrasing
+from config_admin.flows.advice import (
+    describe_assumed_country,
+    describe_few_phrases,
+    describe_missing_hand_over,
+    describe_single_phrasing,
+)
 from tests.builders import make_classifier, make_intent, make_snapshot
 
 
@@ -21,3 +26,8 @@ def test_a_form_that_names_nobody_to_contact_gets_advice() -> None:
     assert describe_missing_hand_over("collect", "We call you.", empty) == []
     assert describe_missing_hand_over("collect", "", staffed) == []
     assert describe_missing_hand_over("answer", "", empty) == []
+
+
+def test_the_country_that_a_number_is_taken_for_is_named() -> None:
+    assert "taken for one of GB" in describe_assumed_country("en-GB")
+    assert "keeps its digits as typed" in describe_assumed_country("en")

@@ -75,7 +75,7 @@ def test_the_phrase_is_kept_as_typed_with_one_row_per_phrase(admin_client: Clien
         pytest.param({"Phrases/MIN_SCORE": "0.99"}, "a dentist or a parcel", "UNKNOWN", id="MIN_SCORE is the bound"),
         pytest.param(
             {"Phrases/MARGIN": "1", "Phrases/MIN_SCORE": "0.1"},
-            "cancel my order",
+            "cancel the order",
             "INTENT_COLLISION",
             id="two within MARGIN collide",
         ),

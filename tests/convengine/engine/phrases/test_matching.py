@@ -23,7 +23,10 @@ def test_the_minimum_score_and_the_margin_are_settings() -> None:
     assert intents(snapshot(), "cancel the green order") == ["CANCEL"]
     assert intents(snapshot(make_config("Phrases/MIN_SCORE", "0.99")), "cancel the green order") == []
     wide = (make_config("Phrases/MARGIN", "1"), make_config("Phrases/MIN_SCORE", "0.1"))
-    assert intents(snapshot(*wide), "cancel my order") == ["CANCEL", "TRACK"]
+    assert intents(snapshot(*wide), "cancel the order") == ["CANCEL", "TRACK"]
+    assert intents(snapshot(*wide), "cancel MY order!") == ["CANCEL"], "an identical phrase wins outright"
+    same = make_classifier("TRACK", "cancel my order", rule_type="PHRASE", classifier_id=3)
+    assert sorted(intents(snapshot(same), "Cancel my order")) == ["CANCEL", "TRACK"]
 
 
 def test_synonyms_are_a_setting() -> None:
