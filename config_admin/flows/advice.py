@@ -1,5 +1,6 @@
 """Advice on the inputs of a flow while it is typed: phrases that other intents take, and names that no text knows."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from config_admin.flows.flows import Document, FlowKind
@@ -13,6 +14,8 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.values.language import get_country
 
+#: A value inside a text, with the blanks before it.
+_INSERTED = re.compile(r"(?P<blanks>[ \t]*)\{\{-?\s*(?P<name>[A-Za-z_]\w*)[^{}]*\}\}")
 #: How many phrases are named.
 _MAX_REPORTED = 5
 #: A flow with fewer phrases gets advice.
@@ -72,12 +75,24 @@ def list_names(kind: str, fields: Sequence[Document]) -> list[tuple[str, str]]:
     return [*((field["name"], field["title"]) for field in fields if asks), *_NAMES.get(kind, {}).items()]
 
 
+def replace_field(text: str, name: str, other: str) -> str:
+    """A text with another field in the place of one, or without it for a blank one."""
+
+    def write(match: re.Match[str]) -> str:
+        if match["name"] != name:
+            return match[0]
+        return f"{match['blanks']}{{{{ {other} }}}}" if other else ""
+
+    return _INSERTED.sub(write, text)
+
+
 class NameAdvice:
     """Tells names that the texts of a flow use, and that nothing provides."""
 
     def __init__(self, snapshot: Snapshot, flow_code: str, stored: Collection[str], fields: Collection[str]) -> None:
         """`stored` and `fields`: the names of the form's fields before, and on the page."""
         self._fields = fields
+        self._gone = set(stored) - set(fields)
         self._known = (list_known_names(snapshot, flow_code) - set(stored)) | ENGINE_NAMES | set(fields)
 
     def check_text(self, text: str) -> list[str]:
@@ -91,6 +106,11 @@ class NameAdvice:
             return [f"This text is not valid. {describe_template_fault(text, error)}"]
         names = {name.partition(".")[0] for name in render.list_names(converted)}
         return list(map(self._describe_unknown_name, sorted(names - self._known)))
+
+    def list_gone_fields(self, text: str) -> list[str]:
+        """The fields that a text names and that the page no longer has."""
+        names = {match["name"] for match in _INSERTED.finditer(text)}
+        return sorted(names & self._gone - set(self._known))
 
     def _describe_unknown_name(self, name: str) -> str:
         hint = did_you_mean(name, self._fields) or did_you_mean(name, self._known)

@@ -30,6 +30,7 @@ from config_admin.flows.advice import (
     describe_overlaps,
     describe_single_phrasing,
     list_names,
+    replace_field,
 )
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.choices import list_choice_values
@@ -92,6 +93,8 @@ _COMPARED = 300
 #: Buttons that only change the page; `_check` is sent by the page itself, for advice on what was typed.
 _ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION = "_add_field", "_add_refusal", "_add_question"
 _TRY, _ADD_PHRASES, _SAVE = "_try", "_add_phrases", "_save"
+#: Its value is `old=new`: the field to replace in all texts, and the field to write instead, or nothing.
+_MEND = "_mend"
 _CHECK = "_check"
 #: Messages that ask for a person.
 _WISHES_FOR_A_PERSON = ("can I speak to a person", "kann ich mit einem Menschen sprechen")
@@ -168,6 +171,8 @@ class _FlowPage:
         self.snapshot = get_editor_context(request).snapshot
         self.stored: Values = reading.document if reading else {}
         self.problems: list[Problem] = []
+        #: Removed fields that texts still name.
+        self.gone_fields: list[str] = []
         self.preview: list[tuple[str, list[PreviewRow]]] = []
         #: The flow, or what an edit changes in it, in the words of the page.
         self.summary: list[SummaryPart] = []
@@ -187,7 +192,7 @@ class _FlowPage:
             return self._render(bound)
         if _CHECK not in post:
             self._try_phrases(bound)
-        if {_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION, _TRY, _ADD_PHRASES} & set(post):
+        if {_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION, _TRY, _ADD_PHRASES, _MEND} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
@@ -238,7 +243,13 @@ class _FlowPage:
         values = {name: bound.flow[name].value() for name in bound.flow.fields}
         if _ADD_PHRASES in post:
             values["phrases"] = "\n".join(split_lines("\n".join([values["phrases"], *post.getlist("message")])))
-        forms = self._make_forms(values, *(list(_list_values(formset)) for formset in bound[1:]))
+        rows_given = [list(_list_values(formset)) for formset in (bound.fields, bound.refusals, bound.questions)]
+        if _MEND in post:
+            old, _, new = post[_MEND].partition("=")
+            for inputs, names in zip(([values], *rows_given), (_TEXTS, _FIELD_TEXTS, (), _QUESTION_TEXTS), strict=True):
+                for given in inputs:
+                    given |= {name: replace_field(str(given[name] or ""), old, new) for name in names}
+        forms = self._make_forms(values, *rows_given)
         for formset, button in (
             (forms.fields, _ADD_FIELD),
             (forms.refusals, _ADD_REFUSAL),
@@ -256,6 +267,9 @@ class _FlowPage:
         if not all([form.is_valid() for form in forms]):  # noqa: C419 (all of them are checked)
             self.problems += list(_list_errors(forms))
             return False
+        self._find_gone_fields(forms)
+        if self.gone_fields:
+            return False
         if forms.flow.cleaned_data["kind"] not in ASKING.split():
             return True
         if not list_filled(forms.fields):
@@ -267,6 +281,23 @@ class _FlowPage:
                 form.add_error(key, problem)
         self.problems += list(_list_errors(forms))
         return not self.problems
+
+    def _find_gone_fields(self, forms: PageForms) -> None:
+        """Fields that were removed and that texts still name: nothing would be shown in their place."""
+        advice = self._make_name_advice(forms)
+        for text in _list_texts(forms):
+            for name in advice.list_gone_fields(str(text.value() or "")):
+                message = f"“{text.label}” still names the field {name}, which is gone."
+                self.problems.append(Problem(message, text.id_for_label))
+                self.gone_fields.append(name)
+
+    def _make_name_advice(self, forms: PageForms) -> NameAdvice:
+        names = [field["name"] for field in name_apart(_list_titles(forms))]
+        return NameAdvice(self.snapshot, self._code, self._stored_names, names)
+
+    @property
+    def _stored_names(self) -> list[str]:
+        return [field["name"] for field in self.stored.get("fields", ())]
 
     # --- phrases ------------------------------------------------------------------------------------------------
 
@@ -303,8 +334,7 @@ class _FlowPage:
         for name in _TEXTS:
             bound_field: Any = forms.flow[name]
             bound_field.names = names
-        stored = [field["name"] for field in self.stored.get("fields", ())]
-        advice = NameAdvice(self.snapshot, self._code, stored, [field["name"] for field in fields])
+        advice = self._make_name_advice(forms)
         for text in _list_texts(forms):
             _warn(text, advice.check_text(str(text.value() or "")))
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
@@ -404,6 +434,10 @@ class _FlowPage:
             "bound_examples": EXAMPLES,
             "is_checked": self.is_checked,
             "problems": self.problems,
+            "gone_fields": list(dict.fromkeys(self.gone_fields)),
+            "new_fields": [
+                field for field in name_apart(_list_titles(forms)) if field["name"] not in self._stored_names
+            ],
             "preview": self.preview,
             "summary": self.summary,
             "changes": self.changes,

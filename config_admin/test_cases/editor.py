@@ -75,7 +75,7 @@ class Tick:
         """True for a text of several lines."""
         return self.kind in _LONG
 
-    def failed(self, miss: Miss) -> bool:
+    def is_missed_by(self, miss: Miss) -> bool:
         """True if the expectation is the one that does not hold."""
         path = f"['{self.name}']" if self.kind == FIELD else ""
         return miss.where.startswith(f"expect.{_KEYS[self.kind]}{path}")
@@ -164,7 +164,7 @@ def accept_observed(turn: EditorTurn) -> None:
     for tick in turn.ticks:
         if tick.kind == ERROR and not tick.is_checked:
             tick.is_checked = bool(turn.misses)
-        elif tick.is_checked and any(tick.failed(miss) for miss in turn.misses):
+        elif tick.is_checked and any(tick.is_missed_by(miss) for miss in turn.misses):
             tick.is_checked = tick.observed is not None
             tick.value, tick.mode = tick.observed or "", EQUALS
 

@@ -106,8 +106,8 @@ def _list_visible_tables(request: HttpRequest) -> set[str]:
 
 
 def _list_page_hits(request: HttpRequest) -> Iterator[Hit]:
-    for place in list_places(request):
-        for page in place["items"]:
+    for section in list_places(request):
+        for page in section["items"]:
             yield Hit(page["link"], page["title"], page["help"])
     for _, chapters in prose.contents():
         for chapter in chapters:
