@@ -230,7 +230,7 @@ def test_P2_4_11_V15_five_failed_calls_open_the_circuit_for_the_sixth(connect: A
 
 def test_a_circuit_lets_one_call_try_after_its_time(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(circuit, "Circuit", lambda name: Circuit(name, lambda: now))
+    monkeypatch.setattr(circuit, "Circuit", lambda name: Circuit(lambda: now, name))
     policy = {"circuit_failure_threshold": 2, "circuit_open_ms": 1000}
     with serving(Reply(500), Reply(500), Reply(500), Reply()) as server:
         connect(server.address)
