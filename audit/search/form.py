@@ -238,10 +238,10 @@ class FindPageForm(FindForm):
 
 #: The filters in groups.
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
-    ("Text, participant, intent and state", ("q", "participant", "intent", "state", "status")),
-    ("Before the turn", ("intent_before", "state_before")),
-    ("Outcome", ("error", "stage", "milestone", "step", "group", "feedback")),
+    ("Time, words, participant and intent", ("since", "until", "q", "participant", "intent")),
+    ("State", ("state", "intent_before", "state_before")),
+    ("Outcome", ("status", "error", "stage", "milestone", "step", "group", "feedback")),
     ("Used rows", ("table", "row", "release")),
-    ("Time and channel", ("since", "until", "workspace", "channel", "id")),
+    ("Channel and conversation", ("workspace", "channel", "id")),
     ("Duration, cost and models", ("ms", "cost", "model")),
 )

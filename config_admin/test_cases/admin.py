@@ -322,7 +322,7 @@ class TestCaseAdmin(ModelAdmin):
             may_change=user.has_perm("config_admin.change_cetestcase"),
         )
         if report.test_names:
-            messages.success(request, f"{len(report.test_names)} tests were imported: {report.describe()}.")
+            messages.success(request, f"Imported: {report.describe()}.")
         elif files and not report.refused:
             messages.info(request, f"{report.describe()}.")
         for name, problem in report.refused[:20]:

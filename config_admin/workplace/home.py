@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -182,8 +183,12 @@ def _choose_next_step(
 
 def _describe_group(group: MessageGroup) -> str:
     text = f"“{group.text}”" if group.text else "A message that was erased"
-    messages = "1 message" if group.messages == 1 else f"{group.messages} messages"
-    return f"{text}: {messages} like this were not understood, {group.this_week} of them in the last seven days."
+    if group.messages == 1:
+        return f"{text}: this message was not understood{' in the last seven days' if group.this_week else ''}."
+    return (
+        f"{text}: {group.messages} messages like this were not understood, {group.this_week} of them in the last seven "
+        "days."
+    )
 
 
 def _list_alerts() -> Iterator[Notice]:
@@ -338,7 +343,9 @@ def _list_findings(request: HttpRequest, snapshot: Snapshot, health: HealthSumma
         links = [] if subject.url else [HomeLink("Open Health", health_url())]
         yield Notice(badge, text, links, finding.impact == Impact.BREAKS, subject if subject.label else None)
     if more := health.total - len(health.newest):
-        yield Notice("Health", f"{more} more findings.", [HomeLink("Open Health", health_url())], is_wrong=False)
+        yield Notice(
+            "Health", f"{more} more finding{pluralize(more)}.", [HomeLink("Open Health", health_url())], is_wrong=False
+        )
 
 
 def _list_releases(user: Any) -> list[Any]:

@@ -149,6 +149,7 @@
             const items = [...document.querySelectorAll(input.dataset.filter)];
             for (const item of items) item.hidden = !words.every((word) => item.dataset.text.includes(word));
             for (const group of document.querySelectorAll(".ce-family")) {
+                group.open = words.length > 0;
                 group.hidden = ![...group.querySelectorAll(input.dataset.filter)].some((item) => !item.hidden);
             }
             const shown = items.filter((item) => !item.hidden).length;

@@ -22,7 +22,7 @@ def test_boxes_and_arrows_are_walked_through_by_keyboard(
     ben = somebody().log_in("analyst").at(width, scheme)
     page = ben.tab
     ben.go("/admin/config_admin/ceintent/map/")
-    box = page.get_by_role("button", name="CANCEL_ORDER.", exact=False).last
+    box = page.get_by_role("button", name="Cancel an order.", exact=False).last
     box.focus()
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Open the map of its states").press("Enter")
@@ -85,8 +85,8 @@ def test_all_states_of_all_intents_are_found_and_opened(somebody: Callable[[], V
     page.get_by_label("Find in the map").fill("cancel_order collect")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
-    expect(page.locator(".ce-map-details")).to_contain_text("CANCEL_ORDER / COLLECT")
-    arrow = page.get_by_role("button", name="CANCEL_ORDER / COLLECT to CANCEL_ORDER / CONFIRM")
+    expect(page.locator(".ce-map-details")).to_contain_text("Cancel an order / COLLECT")
+    arrow = page.get_by_role("button", name="Cancel an order / COLLECT to Cancel an order / CONFIRM")
     arrow.press("Enter")
     expect(page.locator(".ce-map-details")).to_contain_text("set state to CONFIRM")
     no_violations(page)

@@ -21,7 +21,7 @@ def at_settings(visitor: Visitor) -> Visitor:
 @pytest.mark.long
 @SCREENS
 def test_a_setting_is_changed_in_place_with_the_mouse(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
-    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/")
+    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/?q=idle")
     ben.page.get_by_role("link", name="Change Offer to resume after idle hours").click()
     ben.page.locator("#id_config_value").fill("31" if scheme == "dark" else "30")
     ben.save()
@@ -48,7 +48,7 @@ def test_typing_narrows_the_page(somebody: Callable[[], Visitor]) -> None:
 def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(
     somebody: Callable[[], Visitor], width: int, scheme: str
 ) -> None:
-    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/")
+    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/?q=idle")
     ben.page.get_by_role("link", name="Change Offer to resume after idle hours").focus()
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
@@ -70,6 +70,7 @@ def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(
     setting.get_by_role("link", name="Reset to default: Offer to resume after idle hours").click()
     with ben.page.expect_navigation():
         ben.page.get_by_role("button", name="Delete").click()
+    ben.page.get_by_text("Sessions: end, resume and timeout").click()
     expect(ben.page.get_by_role("article", name="Offer to resume after idle hours")).to_contain_text(
         "Built-in default."
     )
@@ -93,6 +94,7 @@ def test_a_value_out_of_bounds_stays_at_its_field(somebody: Callable[[], Visitor
 @pytest.mark.long
 def test_reserved_settings_offer_an_analyst_no_change(somebody: Callable[[], Visitor]) -> None:
     ben = at_settings(somebody().log_in("analyst"))
+    ben.page.get_by_text("RulesStep", exact=True).click()
     setting = ben.page.get_by_role("article").filter(has_text="MAX_PASSES")
 
     expect(setting).to_contain_text("reserved")

@@ -153,18 +153,25 @@ def _serialize_node(
 ) -> dict[str, Any]:
     has_map = node.kind is Kind.INTENT and _exists(snapshot, node.intent)
     url = chart_url(node.intent) + (f"?{_SWITCH}=1" if tested else "") if has_map else ""
-    name = _NAMES.get(node.kind) or node.state or node.intent
+    name = _NAMES.get(node.kind) or node.state or _name_intent(snapshot, node.intent)
     return {
         "key": node.key,
         "kind": node.kind.value,
         "group": node.intent if is_grouped else "",
         "name": name,
-        "called": f"{node.intent} / {name}" if is_grouped and node.kind is not Kind.INTENT else name,
+        "called": f"{_name_intent(snapshot, node.intent)} / {name}"
+        if is_grouped and node.kind is not Kind.INTENT
+        else name,
         "url": url,
         "marks": [mark.value for mark in node.marks],
         "remarks": [WORDS[mark][1] for mark in node.marks],
         "rows": _serialize_rows(request, node.rows, tested),
     }
+
+
+def _name_intent(snapshot: Snapshot, intent: str) -> str:
+    row = snapshot.row(rows.Intent, intent)
+    return row.name if row else intent
 
 
 def _serialize_move(

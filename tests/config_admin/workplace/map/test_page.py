@@ -51,7 +51,7 @@ def test_an_intent_without_rows_and_an_installation_without_any_say_so(ada: Clie
     make(m.CeIntent)
     assert "There is nothing to draw yet" in ada.get(chart_url("LOAN")).content.decode()
     assert ada.get(chart_url("NOWHERE")).status_code == 404
-    assert [node["name"] for node in drawing(ada, chart_url())["nodes"]] == ["LOAN"]
+    assert [node["name"] for node in drawing(ada, chart_url())["nodes"]] == ["Loan"]
 
 
 def test_a_box_leads_to_the_map_of_an_intent_that_is_there(ada: Client) -> None:
@@ -94,6 +94,6 @@ def test_all_states_of_all_intents_stand_in_one_drawing(ada: Client) -> None:
     drawn = drawing(ada, f"{chart_url()}?states=1")
 
     assert {(node["group"], node["name"]) for node in drawn["nodes"]} >= {("LOAN", "S0"), ("LOAN", "S2")}
-    assert [move["from"] for move in drawn["moves"]] == ["LOAN / S0", "LOAN / S1"]
-    assert "LOAN / S1" in ada.get(f"{chart_url()}?states=1").content.decode()
+    assert [move["from"] for move in drawn["moves"]] == ["Loan / S0", "Loan / S1"]
+    assert "Loan / S1" in ada.get(f"{chart_url()}?states=1").content.decode()
     assert drawing(ada, f"{chart_url()}?states=1&from=Z") == {}

@@ -47,8 +47,8 @@ def test_states_moves_and_rows_that_no_test_plays_are_marked(ada: Client) -> Non
 
 def test_the_switch_is_kept_on_the_way_to_other_maps(ada: Client) -> None:
     drawn = drawing(ada, f"{chart_url()}?tests=1")
-    assert list_untested(drawn) >= {"FEES"}
-    assert {node["url"] for node in drawn["nodes"] if node["called"] == "HOURS"} == {f"{chart_url('HOURS')}?tests=1"}
+    assert list_untested(drawn) >= {"Fees"}
+    assert {node["url"] for node in drawn["nodes"] if node["called"] == "Hours"} == {f"{chart_url('HOURS')}?tests=1"}
     by_state = ada.get(f"{chart_url()}?states=1&tests=1")
     assert by_state.context["switch_url"] == f"{chart_url()}?states=1"
     assert by_state.context["tested"].unplayed_states > 1
