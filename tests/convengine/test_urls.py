@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from convengine.server.api.models import SCOPES
@@ -48,6 +50,20 @@ def conversation_id() -> str:
     caller = Caller()
     caller.say("hours")
     return caller.conversation_id
+
+
+def test_no_page_writes_before_it_refuses(conversation_id: str, client: Client) -> None:
+    client.force_login(User.objects.create_user("nobody", is_staff=True))
+    refused, written = 0, []
+    for address in _list_addresses(conversation_id):
+        for send in (client.get, client.post) if address.startswith("/admin/") else ():
+            with CaptureQueriesContext(connection) as queries:
+                is_refused = send(address).status_code == 403
+            refused += is_refused
+            statements = [query["sql"] for query in queries if query["sql"].startswith(("INSERT", "UPDATE", "DELETE"))]
+            written += [(address, sql[:120]) for sql in statements if is_refused and "django_session" not in sql]
+    assert written == []
+    assert refused > 100
 
 
 #: Names of times in addresses of the API, pages and lists.
