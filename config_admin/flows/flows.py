@@ -13,6 +13,8 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from config_admin.releases.content import control_plane
 from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.rules.actions import refuse_value
+from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.field_conditions.evaluate import ALIASES
 from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
 from convengine.engine.text.wording import join_names
@@ -137,8 +139,15 @@ def find_refusal_problems(item: Document, fields: Sequence[Document]) -> Iterato
         yield "field", f"“{item['field']}” is no field of this flow. Its fields are {listed}."
     elif not is_asked[item["field"]]:
         yield "field", f"“{item['field']}” is never asked for: it is optional and has no question."
-    if "{{" in item["text"]:
-        yield "text", "The text is sent as it is written. Leave out {{ }}."
+    else:
+        try:
+            refuse_value.parse(_write_refusal(item))
+        except ActionValueError as error:
+            yield "text", error.message
+
+
+def _write_refusal(item: Document) -> str:
+    return f"{item['field']}: {item['text']}"
 
 
 def write_condition(when: Json) -> str:
@@ -350,7 +359,7 @@ def _write_form(flow: Document, then: str, description: str) -> Iterator[tuple[s
             "CONDITION",
             write_condition(item["when"]),
             "REFUSE_VALUE",
-            f"{item['field']}: {item['text']}",
+            _write_refusal(item),
             f"not allowed: {item['text']}"[:200],
             phase="POST_SCHEMA_EXTRACTION",
             priority=5,

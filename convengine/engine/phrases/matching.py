@@ -190,7 +190,8 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
         allowed = snapshot.interrupting_classifiers
         matches = tuple(match for match in matches if match.phrase.key in allowed)
     matches = _drop_unasked_questions(snapshot, matches, text)
-    if identical := tuple(match for match in matches if match.intent in _list_identical(snapshot, text)):
+    same_text = _list_intents_with_phrase(snapshot, text)
+    if identical := tuple(match for match in matches if match.intent in same_text):
         others = tuple(match for match in matches if match not in identical)
         return PhraseMatches(identical, others[:MAX_REPORTED], identical[-1].score)
     takes_near = is_whole and not interrupting
@@ -211,15 +212,16 @@ def _match_text(snapshot: Snapshot, text: str | None, *, interrupting: bool, is_
     return PhraseMatches(hits, near[:MAX_REPORTED], enough)
 
 
-def _list_identical(snapshot: Snapshot, text: str | None) -> Collection[str]:
-    """The intents that have this message as a phrase, word for word: they win over phrases that are only alike."""
-    return snapshot.memo.get("identical phrases", lambda: _index_by_text(snapshot)).get(match_text(fold(text)), ())
+def _list_intents_with_phrase(snapshot: Snapshot, text: str | None) -> Collection[str]:
+    """The intents with a phrase that equals the text. The index is built once per version of the phrases."""
+    index = snapshot.table(rows.Classifier).memo.get("intents by phrase", lambda: _index_intents_by_phrase(snapshot))
+    return index.get(match_text(fold(text)), ())
 
 
-def _index_by_text(snapshot: Snapshot) -> Mapping[str, set[str]]:
+def _index_intents_by_phrase(snapshot: Snapshot) -> Mapping[str, set[str]]:
     intents: dict[str, set[str]] = {}
-    for row in snapshot.enabled_rows(rows.Classifier):
-        if row.is_phrase:
+    for row in snapshot.rows(rows.Classifier):
+        if row.enabled and row.is_phrase:
             intents.setdefault(match_text(fold(row.pattern)), set()).add(code(row.intent_code))
     return intents
 

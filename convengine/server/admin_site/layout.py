@@ -31,7 +31,7 @@ class Section:
     title: str
     icon: str
     entries: Sequence[Entry]
-    #: True if it stands in the sidebar only for users who may do more than read. Others find its pages by the search.
+    #: True if the sidebar shows it only to users who may do more than read. The search shows its pages to all.
     beyond_reading: bool = False
 
 

@@ -110,7 +110,7 @@ class SchemaExtractionStep(Step):
         if _skips_extraction(session) or (blank(session.user_text) and given is session):
             session = refresh_form(session, turn, row, form)
             # What a correction read may have completed the form.
-            run = _is_corrected(session)
+            run = session.fields_read is not None or truthy(session.input_params.get("correction_applied"))
             return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn) if run else session)
         turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
         session = collect_values(given, turn, row, form)
@@ -122,7 +122,7 @@ class SchemaExtractionStep(Step):
         If one of them moves the dialogue, the open action ends, and a yes of this message runs nothing.
         """
         row = session.resolved_schema
-        if row is None or not (_is_corrected(before) or _gives_other_value(session, before)):
+        if row is None or not _changes_values(session, before):
             return session
         scope = session.intent, session.state
         session = run_phase(
@@ -133,14 +133,11 @@ class SchemaExtractionStep(Step):
         return drop_record_of_other_scope(session.with_params({"skip_pending_action_execution": True}), turn)
 
 
-def _is_corrected(session: Session) -> bool:
-    """True when an earlier step of this turn read values of the form."""
-    return session.fields_read is not None or truthy(session.input_params.get("correction_applied"))
-
-
-def _gives_other_value(session: Session, before: Session) -> bool:
+def _changes_values(session: Session, before: Session) -> bool:
+    """Whether this turn changed a value of the form: in an earlier step, or since `before`."""
     read = session.fields_read.read if session.fields_read else ()
-    return any(find_value(session.context, path) != find_value(before.context, path) for path in read)
+    is_earlier = before.fields_read is not None
+    return any(is_earlier or find_value(session.context, path) != find_value(before.context, path) for path in read)
 
 
 def _read_known_form(session: Session, turn: Turn) -> Session:

@@ -54,7 +54,7 @@ def _has_new_tool_result(session: Session) -> bool:
 
 
 def lacks_model(turn: Turn) -> bool:
-    """True when the last model call of the turn got no answer, which may pass."""
+    """Whether the last model call of the turn failed with a fault that may pass."""
     fault = turn.model_calls[-1].answer.error_code if turn.model_calls else None
     return fault is not None and ModelFault(fault, "").recoverable
 
