@@ -287,7 +287,7 @@ class _FlowPage:
         advice = self._make_name_advice(forms)
         for text in _list_texts(forms):
             for name in advice.list_gone_fields(str(text.value() or "")):
-                message = f"“{text.label}” still names the field {name}, which is gone."
+                message = f"“{text.label}” still names the field “{name}”, which is gone."
                 self.problems.append(Problem(message, text.id_for_label))
                 self.gone_fields.append(name)
 

@@ -366,8 +366,8 @@ def test_a_removed_field_that_a_text_still_names_is_told_on_top_and_mended(ben: 
     }  # fmt: skip
 
     refused = ben.post(address, data | {"_save": "1", "reason": "shorter"}).content.decode()
-    assert "“Answer” still names the field you, which is gone." in refused
-    assert "Take you out of all texts" in refused
+    assert "“Answer” still names the field “you”, which is gone." in refused
+    assert "Take “you” out of all texts" in refused
     for new, mended in (("", "Thank you!"), ("day", "Thank you {{ day }}!")):
         page = ben.post(address, data | {"_mend": f"you={new}"})
         assert page.context["form"]["answer"].value() == mended
