@@ -14,7 +14,7 @@ from django.utils.timezone import is_naive, make_aware
 
 from audit.access_log.write import log_access
 from audit.export.scenario.document import build_scenario, dump_yaml, scenario_name
-from audit.export.scenario.recorded_turns import NotExportable
+from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
 from audit.live.hub import hub
@@ -160,7 +160,8 @@ def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: u
     try:
         first, last = (_read_turn_number(request, end) for end in ("first", "last"))
         if request.GET.get("as") == "test":
-            return _offer_test(model_admin, request, conversation, build_scenario(conversation, first, last))
+            turns = read_recorded_turns(conversation, first, last)
+            return _offer_test(model_admin, request, conversation, build_scenario(conversation, turns, ""))
         document = build_passing_scenario(conversation, first, last)
     except NotExportable as refused:
         context = {

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from audit.export.scenario.document import build_scenario, dump_yaml
-from audit.export.scenario.recorded_turns import NotExportable
+from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from config_admin.models import CeResponse
 from convengine.scenarios import database
 from convengine.scenarios.loading import files, load
@@ -35,7 +35,8 @@ def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path
         for name, key in ids.items():
             if found := CeConversation.objects.filter(pk=key).first():
                 saved.append(tmp_path / f"{file.stem}-{name}.yaml")
-                saved[-1].write_text(dump_yaml(build_scenario(found, named=saved[-1].stem)), encoding="utf-8")
+                document = build_scenario(found, read_recorded_turns(found), saved[-1].stem)
+                saved[-1].write_text(dump_yaml(document), encoding="utf-8")
 
     with database.allow_emptying():
         assert list(play(load(file), afterwards=save)) == []
@@ -117,7 +118,7 @@ def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) ->
     found = CeConversation.objects.get()
 
     with pytest.raises(NotExportable, match="Turn 1 cannot be played again: REDACT_KEYS masked a part"):
-        build_scenario(found)
+        read_recorded_turns(found)
     with pytest.raises(CommandError, match="The conversation has no turns from turn 7 to turn 9"):
         call_command("save_scenario", caller.conversation_id, turns=(7, 9), output=tmp_path / "x.yaml")
     with pytest.raises(CommandError, match="The conversation does not exist"):

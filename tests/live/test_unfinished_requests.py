@@ -3,11 +3,8 @@
 import statistics
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -16,52 +13,17 @@ from tests.api import make_key
 from tests.live import ledger
 from tests.live.attackers import KINDS
 from tests.live.client import Talk
+from tests.live.load import CONVERSATIONS, NOISE_MS, SECONDS, Load, p99
 from tests.live.processes import ROOT, Server
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.long
 Servers = Callable[..., list[Server]]
-#: Ordinary load: so many conversations, with a pause after each answer.
-CONVERSATIONS, PAUSE, SECONDS = 4, 0.05, 8.0
 #: Seconds in which nothing is judged by its ratio: the first turns, of a new server and beside attackers who connect.
 BEGIN = 2.0
-#: A machine that does other things is never exact; a turn that waits for an attacker takes seconds.
-NOISE_MS = 500.0
 #: A turn that arrives with 1,000 requests is answered among them; one that waits for an attacker waits for the 5 s that
 #: a request may take.
 FIRST_MS = 2500.0
-
-
-@dataclass
-class Load:
-    """Ordinary turns, and how long each took."""
-
-    port: int
-    talks: list[Talk]
-    milliseconds: list[float] = field(default_factory=list)
-    failed: int = 0
-
-    def run(self, seconds: float) -> Sequence[float]:
-        """The milliseconds of all turns in that time."""
-        self.milliseconds = []
-        until = time.monotonic() + seconds
-        threads = [threading.Thread(target=self._talk, args=(talk, until)) for talk in self.talks]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return self.milliseconds
-
-    def _talk(self, talk: Talk, until: float) -> None:
-        while time.monotonic() < until:
-            started = time.perf_counter()
-            reply = talk.say(self.port, "hours")
-            took = (time.perf_counter() - started) * 1000
-            if reply and reply.said == "Nine to five.":
-                self.milliseconds.append(took)
-            else:
-                self.failed += 1
-            time.sleep(PAUSE)
 
 
 @contextmanager
@@ -81,10 +43,6 @@ def memory_mb(server: Server) -> float:
     pids = [server.pid, *map(int, Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split())]
     lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
     return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
-
-
-def p99(milliseconds: Sequence[float]) -> float:
-    return statistics.quantiles(milliseconds, n=100)[98]
 
 
 #: One kind in CI; the others, and many attackers, in `make test-nightly`.

@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from audit.export.scenario import configuration, external_answers, turn_entries
-from audit.export.scenario.recorded_turns import RecordedTurn, read_recorded_turns, read_time_before
+from audit.export.scenario.recorded_turns import RecordedTurn, read_time_before
 from convengine.engine.turn.codec import to_plain
 from convengine.server.sessions.models import CeConversation
 
@@ -19,14 +19,11 @@ def scenario_name(conversation: CeConversation, first: int | None = None, last: 
     return f"conversation-{str(conversation.pk)[:8]}{some}"
 
 
-def build_scenario(
-    conversation: CeConversation, first: int | None = None, last: int | None = None, named: str = ""
-) -> dict[str, Json]:
-    """The world of some turns; all without a range. Raises NotExportable."""
-    turns = read_recorded_turns(conversation, first, last)
+def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name: str) -> dict[str, Json]:
+    """The world of some turns of a conversation, and what they did."""
     start = turn_entries.export_start(turns[0].recorded, read_time_before(turns[0]))
     document = {
-        "id": named or scenario_name(conversation, first, last),
+        "id": name,
         "title": _describe_title(conversation, turns),
         "covers": ["saved"],
         "why": _describe_origin(turns, start),

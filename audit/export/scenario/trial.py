@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from audit.export.scenario.document import build_scenario
-from audit.export.scenario.recorded_turns import NotExportable, select_turns
+from audit.export.scenario.document import build_scenario, scenario_name
+from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.stage import stage_label
 from convengine.scenarios.expectations import Miss
@@ -21,9 +21,9 @@ def build_passing_scenario(
     conversation: CeConversation, first: int | None = None, last: int | None = None, named: str = ""
 ) -> dict[str, Json]:
     """The scenario of some turns, which was played and passed. Raises NotExportable."""
-    document = build_scenario(conversation, first, last, named)
-    played = list(select_turns(conversation, first, last).values_list("turn_no", "config_version"))
-    check_scenario(document, played, conversation)
+    turns = read_recorded_turns(conversation, first, last)
+    document = build_scenario(conversation, turns, named or scenario_name(conversation, first, last))
+    check_scenario(document, [(turn.turn_no, turn.recorded.config_version) for turn in turns], conversation)
     return document
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from audit.export.scenario import trial
 from audit.export.scenario.document import build_scenario
-from audit.export.scenario.recorded_turns import NotExportable
+from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from config_admin.models import CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.scenarios.expectations import Miss
@@ -47,8 +47,20 @@ def test_each_turn_is_played_on_its_release_in_this_process_and_stores_nothing(
     assert CeConversationHistory.objects.count() == before
 
 
+def test_a_turn_that_arrives_meanwhile_is_left_out(
+    conversation: CeConversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(*given: Any) -> Any:
+        Caller(conversation_id=str(conversation.pk)).say("hours")
+        return build_scenario(*given)
+
+    monkeypatch.setattr(trial, "build_scenario", build)
+
+    assert len(trial.build_passing_scenario(conversation)["turns"]) == 2
+
+
 def test_a_turn_that_plays_otherwise_is_named(conversation: CeConversation) -> None:
-    document = build_scenario(conversation)
+    document = build_scenario(conversation, read_recorded_turns(conversation), "saved")
     document["turns"][1]["expect"]["response"]["equals"] = "Never said."
     played = list(conversation.turns.order_by("turn_no").values_list("turn_no", "config_version"))
 
