@@ -55,13 +55,6 @@ def describe_single_phrasing(questions: Sequence[str]) -> list[str]:
     return ["Only one phrasing: add two or three in other words."] if len(questions) == 1 else []
 
 
-def describe_missing_hand_over(kind: str, text: str, snapshot: Snapshot) -> list[str]:
-    """Advice on a flow whose users get only the built-in text when they ask for a person."""
-    if kind != FlowKind.collect or text.strip() or snapshot.hand_over_intents:
-        return []
-    return ["Users who ask for a person get the built-in text. Write whom to contact, or start a flow that hands over."]
-
-
 def describe_assumed_country(locale: str) -> str:
     """How a phone number without a country code is read, where the field names no country."""
     if country := get_country(locale):

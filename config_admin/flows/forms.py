@@ -147,9 +147,11 @@ class FlowForm(forms.Form):
         help_text="Answers in a row that are not understood. If empty, 3, or what is set for all flows.",
     )  # fmt: skip
     hand_over = _text(
-        "Text when the form is given up", "If empty, the built-in text refers the user to your staff.", lines=2,
+        "Text when the form is given up",
+        "Whom to contact. If empty, the built-in text refers the user to your staff.",
+        lines=2,
         length=2000,
-    )  # fmt: skip
+    )
 
     def __init__(self, *args: Any, snapshot: Snapshot, flow_code: str = "", **options: Any) -> None:
         super().__init__(*args, **options)

@@ -26,7 +26,6 @@ from config_admin.flows.advice import (
     NameAdvice,
     describe_assumed_country,
     describe_few_phrases,
-    describe_missing_hand_over,
     describe_overlaps,
     describe_single_phrasing,
     list_names,
@@ -341,9 +340,6 @@ class _FlowPage:
         for form in _list_remaining(forms.fields):
             is_open = form["type"].value() == "phone" and not form["country"].value()
             _warn(form["country"], [describe_assumed_country(locale)] if is_open else [])
-        hand_over: Any = forms.flow["hand_over"]
-        kind, text = (str(forms.flow[name].value() or "") for name in ("kind", "hand_over"))
-        hand_over.warnings += describe_missing_hand_over(kind, text, self.snapshot)
 
     def _warn_of_overlaps(self, forms: PageForms) -> None:
         trial = self._make_trial(forms)
