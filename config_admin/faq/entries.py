@@ -4,8 +4,10 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 
 from config_admin.faq.sheet import Line
+from config_admin.releases.blobs import hash_of
 from convengine.engine.phrases.languages import LANGUAGES
 from convengine.engine.text.compare import norm, shorten_line, storable
 from convengine.engine.text.wording import did_you_mean
@@ -14,7 +16,7 @@ from convengine.engine.text.wording import did_you_mean
 MAX_QUESTION, MAX_ANSWER, MAX_QUESTIONS = 500, 4000, 50
 #: Limit of all questions together.
 MAX_ALL_QUESTIONS = 2000
-_MAX_NAME = 200
+_MAX_NAME, _MAX_CODE = 200, 50
 _QUESTIONS, _ANSWER, _NAME, _LANGUAGE = _COLUMNS = ("questions", "answer", "intent name", "language")
 #: Heads of columns, as people write them.
 _HEADS: Mapping[str, str] = {
@@ -193,8 +195,11 @@ def describe_language(entry: Entry) -> str:
 
 
 def make_code(name: str, language: str = "") -> str:
-    """The code of an intent from its name: `Öffnungszeiten (neu)` is OFFNUNGSZEITEN_NEU."""
+    """The code of an intent from the words of its name: `Öffnungszeiten (neu)` is OFFNUNGSZEITEN_NEU.
+
+    A name without Latin letters and digits gives a hash.
+    """
     plain = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
-    words = re.findall(r"[A-Za-z0-9]+", plain)
-    code = "_".join([*words, language] if language else words).upper()[:50].strip("_")
-    return code if code[:1].isalpha() else f"FAQ_{code}".strip("_")
+    words = " ".join(re.findall(r"[A-Za-z0-9]+", plain)) or f"FAQ {hash_of(name.encode())[:8]}"
+    code = "_".join([*shorten(words, _MAX_CODE, placeholder="").split(), *language.split()]).upper()
+    return code if code[:1].isalpha() else f"FAQ_{code}"

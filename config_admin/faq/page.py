@@ -167,8 +167,7 @@ def _count_answered(plan: FaqPlan) -> str:
 def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
     lists = (
         ("Problems", "danger", "problems", [str(problem) for problem in plan.problems]),
-        ("Questions that also match other intents or lines", "warning", "overlaps", _describe_overlaps(plan)),
-        ("Questions that exist already with this answer", "info", "skipped", _describe_skipped(plan)),
+        ("Users are asked which one they mean", "warning", "overlaps", _describe_overlaps(plan)),
         ("Warnings", "warning", "warnings", [str(warning) for warning in plan.warnings]),
     )
     return {
@@ -191,25 +190,19 @@ def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
 
 
 def _count_overlaps(plan: FaqPlan) -> str:
-    """`12 of 30 questions also match LOAN (10), line 4 (2)`; blank without overlaps."""
+    """`12 of 30 questions also match “Loan” (10), line 4 (2).`; blank without overlaps."""
     if not plan.overlaps:
         return ""
     counts = Counter(target for overlap in plan.overlaps for target in overlap.targets)
     named = ", ".join(f"{target} ({count})" for target, count in counts.most_common(MAX_TARGETS))
     more = f" and {len(counts) - MAX_TARGETS} more" if len(counts) > MAX_TARGETS else ""
-    return f"{len(plan.overlaps)} of {plan.question_count} questions also match {named}{more}."
+    count = plan.question_count
+    match = pluralize(len(plan.overlaps), "matches,match")
+    return f"{len(plan.overlaps)} of {count} question{pluralize(count)} also {match} {named}{more}."
 
 
 def _describe_overlaps(plan: FaqPlan) -> list[str]:
     return [
-        f"Line {overlap.line}: “{overlap.question}” also matches {', '.join(overlap.others)}. "
-        f"{overlap.consequence or 'Its own answer decides.'}"
-        for overlap in sorted(plan.overlaps, key=lambda overlap: (not overlap.consequence, overlap.line))
-    ]
-
-
-def _describe_skipped(plan: FaqPlan) -> list[str]:
-    return [
-        f"Line {skipped.line}: “{skipped.question}” leads to {skipped.intent}."
-        for skipped in sorted(plan.skipped, key=lambda skipped: skipped.line)
+        f"Line {overlap.line}: “{overlap.question}” also matches {', '.join(overlap.others)}."
+        for overlap in sorted(plan.overlaps, key=lambda overlap: overlap.line)
     ]

@@ -14,16 +14,15 @@ from config_admin.snapshot.active import snapshots
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.validation.findings import Finding
-from config_admin.validation.phrase_overlaps import describe_phrase, find_phrase_overlap
-from convengine.engine.phrases.words import detect_languages, read_telling_words
+from config_admin.validation.phrase_overlaps import describe_phrase, find_phrase_overlap, quote_intent
 from convengine.engine.text.compare import code, shorten, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ResponseType
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 
-#: How many words of the first question make the code of an intent, and the characters of its name.
-_CODE_WORDS, _NAME = 4, 200
+#: The characters of an intent's name.
+_NAME = 200
 #: Findings of the save checks that the overlaps report, too.
 _OVERLAP_CODES = frozenset({"PHRASE_OF_OTHER_INTENT", "CLASSIFIER_OVERLAP"})
 _PHRASES = rows.Classifier.table
@@ -44,21 +43,12 @@ class PlannedEntry:
 
 
 @dataclass(frozen=True)
-class SkippedQuestion:
-    """A question that leads to this answer already."""
-
-    line: int
-    question: str
-    intent: str
-
-
-@dataclass(frozen=True)
 class AnsweredQuestion:
     """A question that phrases of another intent take, so that its own answer would never be given."""
 
     line: int
     question: str
-    #: The other intent, its phrases in words, and their keys.
+    #: The other intent by name, its phrases in words, and their keys.
     intent: str
     phrases: tuple[str, ...]
     keys: frozenset[Any]
@@ -75,15 +65,13 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True)
 class Overlap:
-    """A question that other intents or lines match, too."""
+    """A question that other intents or lines match, too, so that it does not lead to its answer at once."""
 
     line: int
     question: str
     others: tuple[str, ...]
     #: The intents and lines that these belong to.
     targets: tuple[str, ...]
-    #: Why the question does not lead to its answer at once; blank if it does.
-    consequence: str
     #: The keys of the phrases that decide instead: such a question is left out.
     taking: tuple[Any, ...] = ()
 
@@ -93,7 +81,8 @@ class FaqPlan:
     """An import of questions and answers before it is made."""
 
     planned: list[PlannedEntry] = field(default_factory=list)
-    skipped: list[SkippedQuestion] = field(default_factory=list)
+    #: The questions that lead to their answers already.
+    skipped: list[str] = field(default_factory=list)
     answered: list[AnsweredQuestion] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     #: What the save checks warn of, and hints about languages.
@@ -205,16 +194,15 @@ class _Naming:
         if not takers:
             return False
         intents = {code(row.intent_code): None for row in takers}
-        same = next((intent for intent in intents if self._has_answer(intent, entry.answer)), "")
-        if same:
-            self._plan.skipped.append(SkippedQuestion(entry.line, question, same))
+        if any(self._has_answer(intent, entry.answer) for intent in intents):
+            self._plan.skipped.append(question)
             return True
         keys = frozenset(row.pk for row in takers)
         answered = AnsweredQuestion(
             entry.line,
             question,
-            " and ".join(intents),
-            tuple(describe_phrase(row) for row in takers),
+            " and ".join(quote_intent(self._snapshot, intent) for intent in intents),
+            tuple(describe_phrase(self._snapshot, row) for row in takers),
             keys,
             any(keys >= self._list_phrase_keys(intent) for intent in intents),
             fold_question(question) in self._moved,
@@ -226,7 +214,7 @@ class _Naming:
         return {row.pk for row in self._snapshot.enabled_rows(rows.Classifier) if code(row.intent_code) == intent}
 
     def _plan_entry(self, entry: Entry, questions: tuple[str, ...], known: set[str]) -> None:
-        name = entry.name or shorten(questions[0], _NAME)
+        name = entry.name or shorten(questions[0].rstrip(" ?"), _NAME)
         target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
         if not target and entry.name:
             target, problem = self._choose_code(entry)
@@ -247,8 +235,8 @@ class _Naming:
             if self._has_answer(chosen, entry.answer):
                 return chosen, ""
             return "", (
-                f"The intent {chosen} exists already and does not give this answer. Choose another name, or leave the "
-                "cell empty."
+                f"The intent {quote_intent(self._snapshot, chosen)} exists already and does not give this answer. "
+                "Choose another name, or leave the cell empty."
             )
         if chosen not in self._new:
             return chosen, ""
@@ -262,8 +250,7 @@ class _Naming:
 
     def _make_code(self, question: str) -> str:
         """A free code from the first question."""
-        words = [word.text for word in read_telling_words(question, detect_languages(question)[0])[:_CODE_WORDS]]
-        chosen = make_code(" ".join(["FAQ", *words]))
+        chosen = f"FAQ_{make_code(question).removeprefix('FAQ_')}"
         numbered = (f"{chosen}_{number}" for number in count(2))
         return next(each for each in chain((chosen,), numbered) if self._is_free(each))
 
@@ -350,26 +337,22 @@ def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) 
 
 def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int]) -> Overlap | None:
     overlap = find_phrase_overlap(after, row)
-    if overlap is None:
+    if overlap is None or not (overlap.is_asked or overlap.taking):
         return None
     return Overlap(
         lines[row.pk],
         row.pattern or "",
-        tuple(_describe_other(other, lines) for other in overlap.others),
+        tuple(_describe_other(after, other, lines) for other in overlap.others),
         tuple(dict.fromkeys(_name_target(after, other, lines) for other in overlap.others)),
-        "Users are asked which one they mean." if overlap.is_asked else "",
         tuple(other.pk for other in overlap.taking),
     )
 
 
 def _name_target(snapshot: Snapshot, other: rows.Classifier, lines: Mapping[Any, int]) -> str:
-    if other.pk in lines:
-        return f"line {lines[other.pk]}"
-    intent = snapshot.row(rows.Intent, code(other.intent_code))
-    return f"“{intent.name}”" if intent else code(other.intent_code)
+    return f"line {lines[other.pk]}" if other.pk in lines else quote_intent(snapshot, code(other.intent_code))
 
 
-def _describe_other(other: rows.Classifier, lines: Mapping[Any, int]) -> str:
+def _describe_other(snapshot: Snapshot, other: rows.Classifier, lines: Mapping[Any, int]) -> str:
     if other.pk in lines:
         return f"“{shorten_line(other.pattern, 60)}” of line {lines[other.pk]}"
-    return f"the {describe_phrase(other)}"
+    return f"the {describe_phrase(snapshot, other)}"

@@ -27,19 +27,20 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def describe_overlaps(overlaps: Sequence[tuple[str, PhraseOverlap]]) -> list[str]:
+def describe_overlaps(snapshot: Snapshot, overlaps: Sequence[tuple[str, PhraseOverlap]]) -> list[str]:
     """The phrases that do not lead to the flow alone, each with the phrase of the other intent."""
-    lines = [line for phrase, overlap in overlaps if (line := _describe_overlap(phrase, overlap))]
+    lines = [line for phrase, overlap in overlaps if (line := _describe_overlap(snapshot, phrase, overlap))]
     more = len(lines) - _MAX_REPORTED
     return [*lines[:_MAX_REPORTED], *([f"{more} more phrases are taken by other intents."] if more > 0 else [])]
 
 
-def _describe_overlap(phrase: str, overlap: PhraseOverlap) -> str:
+def _describe_overlap(snapshot: Snapshot, phrase: str, overlap: PhraseOverlap) -> str:
     shown = shorten_line(phrase, 60)
     if overlap.taking:
-        return f"“{shown}” does not lead here: the {describe_phrase(overlap.taking[0])} decides."
+        return f"“{shown}” does not lead here: the {describe_phrase(snapshot, overlap.taking[0])} decides."
     if overlap.is_asked:
-        return f"“{shown}” also fits the {describe_phrase(overlap.others[0])}. Users are asked which one they mean."
+        other = describe_phrase(snapshot, overlap.others[0])
+        return f"“{shown}” also fits the {other}. Users are asked which one they mean."
     return ""
 
 

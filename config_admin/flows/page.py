@@ -344,10 +344,13 @@ class _FlowPage:
     def _warn_of_overlaps(self, forms: PageForms) -> None:
         trial = self._make_trial(forms)
         phrases = split_lines(str(forms.flow["phrases"].value() or ""))
-        _warn(forms.flow["phrases"], [*describe_few_phrases(phrases), *describe_overlaps(trial.find_overlaps())])
+        _warn(
+            forms.flow["phrases"],
+            [*describe_few_phrases(phrases), *describe_overlaps(self.snapshot, trial.find_overlaps())],
+        )
         for form, intent in zip(_list_questions(forms), trial.question_codes, strict=True):
             phrasings = split_lines(str(form["questions"].value()))
-            overlaps = describe_overlaps(trial.find_overlaps(intent))
+            overlaps = describe_overlaps(self.snapshot, trial.find_overlaps(intent))
             _warn(form["questions"], [*describe_single_phrasing(phrasings), *overlaps])
 
     # --- saving -------------------------------------------------------------------------------------------------

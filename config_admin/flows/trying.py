@@ -8,6 +8,7 @@ from config_admin.editing.phrase_reasons import describe_match, describe_needed_
 from config_admin.flows.flows import number_question
 from config_admin.flows.reading import FlowReading
 from config_admin.validation.phrase_overlaps import PhraseOverlap, find_phrase_overlap
+from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.phrases.index import IntentMatch
 from convengine.engine.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
@@ -103,7 +104,7 @@ class PhraseTrial:
         if patterns := self._find_patterns(text):
             intents = list(dict.fromkeys(code(row.intent_code) for row in patterns))
             described = [
-                f"{self._name(code(row.intent_code))}: its pattern {row.pk} matches"
+                f"{get_intent_name(self._snapshot, code(row.intent_code))}: its pattern {row.pk} matches"
                 f" ({shorten(row.description or row.pattern or '', 60)})."
                 for row in patterns[:3]
             ]
@@ -122,19 +123,20 @@ class PhraseTrial:
         if not intents:
             return "nobody", "Not understood"
         if len(intents) > 1:
-            return "several", f"The user is asked: {join_names(list(map(self._name, intents)))}"
+            return (
+                "several",
+                f"The user is asked: {join_names([get_intent_name(self._snapshot, intent) for intent in intents])}",
+            )
         if intents[0] == self._code:
             return "own", "This flow"
         if intents[0] in self._questions:
             return "own", f"Answered beside the flow: “{self._questions[intents[0]][0]}”"
-        return "other", f"Another intent: {self._name(intents[0])}"
+        return "other", f"Another intent: {get_intent_name(self._snapshot, intents[0])}"
 
     def _describe_match(self, match: IntentMatch, text: str) -> str:
-        return describe_match("This flow" if match.intent == self._code else self._name(match.intent), match, text)
-
-    def _name(self, intent: str) -> str:
-        row = self._snapshot.row(rows.Intent, intent)
-        return row.name if row else intent
+        return describe_match(
+            "This flow" if match.intent == self._code else get_intent_name(self._snapshot, match.intent), match, text
+        )
 
 
 def _overlay_phrases(

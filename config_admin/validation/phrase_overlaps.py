@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.phrases.settings import MIN_SCORE
 from convengine.engine.rules.pattern_examples import describe_examples
@@ -37,11 +38,16 @@ def _read_order(snapshot: Snapshot) -> _Order:
     return order, bool(live_settings.read(snapshot, COLLISION_BY_PRIORITY).value)
 
 
-def describe_phrase(row: rows.Classifier) -> str:
-    """A phrase for a message: `phrase “where is my parcel” of PARCELS`, `phrase like “send back” or “return” of …`."""
+def describe_phrase(snapshot: Snapshot, row: rows.Classifier) -> str:
+    """A phrase for a message: `phrase “where is my parcel” of “Parcels”`, `phrase like “send back” of …`."""
     examples = "" if row.description or code(row.rule_type) != REGEX else describe_examples(row.pattern or "")
     name = f"like {examples}" if examples else f"“{shorten_line(row.description or row.pattern, _LONGEST)}”"
-    return f"phrase {name} of {code(row.intent_code)}"
+    return f"phrase {name} of {quote_intent(snapshot, code(row.intent_code))}"
+
+
+def quote_intent(snapshot: Snapshot, intent: str) -> str:
+    """The name of an intent in quotation marks."""
+    return f"“{shorten_line(get_intent_name(snapshot, intent), _LONGEST)}”"
 
 
 @dataclass(frozen=True)

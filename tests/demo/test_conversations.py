@@ -93,14 +93,14 @@ def test_a_connection_moves_with_five_fields_in_any_order_and_corrections(custom
     talk(
         customer,
         [
-            ("Hello! Can you move my electricity to my new flat, please?", "your meter number, new address", "COLLECT"),
-            ("the weather is nice", "Sorry, I did not understand that. Please tell me your meter number", "COLLECT"),
-            ("thanks! my meter number is 12345678, no wait, 87654321", "Please tell me your new address", "COLLECT"),
-            ("THX, I MOVE IN ON 1 DECEMBER 2035", "Please tell me your new address, tariff", "COLLECT"),
+            ("Hello! Can you move my electricity to my new flat, please?", "Please tell me: meter number, new address", "COLLECT"),
+            ("the weather is nice", "Sorry, I did not understand that. Please tell me: meter number", "COLLECT"),
+            ("thanks! my meter number is 12345678, no wait, 87654321", "Please tell me: new address", "COLLECT"),
+            ("THX, I MOVE IN ON 1 DECEMBER 2035", "Please tell me: new address, tariff", "COLLECT"),
             ("tariff: premium", "Which tariff: Solo, Comfort or Soirée?", "COLLECT"),
-            ("the soiree one pls", "your new address and e-mail address", "COLLECT"),
-            ("12 mill lane", "What is your e-mail address?", "COLLECT"),
-            ("anna at example", "What is your e-mail address?", "COLLECT"),
+            ("the soiree one pls", "Please tell me: new address and e-mail address", "COLLECT"),
+            ("12 mill lane", "Please tell me: e-mail address.", "COLLECT"),
+            ("anna at example", "Please tell me: e-mail address.", "COLLECT"),
             ("Anna@Example.com", "meter number: 87654321, new address: 12 mill lane, move-in date: Saturday 1 December "
              "2035, tariff: Soirée", "CONFIRM"),
             ("change the email to anna.b@example.com", "I have changed that.", "CONFIRM"),

@@ -127,14 +127,14 @@ def test_a_move_is_read_as_it_is_meant(customer: Caller) -> None:
     talk(
         customer,
         [
-            ("switch to connection transfer", "Please tell me your meter number", "COLLECT"),
-            ("12345678", "Please tell me your new address", "COLLECT"),
+            ("switch to connection transfer", "Please tell me: meter number", "COLLECT"),
+            ("12345678", "Please tell me: new address", "COLLECT"),
             ("my old address is 5 Oak Street", "Sorry, I did not understand that.", "COLLECT"),
-            ("I used to live at 5 Oak Street, now it's 12 Mill Lane", "Please tell me your move-in date", "COLLECT"),
-            ("before 2041-03-09", "Please tell me your move-in date", "COLLECT"),
-            ("any day but 2041-03-09", "Please tell me your move-in date", "COLLECT"),
-            ("by all means 2041-03-09", "Please tell me your tariff and e-mail address.", "COLLECT"),
-            ("switch from Solo to Comfort", "What is your e-mail address?", "COLLECT"),
+            ("I used to live at 5 Oak Street, now it's 12 Mill Lane", "Please tell me: move-in date", "COLLECT"),
+            ("before 2041-03-09", "Please tell me: move-in date", "COLLECT"),
+            ("any day but 2041-03-09", "Please tell me: move-in date", "COLLECT"),
+            ("by all means 2041-03-09", "Please tell me: tariff and e-mail address.", "COLLECT"),
+            ("switch from Solo to Comfort", "Please tell me: e-mail address.", "COLLECT"),
             ("not bob@example.com but anna@example.com", "meter number: 12345678, new address: 12 Mill Lane, move-in "
              "date: Saturday 9 March 2041, tariff: Comfort, e-mail address: anna@example.com.", "CONFIRM"),
         ],
@@ -146,14 +146,14 @@ def test_a_move_is_corrected_until_it_is_right(customer: Caller) -> None:
         customer,
         [
             (MOVE, "new address: 5 Oak Street, move-in date: Sunday 3 March 2041, tariff: Comfort", "CONFIRM"),
-            ("change the email to foo", "What is your e-mail address?", "COLLECT"),
+            ("change the email to foo", "Please tell me: e-mail address.", "COLLECT"),
             ("anna@example.com", "e-mail address: anna@example.com", "CONFIRM"),
-            ("no, the address is wrong", "What is your new address?", "COLLECT"),
+            ("no, the address is wrong", "Please tell me: new address.", "COLLECT"),
             ("its 7 High Road", "new address: 7 High Road", "CONFIRM"),
             ("yes but with tariff solo", "tariff: Solo", "CONFIRM"),
             ("can i do 6 may 2041 instead?", "Monday 6 May 2041", "CONFIRM"),
             ("never mind", "I have dropped that", "UNKNOWN"),
-            ("move my electricity", "Please tell me your meter number, new address", "COLLECT"),
+            ("move my electricity", "Please tell me: meter number, new address", "COLLECT"),
         ],
     )
 
@@ -164,7 +164,7 @@ def test_a_day_that_has_passed_is_refused_with_what_is_allowed(customer: Caller)
         [
             ("move my electricity", "Please tell me", "COLLECT"),
             ("on 1 january 2020, meter 12345678", "“1 january 2020” is not possible (from ", "COLLECT"),
-            ("12 mill lane", "your move-in date", "COLLECT"),
+            ("12 mill lane", "Please tell me: move-in date", "COLLECT"),
             ("solo, a@example.org", "Which move-in date?", "COLLECT"),
             ("31 december 2019", "“31 december 2019” is not possible", "COLLECT"),
             ("1 june 2041", "Saturday 1 June 2041", "CONFIRM"),
@@ -185,7 +185,7 @@ def test_a_question_in_between_is_answered_and_the_move_goes_on(customer: Caller
             ("refund 60415", "go on with “Get a refund”?", "CONFIRM"),
             ("no", "Please check: meter number: 12345678", "CONFIRM"),
             ("yes", "Your reference is M-12345678.", "DONE"),
-            ("move my electricity", "Please tell me your meter number", "COLLECT"),
+            ("move my electricity", "Please tell me: meter number", "COLLECT"),
             ("which tariff is cheapest?", "We have three tariffs", "COLLECT"),
         ],
     )

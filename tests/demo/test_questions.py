@@ -53,7 +53,7 @@ def test_a_day_is_no_part_of_an_address(customer: Caller, said: str, address: st
         [
             (
                 "move my electricity, meter 12345678, solo, a@example.com",
-                "your new address and move-in date",
+                "Please tell me: new address and move-in date",
                 "COLLECT",
             ),
             (said, f"new address: {address}, move-in date: {day}", "CONFIRM"),

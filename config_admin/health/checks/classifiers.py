@@ -10,7 +10,7 @@ from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
 from config_admin.validation.findings import Severity
-from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
+from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
 from convengine.engine.rules.pattern_tree import UnsupportedPattern
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.steps.policy.step import get_policy_bank
@@ -35,15 +35,16 @@ def find_classifier_collisions(survey: Survey) -> Iterator[Diagnosis]:
         if key not in seen and max(reported[row.pk], reported[other.pk]) < MAX_OF_ONE:
             seen.add(key)
             reported.update(key)
-            yield _report_collision(row, other, text)
+            yield _report_collision(survey.snapshot, row, other, text)
 
 
-def _report_collision(row: rows.Classifier, other: rows.Classifier, text: str) -> Diagnosis:
-    intents = f"{code(row.intent_code)} and {code(other.intent_code)}"
+def _report_collision(snapshot: Snapshot, row: rows.Classifier, other: rows.Classifier, text: str) -> Diagnosis:
+    intents = " and ".join(quote_intent(snapshot, code(each.intent_code)) for each in (row, other))
+    phrases = " and ".join(f"the {describe_phrase(snapshot, each)}" for each in (row, other))
     pairs = ((row, other), (other, row))
     useless = next((a for a, b in pairs if includes(_predicate(b), _predicate(a), limit=MAX_STATES)), None)
     always = (
-        f" This applies to every message of the {describe_phrase(useless)}, so it never decides alone."
+        f" This applies to every message of the {describe_phrase(snapshot, useless)}, so it never decides alone."
         if useless
         else ""
     )
@@ -51,7 +52,7 @@ def _report_collision(row: rows.Classifier, other: rows.Classifier, text: str) -
         "CLASSIFIER_COLLISION",
         Severity.WARNING,
         row,
-        (f"“{shorten(text, 100)}” matches the {describe_phrase(row)} and the {describe_phrase(other)}."),
+        f"“{shorten(text, 100)}” matches {phrases}.",
         (
             "No intent is recognised for such a message. A model is asked. Without a model, the customer has to "
             f"choose between {intents}.{always}"
@@ -80,7 +81,7 @@ def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
             ):
                 taken.setdefault(other.pk, []).append(phrase)
     for key, phrases in taken.items():
-        yield _report_taken_phrases(by_pk[key], phrases)
+        yield _report_taken_phrases(snapshot, by_pk[key], phrases)
 
 
 def _list_own_texts(row: rows.Classifier) -> tuple[str, ...]:
@@ -88,15 +89,15 @@ def _list_own_texts(row: rows.Classifier) -> tuple[str, ...]:
     return (row.pattern or "",) if row.is_phrase else _list_samples(row) if row.is_pattern else ()
 
 
-def _report_taken_phrases(row: rows.Classifier, phrases: list[rows.Classifier]) -> Diagnosis:
-    named = ", ".join(describe_phrase(phrase) for phrase in phrases[:MAX_OF_ONE])
+def _report_taken_phrases(snapshot: Snapshot, row: rows.Classifier, phrases: list[rows.Classifier]) -> Diagnosis:
+    named = ", ".join(describe_phrase(snapshot, phrase) for phrase in phrases[:MAX_OF_ONE])
     more = f" and {len(phrases) - MAX_OF_ONE} more" if len(phrases) > MAX_OF_ONE else ""
     return make_diagnosis(
         "PHRASES_TAKEN",
         Severity.WARNING,
         row,
-        f"The {describe_phrase(row)} takes over phrases of other intents: {named}{more}.",
-        f"Customers who write this get {code(row.intent_code)}.",
+        f"The {describe_phrase(snapshot, row)} takes over phrases of other intents: {named}{more}.",
+        f"Customers who write this get {quote_intent(snapshot, code(row.intent_code))}.",
         others=phrases,
         field="pattern",
         witness=Witness(text=_list_own_texts(phrases[0])[0]),

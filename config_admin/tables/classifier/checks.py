@@ -7,7 +7,7 @@ from itertools import islice
 from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
+from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
 from convengine.engine.phrases.matching import get_phrase_index
 from convengine.engine.phrases.words import has_telling_words, split_whole
 from convengine.engine.rules.text_bank import REGEX, get_bank
@@ -72,31 +72,34 @@ def check_overlap(draft: Classifier) -> Iterator[Finding]:
         elif _takes_every_text(winner, other if winner is draft.row else draft.row):
             (taken if winner is draft.row else taking).append(other)
     if taken:
-        yield draft.warning("CLASSIFIER_OVERLAP", "pattern", _describe_taken(draft.row, taken))
-    messages = [_describe_taking(draft.row, other) for other in taking]
-    messages += [_describe_collision(other) for other in colliding]
+        yield draft.warning("CLASSIFIER_OVERLAP", "pattern", _describe_taken(draft, taken))
+    messages = [_describe_taking(draft, other) for other in taking]
+    messages += [_describe_collision(draft.snapshot, other) for other in colliding]
     for message in messages[:_MAX_REPORTED]:
         yield draft.warning("CLASSIFIER_OVERLAP", "pattern", message)
 
 
-def _describe_taken(row: rows.Classifier, taken: Sequence[rows.Classifier]) -> str:
-    """`This pattern takes over “where is my parcel” of PARCELS, …: …`."""
-    named = ", ".join(describe_phrase(other) for other in taken[:_MAX_REPORTED])
+def _describe_taken(draft: Classifier, taken: Sequence[rows.Classifier]) -> str:
+    """`This takes over the phrase “where is my parcel” of “Parcels”, …`."""
+    named = ", ".join(describe_phrase(draft.snapshot, other) for other in taken[:_MAX_REPORTED])
     more = f" and {len(taken) - _MAX_REPORTED} more" if len(taken) > _MAX_REPORTED else ""
-    return f"This takes over the {named}{more}. Users who write this get {code(row.intent_code)} instead."
+    own = quote_intent(draft.snapshot, code(draft.row.intent_code))
+    return f"This takes over the {named}{more}. Users who write this get {own} instead."
 
 
-def _describe_taking(row: rows.Classifier, other: rows.Classifier) -> str:
+def _describe_taking(draft: Classifier, other: rows.Classifier) -> str:
+    row = draft.row
     why = (
         f"has priority {other.priority}, this one {row.priority}"
         if other.priority < row.priority and other.is_phrase == row.is_phrase
         else "is tried earlier"
     )
-    return f"The {describe_phrase(other)} matches these messages, too, and {why}. It decides instead."
+    return f"The {describe_phrase(draft.snapshot, other)} matches these messages, too, and {why}. It decides instead."
 
 
-def _describe_collision(other: rows.Classifier) -> str:
-    return f"The {describe_phrase(other)} matches some of the same messages. If both match, no intent is recognised."
+def _describe_collision(snapshot: Snapshot, other: rows.Classifier) -> str:
+    named = describe_phrase(snapshot, other)
+    return f"The {named} matches some of the same messages. If both match, no intent is recognised."
 
 
 def _takes_every_text(winner: rows.Classifier, loser: rows.Classifier) -> bool:
@@ -155,8 +158,9 @@ def _check_same_phrase(draft: Classifier) -> Iterator[Finding]:
             yield draft.warning(
                 "PHRASE_OF_OTHER_INTENT",
                 "pattern",
-                f"“{shorten_line(other.pattern, 60)}” is a phrase of {code(other.intent_code)} with the same telling "
-                "words. Users who write this are asked which intent they mean.",
+                f"“{shorten_line(other.pattern, 60)}” is a phrase of "
+                f"{quote_intent(draft.snapshot, code(other.intent_code))} with the same telling words. Users who write "
+                "this are asked which intent they mean.",
             )
             return
 

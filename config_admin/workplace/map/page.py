@@ -28,6 +28,7 @@ from config_admin.workplace.map.graph import (
 )
 from config_admin.workplace.map.tested import TestedMap, mark_untested
 from config_admin.workplace.renamed import redirect_to_renamed
+from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -153,13 +154,13 @@ def _serialize_node(
 ) -> dict[str, Any]:
     has_map = node.kind is Kind.INTENT and _exists(snapshot, node.intent)
     url = chart_url(node.intent) + (f"?{_SWITCH}=1" if tested else "") if has_map else ""
-    name = _NAMES.get(node.kind) or node.state or _name_intent(snapshot, node.intent)
+    name = _NAMES.get(node.kind) or node.state or get_intent_name(snapshot, node.intent)
     return {
         "key": node.key,
         "kind": node.kind.value,
         "group": node.intent if is_grouped else "",
         "name": name,
-        "called": f"{_name_intent(snapshot, node.intent)} / {name}"
+        "called": f"{get_intent_name(snapshot, node.intent)} / {name}"
         if is_grouped and node.kind is not Kind.INTENT
         else name,
         "url": url,
@@ -167,11 +168,6 @@ def _serialize_node(
         "remarks": [WORDS[mark][1] for mark in node.marks],
         "rows": _serialize_rows(request, node.rows, tested),
     }
-
-
-def _name_intent(snapshot: Snapshot, intent: str) -> str:
-    row = snapshot.row(rows.Intent, intent)
-    return row.name if row else intent
 
 
 def _serialize_move(

@@ -44,6 +44,7 @@ _STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLV
 def build_question(session: Session, turn: Turn, names: Sequence[str]) -> str:
     """The built question in the language of the conversation: "Do you mean A or B?"."""
     texts = get_texts(find_form_language(session, turn))
+    names = [name.rstrip(" ?") for name in names]
     listed = [*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]]
     return str(texts["candidates"]).format(candidates=f" {texts['or']} ".join(listed))
 

@@ -79,8 +79,12 @@ def test_the_mark_of_a_text_in_a_spreadsheet_is_no_part_of_it() -> None:
     [
         ("Öffnungszeiten (neu)", "OFFNUNGSZEITEN_NEU"),
         ("2 Tage", "FAQ_2_TAGE"),
-        ("駐車場", "FAQ"),
+        ("駐車場", "FAQ_798FA880"),
         ("Straße", "STRASSE"),
+        (
+            "May I bring my own bicycle into the underground car park?",
+            "MAY_I_BRING_MY_OWN_BICYCLE_INTO_THE_UNDERGROUND",
+        ),
     ],
 )
 def test_a_name_gives_a_code(name: str, code: str) -> None:

@@ -25,8 +25,8 @@ def store(*lines: Sequence[str]) -> None:
 def test_a_line_makes_an_intent_that_returns_its_phrases_and_its_answer() -> None:
     store(HOURS, PARKING)
 
-    intent = m.CeIntent.objects.get(pk="FAQ_OPENING_HOURS")
-    assert (intent.display_name, intent.returns) == ("What are your opening hours?", True)
+    intent = m.CeIntent.objects.get(pk="FAQ_WHAT_ARE_YOUR_OPENING_HOURS")
+    assert (intent.display_name, intent.returns) == ("What are your opening hours", True)
     phrases = m.CeIntentClassifier.objects.filter(intent_code=intent.pk)
     assert {(phrase.rule_type, phrase.pattern) for phrase in phrases} == {
         ("PHRASE", "What are your opening hours?"),
@@ -40,7 +40,7 @@ def test_questions_that_exist_are_skipped_and_said() -> None:
     store(HOURS)
     again = plan(HOURS, PARKING)
 
-    assert [each.question for each in again.skipped] == ["What are your opening hours?", "When do you open?"]
+    assert again.skipped == ["What are your opening hours?", "When do you open?"]
     assert (again.skipped_lines, [planned.entry.line for planned in again.planned]) == (1, [2])
 
 
@@ -49,7 +49,7 @@ def test_new_questions_of_the_same_answer_join_its_intent() -> None:
     (planned,) = plan([f"{HOURS[0]}|Are you open on Sundays?", HOURS[1]]).planned
 
     assert (planned.code, planned.is_new, planned.questions) == (
-        "FAQ_OPENING_HOURS",
+        "FAQ_WHAT_ARE_YOUR_OPENING_HOURS",
         False,
         ("Are you open on Sundays?",),
     )
@@ -62,7 +62,7 @@ def test_a_question_with_another_answer_is_left_out_and_the_other_intent_named()
 
     assert not again.planned
     assert not again.skipped
-    assert {(each.intent, each.is_moved) for each in again.answered} == {("FAQ_OPENING_HOURS", False)}
+    assert {(each.intent, each.is_moved) for each in again.answered} == {("“What are your opening hours”", False)}
 
 
 def test_a_question_with_another_answer_moves_with_its_phrase_if_somebody_chooses_so() -> None:
@@ -74,25 +74,25 @@ def test_a_question_with_another_answer_moves_with_its_phrase_if_somebody_choose
     assert [planned.questions for planned in again.planned] == [("When do you open?",)]
     add_document(again.make_document(), author="ben", reason="move")
     phrases = dict(m.CeIntentClassifier.objects.values_list("pattern", "intent_code"))
-    assert phrases == {"What are your opening hours?": "FAQ_OPENING_HOURS", "When do you open?": "FAQ_WHEN_OPEN"}
+    assert phrases == {
+        "What are your opening hours?": "FAQ_WHAT_ARE_YOUR_OPENING_HOURS",
+        "When do you open?": "FAQ_WHEN_DO_YOU_OPEN",
+    }
 
 
 def test_without_skipping_a_question_is_made_again_under_another_code() -> None:
     store(HOURS)
     again = plan(HOURS, skip=False)
 
-    assert [planned.code for planned in again.planned] == ["FAQ_OPENING_HOURS_2"]
-    assert {overlap.consequence for overlap in again.overlaps} == {"Users are asked which one they mean."}
+    assert [planned.code for planned in again.planned] == ["FAQ_WHAT_ARE_YOUR_OPENING_HOURS_2"]
+    assert [overlap.targets for overlap in again.overlaps] == [("“What are your opening hours”",)] * 2
 
 
-def test_overlaps_with_other_intents_and_other_lines_are_found_by_the_phrases_themselves() -> None:
+def test_a_question_that_its_own_answer_decides_needs_no_action() -> None:
     store(HOURS)
     planned = plan(["What are your hours of opening", "At noon."], ["Where is a park for my car?", "There."], PARKING)
 
-    told = {(overlap.line, overlap.others, overlap.consequence) for overlap in planned.overlaps}
-    assert (1, ("the phrase “What are your opening hours?” of FAQ_OPENING_HOURS",), "") in told
-    assert {line for line, _, _ in told} == {1, 2, 3}
-    assert any("of line 2" in others[0] for line, others, _ in told if line == 3)
+    assert ([each.entry.line for each in planned.planned], planned.overlaps) == ([1, 2, 3], [])
 
 
 def test_a_pattern_of_another_intent_that_takes_a_question_is_named() -> None:
@@ -101,12 +101,19 @@ def test_a_pattern_of_another_intent_that_takes_a_question_is_named() -> None:
     planned = plan(PARKING, HOURS)
     (answered,) = planned.answered
 
-    assert (answered.intent, answered.phrases, answered.takes_all) == ("LOAN", ("phrase “park” of LOAN",), True)
+    assert (answered.intent, answered.phrases, answered.takes_all) == ("“Loan”", ("phrase “park” of “Loan”",), True)
     assert [each.entry.line for each in planned.planned] == [2]
     assert not planned.overlaps
 
     moved = plan(PARKING, moved=[answered.choice])
     assert (moved.question_count, moved.overlaps, moved.removed) == (1, [], list(answered.keys))
+
+
+def test_the_words_of_the_question_give_the_code() -> None:
+    planned = plan(HOURS, ["Who are you?", "A bot."], ["Где вы?", "Here."], ["Кто вы?", "I."]).planned
+
+    assert [each.code for each in planned[:2]] == ["FAQ_WHAT_ARE_YOUR_OPENING_HOURS", "FAQ_WHO_ARE_YOU"]
+    assert [each.code for each in planned[2:]] == ["FAQ_9B3CCF75", "FAQ_287C89F6"]
 
 
 def test_names_give_the_codes_and_languages_keep_them_apart() -> None:
@@ -127,7 +134,7 @@ def test_names_give_the_codes_and_languages_keep_them_apart() -> None:
 def test_the_name_of_an_intent_with_another_answer_is_a_problem() -> None:
     make(m.CeIntent)
 
-    assert "The intent LOAN exists already" in str(plan([*PARKING, "Loan"]).problems[0])
+    assert "The intent “Loan” exists already" in str(plan([*PARKING, "Loan"]).problems[0])
 
 
 def test_what_the_save_checks_refuse_is_a_problem_of_its_line() -> None:

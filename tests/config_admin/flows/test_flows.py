@@ -56,10 +56,10 @@ def test_a_booking_is_asked_for_field_by_field_changed_confirmed_and_begun_again
     hold(
         caller,
         ("Could I book us a table?", "COLLECT", "What is your name?"),
-        ("John Smith", "COLLECT", "What is your number of guests?"),
-        ("twelve", "COLLECT", "“twelve” is not possible (from 1 to 8). What is your number of guests?"),
+        ("John Smith", "COLLECT", "Please tell me: number of guests."),
+        ("twelve", "COLLECT", "“twelve” is not possible (from 1 to 8). Please tell me: number of guests."),
         ("four", "COLLECT", "Which seat: inside or outside?"),
-        ("on the terrace", "COLLECT", "What is your phone number?"),
+        ("on the terrace", "COLLECT", "Please tell me: phone number."),
         (
             "020 7946 0018",
             "CONFIRM",
@@ -90,7 +90,7 @@ def test_a_value_is_changed_while_the_next_question_is_open_and_at_the_confirmat
         ("inside, my number is 020 7946 0018", "CONFIRM", summary.format("John Smith", 6, "inside")),
         ("no, on the terrace", "CONFIRM", summary.format("John Smith", 6, "outside")),
         ("change the number of guests to 2", "CONFIRM", summary.format("John Smith", 2, "outside")),
-        ("make it 20 guests", "COLLECT", "“20 guests” is not possible (from 1 to 8). What is your number of guests?"),
+        ("make it 20 guests", "COLLECT", "“20 guests” is not possible (from 1 to 8). Please tell me: number of guests."),
         ("5", "CONFIRM", summary.format("John Smith", 5, "outside")),
         ("the name is wrong", "COLLECT", "What is your name?"),
         ("Ann Lee", "CONFIRM", summary.format("Ann Lee", 5, "outside")),
@@ -333,7 +333,7 @@ def test_every_type_of_field_makes_a_form_that_may_be_saved() -> None:
     fields = [{"name": name, "title": name, "type": name, **more.get(name, {})} for name in types]
 
     check_flow({**BASE, "kind": "collect", "fields": fields})
-    assert get_answer(make_caller("collect", fields=fields), "book a table")[1] == "What is your text?"
+    assert get_answer(make_caller("collect", fields=fields), "book a table")[1] == "Please tell me: text."
 
 
 def test_the_command_makes_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,7 +100,7 @@ def test_a_second_round_begins_empty_and_can_be_confirmed(text: str) -> None:
         ("yes", "DONE", "Booked for Ann Bell."),
         ("thanks", "DONE", THANKS),
         (text, "COLLECT", "What is your name?"),
-        ("Bob Hill", "COLLECT", "What is your number of persons?"),
+        ("Bob Hill", "COLLECT", "Please tell me: number of persons."),
         ("2", "CONFIRM", CHECK.format("Bob Hill")),
         ("yes", "DONE", "Booked for Bob Hill."),
     )
@@ -140,7 +140,7 @@ def test_abandoning_values_asks_once_and_a_yes_leaves() -> None:
 
     answer = hold(
         caller,
-        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("Ann Bell", "COLLECT", "Please tell me: number of persons."),
         ("forget it", "COLLECT", ASK_LEAVE),
         ("yes please", "UNKNOWN", CANCELLED),
     )
@@ -154,7 +154,7 @@ def test_an_order_to_forget_the_booking_asks_and_the_yes_is_for_the_stop() -> No
     hold(
         make_caller(),
         ("book an appointment", "COLLECT", "What is your name?"),
-        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("Ann Bell", "COLLECT", "Please tell me: number of persons."),
         ("hm no, forget the booking, I will ask my doctor first", "COLLECT", ASK_LEAVE),
         ("yes", "UNKNOWN", CANCELLED),
     )
@@ -186,9 +186,9 @@ def test_the_wish_to_go_on_is_a_no(text: str) -> None:
 
     hold(
         caller,
-        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("Ann Bell", "COLLECT", "Please tell me: number of persons."),
         ("cancel", "COLLECT", ASK_LEAVE),
-        (text, "COLLECT", "What is your number of persons?"),
+        (text, "COLLECT", "Please tell me: number of persons."),
     )
 
 
@@ -198,9 +198,9 @@ def test_a_no_goes_on_with_the_open_question_and_counts_as_no_miss() -> None:
 
     hold(
         caller,
-        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("Ann Bell", "COLLECT", "Please tell me: number of persons."),
         ("cancel", "COLLECT", ASK_LEAVE),
-        ("no", "COLLECT", "What is your number of persons?"),
+        ("no", "COLLECT", "Please tell me: number of persons."),
         ("cancel", "COLLECT", ASK_LEAVE),
         ("2", "CONFIRM", CHECK.format("Ann Bell")),
     )
@@ -395,9 +395,9 @@ def test_a_change_of_subject_asks_once_and_a_yes_goes_on_with_the_other_form() -
 
     answer = hold(
         caller,
-        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("Ann Bell", "COLLECT", "Please tell me: number of persons."),
         ("actually I want to book a table", "COLLECT", ASK_SWITCH),
-        ("no", "COLLECT", "What is your number of persons?"),
+        ("no", "COLLECT", "Please tell me: number of persons."),
         ("actually I want to book a table", "COLLECT", ASK_SWITCH),
         ("yes", "COLLECT", "How many guests?"),
     )
@@ -425,7 +425,7 @@ def test_a_value_of_the_offered_form_goes_on_with_it() -> None:
     answer = hold(
         caller,
         ("book an appointment", "COLLECT", "What is your name?"),
-        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("Ann Bell", "COLLECT", "Please tell me: number of persons."),
         ("actually I want some logs", "COLLECT", "Do you want to stop this and go on with “Order firewood”?"),
         ("softwood, 1 load", "COLLECT", "When?"),
     )
@@ -443,7 +443,7 @@ def test_who_puts_the_matter_off_is_asked_whether_to_stop(text: str) -> None:
     hold(
         caller,
         ("book an appointment", "COLLECT", "What is your name?"),
-        ("Ann Bell", "COLLECT", "What is your number of persons?"),
+        ("Ann Bell", "COLLECT", "Please tell me: number of persons."),
         (text, "COLLECT", ASK_LEAVE),
         ("yes", "UNKNOWN", CANCELLED),
     )
@@ -471,7 +471,7 @@ def test_forget_it_at_a_change_of_subject_neither_goes_on_with_it_nor_drops_valu
         caller,
         ("actually I want to book a table", "COLLECT", ASK_SWITCH),
         (text, "COLLECT", ASK_LEAVE),
-        ("no", "COLLECT", "What is your number of persons?"),
+        ("no", "COLLECT", "Please tell me: number of persons."),
         ("actually I want to book a table", "COLLECT", ASK_SWITCH),
         (text, "COLLECT", ASK_LEAVE),
         ("yes", "UNKNOWN", CANCELLED),
@@ -520,7 +520,7 @@ def test_a_second_round_takes_values_of_the_first_where_somebody_says_so() -> No
     hold(
         caller,
         ("yes", "DONE", "Booked for Ann Bell."),
-        ("another appointment please, same name", "COLLECT", "What is your number of persons?"),
+        ("another appointment please, same name", "COLLECT", "Please tell me: number of persons."),
         ("3", "CONFIRM", "Please check: Name: Ann Bell, Number of persons: 3. Is that right?"),
     )
 
@@ -539,8 +539,8 @@ def test_the_phrase_of_the_form_itself_is_neither_a_name_nor_a_miss() -> None:
         caller,
         ("book an appointment", "COLLECT", "What is your name?"),
         ("I need to see a dentist", "COLLECT", "What is your name?"),
-        ("Max Payne", "COLLECT", "What is your number of persons?"),
-        ("I need to see a dentist", "COLLECT", "What is your number of persons?"),
+        ("Max Payne", "COLLECT", "Please tell me: number of persons."),
+        ("I need to see a dentist", "COLLECT", "Please tell me: number of persons."),
     )
 
 

@@ -273,7 +273,7 @@ def test_phrases_that_lead_elsewhere_and_unknown_names_are_warned_of_before_savi
     create_flow(other, author="ada", reason="begin")
     told = send(ben, _check="1", answer="See you, {{ gests }}.").content.decode()
 
-    assert "“reserve a table” also fits the phrase “reserve a table” of OTHER. Users are asked which one" in told
+    assert "“reserve a table” also fits the phrase “reserve a table” of “Other”. Users are asked which one" in told
     assert "{{ gests }} is no known name: nothing is shown in its place." in told
     assert "<code>{{ numberOfGuests }}</code> number of guests" in told
     assert "is required" not in told

@@ -35,9 +35,9 @@ def test_the_order_of_match_types_decides_and_then_priorities_where_they_may(
 
 
 def test_a_phrase_is_called_by_its_description_or_its_words() -> None:
-    assert describe_phrase(PHRASE) == "phrase “cancel it” of BILL"
-    assert describe_phrase(make_classifier("BILL", r"\b(pay|send)\b.*\bbill\b", rule_type="REGEX")) == (
-        "phrase like “pay bill” or “send bill” of BILL"
-    )
+    assert describe_phrase(make_snapshot(), PHRASE) == "phrase “cancel it” of “BILL”"
+    assert describe_phrase(
+        make_snapshot(), make_classifier("BILL", r"\b(pay|send)\b.*\bbill\b", rule_type="REGEX")
+    ) == ("phrase like “pay bill” or “send bill” of “BILL”")
     described = make_classifier("BILL", r"\bbill\b", rule_type="REGEX", description="asks for the bill")
-    assert describe_phrase(described) == "phrase “asks for the bill” of BILL"
+    assert describe_phrase(make_snapshot(), described) == "phrase “asks for the bill” of “BILL”"

@@ -88,7 +88,7 @@ def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
         find_classifier_collisions, *INTENTS, _regex("CANCEL", r"^\d{3,5}$"), _regex("BILL", r"^\d{5,8}$")
     )
 
-    assert "every message of the phrase like “my order” of BILL, so it never decides alone" in diagnosis.consequence
+    assert "every message of the phrase like “my order” of “Bill”, so it never decides alone" in diagnosis.consequence
     assert "never decides" not in other.consequence
 
 
@@ -102,7 +102,7 @@ def test_a_pattern_that_takes_phrases_of_another_intent_is_named_with_them() -> 
     (finding,) = run_check(find_taken_phrases, *INTENTS, pattern, *phrases, _phrase("BILL", "pay the order"))
 
     assert (finding.code, finding.row) == ("PHRASES_TAKEN", pattern.pk)
-    assert "“cancel order 0” of CANCEL" in finding.message
+    assert "“cancel order 0” of “Cancel”" in finding.message
     assert finding.message.endswith("and 2 more.")
     first = make_config("Classifier/ORDER", "PHRASE")
     assert run_check(find_taken_phrases, *INTENTS, pattern, *phrases, first) == []
@@ -118,8 +118,8 @@ def test_a_pattern_that_wins_by_priority_is_named_with_the_phrases_that_it_takes
     (finding,) = run_check(find_taken_phrases, *INTENTS, wide, part, partly, by_priority)
 
     assert finding.message == (
-        "The phrase like “order” of BILL takes over phrases of other intents: phrase like “order a” or “order b” of "
-        "CANCEL."
+        "The phrase like “order” of “Bill” takes over phrases of other intents: phrase like “order a” or “order b” of "
+        "“Cancel”."
     )
     assert run_check(find_taken_phrases, *INTENTS, wide, part, partly) == []
 

@@ -84,14 +84,15 @@ def test_a_pattern_that_takes_phrases_of_another_intent_is_questioned_on_both_si
     assert list_messages(phrase) == [
         (
             "CLASSIFIER_OVERLAP",
-            "The phrase like “stop order” or “cancel order” of CANCEL_ORDER matches these messages, too, and is "
+            "The phrase like “stop order” or “cancel order” of “Cancel Order” matches these messages, too, and is "
             "tried earlier. It decides instead.",
         )
     ]
     ((code, message),) = list_messages(CLASSIFIER, phrase)
     assert code == "CLASSIFIER_OVERLAP"
     assert message == (
-        "This takes over the phrase “I want to stop my order” of FAQ. Users who write this get CANCEL_ORDER instead."
+        "This takes over the phrase “I want to stop my order” of “Faq”. Users who write this get “Cancel Order” "
+        "instead."
     )
 
 
@@ -118,7 +119,7 @@ def test_a_row_that_hits_another_intents_words_overlaps() -> None:
     assert list_messages(replace(OTHER, pattern="stop")) == [
         (
             "CLASSIFIER_OVERLAP",
-            "The phrase like “stop order” or “cancel order” of CANCEL_ORDER matches some of the same messages. If "
+            "The phrase like “stop order” or “cancel order” of “Cancel Order” matches some of the same messages. If "
             "both match, no intent is recognised.",
         )
     ]
@@ -145,14 +146,14 @@ def test_phrases_that_priorities_separate_overlap_only_where_one_takes_all_texts
     assert list_messages(first, BY_PRIORITY) == [
         (
             "CLASSIFIER_OVERLAP",
-            "This takes over the phrase like “stop order” or “cancel order” of CANCEL_ORDER. Users who write this "
-            "get ORDER_STATUS instead.",
+            "This takes over the phrase like “stop order” or “cancel order” of “Cancel Order”. Users who write this "
+            "get “Order Status” instead.",
         )
     ]
     assert list_messages(part, BY_PRIORITY) == [
         (
             "CLASSIFIER_OVERLAP",
-            "The phrase like “stop order” or “cancel order” of CANCEL_ORDER matches these messages, too, and has "
+            "The phrase like “stop order” or “cancel order” of “Cancel Order” matches these messages, too, and has "
             "priority 10, this one 20. It decides instead.",
         )
     ]

@@ -69,8 +69,8 @@ def test_a_missing_object_is_asked_for_by_its_required_fields() -> None:
 @pytest.mark.parametrize(
     ("declared", "language", "question"),
     [
-        ({"title": "Name"}, "en", "What is your name?"),
-        ({"title": "IBAN"}, "en", "What is your IBAN?"),
+        ({"title": "Name"}, "en", "Please tell me: name."),
+        ({"title": "IBAN"}, "en", "Please tell me: IBAN."),
         (CHECK_UP, "en", "Which reason: check-up or pain?"),
         ({"type": "boolean", "title": "first visit"}, "en", "First visit: yes or no?"),
         ({"title": "Name"}, "de", "Bitte nennen Sie mir: Name."),
@@ -86,7 +86,7 @@ def test_the_default_question_follows_title_type_and_choices(declared: Any, lang
 def test_a_question_for_all_names_all_fields() -> None:
     form = make_form({"name": {}, "birthDate": {}})
 
-    assert write_question_for_all(form.fields, "en") == "Please tell me your name and birth date."
+    assert write_question_for_all(form.fields, "en") == "Please tell me: name and birth date."
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_with_values_the_usual_answer_follows() -> None:
     read = FieldsRead(read=("name",))
 
     assert get_text(ASKS, PARKING, digression=beside, context={"name": "Al"}, fields_read=read) == (
-        f"{ANSWER}\n\nLet us go on. Well. What is your amount?"
+        f"{ANSWER}\n\nLet us go on. Well. Please tell me: amount."
     )
 
 

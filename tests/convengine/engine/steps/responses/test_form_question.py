@@ -61,7 +61,7 @@ def test_the_question_is_the_answer_of_a_collecting_state_without_one() -> None:
 def test_what_was_read_is_acknowledged() -> None:
     read = FieldsRead(read=("name",), asked_field="name")
 
-    assert get_answer(ASKS, context={"name": "Al"}, fields_read=read) == TextPayload("Hi Al. What is your amount?")
+    assert get_answer(ASKS, context={"name": "Al"}, fields_read=read) == TextPayload("Hi Al. Please tell me: amount.")
 
 
 def test_a_refused_value_is_named_with_its_bounds() -> None:
@@ -78,13 +78,13 @@ def test_after_a_miss_it_asks_again_in_other_words() -> None:
 
 
 def test_a_pending_slot_wins() -> None:
-    assert get_answer(ASKS, context={"pending_slot": "amount"}) == TextPayload("What is your amount?")
+    assert get_answer(ASKS, context={"pending_slot": "amount"}) == TextPayload("Please tell me: amount.")
 
 
 def test_all_missing_fields_can_be_asked_for_at_once() -> None:
     session, _ = run(ASKS, make_config("Form/ASK", "ALL"))
 
-    assert session.payload == TextPayload("Please tell me your name and amount.")
+    assert session.payload == TextPayload("Please tell me: name and amount.")
     assert session.context["dialogue"]["asked_field"] == "name"
 
 
@@ -97,7 +97,7 @@ def test_of_all_fields_a_refused_one_is_asked_for_first() -> None:
 
 
 def test_a_field_that_a_rule_removed_is_asked_for() -> None:
-    assert get_answer(ASKS, context={"name": "Al"}, schema_complete=True) == TextPayload("What is your amount?")
+    assert get_answer(ASKS, context={"name": "Al"}, schema_complete=True) == TextPayload("Please tell me: amount.")
 
 
 def test_a_complete_form_asks_nothing_and_forgets() -> None:
