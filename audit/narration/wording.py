@@ -21,11 +21,12 @@ from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
 from convengine.engine.turn.labels import code_label, join_unit, step_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.record_columns import name_intent
 
 Json = Any
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 #: Keys of intents and states.
-_OF_CODE = re.compile(r"(?i)(intent|state)$")
+_OF_CODE = re.compile(r"(?i)(intent|runnerUp|state)$")
 _PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]+))?\}")
 #: Maximum length of a text and of a document in a sentence, and maximum names of a list.
 _SAID, _DOCUMENT, _NAMES = 160, 120, 8
@@ -78,7 +79,9 @@ def fact(payload: Mapping[str, Json], seq: int, path: tuple[str, ...], way: str 
     if kind == "phrase":
         return Fact(phrases.find_phrase(name, value), value, seq, path)
     if not kind and isinstance(value, str) and _OF_CODE.search(path[-1]):
-        return Fact(code_label(value), value, seq, path)
+        label = code_label(value)
+        name = label if path[-1].lower().endswith("state") else name_intent(value)
+        return Fact(label if name == label else f"“{name}”", value, seq, path)
     return Fact(FORMATS[kind](value), value, seq, path)
 
 

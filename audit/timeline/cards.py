@@ -21,8 +21,8 @@ from audit.timeline.warnings import TurnWarning, count_stages, list_warnings
 from convengine.engine.rules.row_names import quote_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
-from convengine.engine.turn.labels import code_label, lifecycle_label
-from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name
+from convengine.engine.turn.labels import lifecycle_label, state_label
+from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name, name_intent
 from convengine.server.app_interfaces import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -157,7 +157,7 @@ def _describe_position(turn: Any) -> str:
 
 
 def _format_position(turn: Any) -> str:
-    return f"{code_label(turn.intent_code)} / {code_label(turn.state_code)}"
+    return f"{name_intent(turn.intent_code)} / {state_label(turn.state_code)}"
 
 
 def _build_dividers(before: Any, turn: Any) -> Iterator[Divider]:

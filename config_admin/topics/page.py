@@ -118,8 +118,8 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
     copies = duplicate_topic(topic, new, title)
     question = Question(
         title=f"Duplicate {topic.intent.name} as {title or new}",
-        intro=f"Copy all {topic.count} rows of {topic.code} to {new}? The copied phrases are off, because they would "
-        "compete with the original ones. Rows of other intents do not lead to the copy yet.",
+        intro=f"Copy all {topic.count} rows of “{topic.intent.name}” to {new}? The copied phrases are off, because "
+        "they would compete with the original ones. Rows of other intents do not lead to the copy yet.",
         answer="Duplicate",
         back_url=workspace_url(topic.code),
         inputs=[("code", new), ("title", title)],
@@ -140,10 +140,10 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
     enabled, name = not topic.intent.enabled, topic.intent.name
     resting = topic.count - len(topic.codes)
     if enabled:
-        intro = f"Switch {topic.code} on? Its {resting} other rows take part again, as each of them is set."
+        intro = f"Switch “{name}” on? Its {resting} other rows take part again, as each of them is set."
     else:
         intro = (
-            f"Switch {topic.code} off? No turn recognises it, and its {resting} other rows take no part until it is on "
+            f"Switch “{name}” off? No turn recognises it, and its {resting} other rows take no part until it is on "
             "again. The rows stay as they are."
         )
     question = Question(
@@ -170,8 +170,8 @@ def delete(request: HttpRequest, intent: str) -> HttpResponse:
     others = len(naming)
     question = Question(
         title=f"Delete {topic.intent.name}",
-        intro=f"Delete {topic.code} with all its {topic.count} rows? The releases keep them; undo the release to get "
-        "them back.",
+        intro=f"Delete “{topic.intent.name}” with all its {topic.count} rows? The releases keep them; undo the release "
+        "to get them back.",
         answer=f"Delete {topic.count} row{pluralize(topic.count)}",
         back_url=workspace_url(topic.code),
         danger=True,

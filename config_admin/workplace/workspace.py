@@ -114,7 +114,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     parts = [part for section in shown_sections if (part := _part(request, snapshot, section, intent, counts))]
     context = {
         **admin.site.each_context(request),
-        "title": f"{name} ({intent})",
+        "title": name,
         "opts": control_plane()["ce_intent"]._meta,
         "intent": stored,
         "code": intent,

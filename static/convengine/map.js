@@ -4,7 +4,7 @@
 
 (() => {
     const SVG = "http://www.w3.org/2000/svg";
-    const STEP = 60, GAP = 36, READABLE = 2.5, CORNER = 10, RANK_MARGIN = 10, BACK = 10;
+    const STEP = 60, GAP = 36, READABLE = 1.5, CORNER = 10, RANK_MARGIN = 10, BACK = 10, LONGEST = 36;
     const frame = document.querySelector(".ce-map");
     if (!frame) return;
     const drawing = JSON.parse(document.getElementById("ce-drawing").textContent);
@@ -28,7 +28,8 @@
 
     const hasMark = (one, mark) => one.marks.includes(mark);
     const subtitle = (node) => [node.traffic, ...node.marks.map((mark) => drawing.words[mark][0])].filter(Boolean).join(" · ");
-    const width = (node) => Math.max(96, 28 + 8.2 * Math.max(node.name.length, subtitle(node).length * 0.8));
+    const shortName = ({name}) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+    const width = (node) => Math.max(96, 28 + 8.2 * Math.max(shortName(node).length, subtitle(node).length * 0.8));
     const boxes = drawing.nodes.map((node) => ({key: node.key, node, width: width(node), height: subtitle(node) ? 50 : 36}));
     const ends = drawing.moves.map((move) => ({start: move.start, end: move.end, move}));
     const layout = drawing.nodes.some((node) => node.group) ? inGroups() : inColumns({...inRanks(boxes, ends), frames: []});
@@ -208,7 +209,7 @@
         const group = createSvg("g", {class: `ce-mapbox ${classes}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
             createSvg("title", {}, document.createTextNode(label)),
             createSvg("rect", {width, height, rx: node.kind === "STATE" ? 8 : height / 2}),
-            createSvg("text", {class: "ce-box-name", x: width / 2, y: under ? 21 : height / 2 + 4.5}, document.createTextNode(node.name)));
+            createSvg("text", {class: "ce-box-name", x: width / 2, y: under ? 21 : height / 2 + 4.5}, document.createTextNode(shortName(node))));
         if (under) group.append(createSvg("text", {class: "ce-box-under", x: width / 2, y: 38}, document.createTextNode(under)));
         return opens(group, label, () => show(node.called, node, "", node.url));
     }
@@ -223,7 +224,7 @@
     // --- rows of the selection --------------------------------------------------------------------------------------
 
     function show(title, one, note, url = "") {
-        const rows = one.rows.map((row) => createHtml("li", {}, row.url ? createHtml("a", {className: "ce-link", href: row.url}, row.name) : row.name, " ", createHtml("small", {}, row.text), ...(row.note ? [" ", createHtml("span", {className: "ce-how ce-how-warned"}, row.note)] : [])));
+        const rows = one.rows.map((row) => createHtml("li", {}, row.url ? createHtml("a", {className: "ce-link", href: row.url}, row.text || row.name) : row.text || row.name, " ", createHtml("small", {}, row.text ? row.name : ""), ...(row.note ? [" ", createHtml("span", {className: "ce-how ce-how-warned"}, row.note)] : [])));
         const parts = [createHtml("h3", {className: "ce-phase"}, title), ...[...one.remarks, note].filter(Boolean).map((text) => createHtml("p", {}, text))];
         if (url) parts.push(createHtml("p", {}, createHtml("a", {className: "ce-link", href: url}, "Open the map of its states")));
         parts.push(rows.length ? createHtml("ul", {className: "ce-map-rows"}, ...rows) : createHtml("p", {className: "ce-muted"}, url ? "" : "No row applies only here."));
@@ -276,7 +277,7 @@
         held = {x: event.clientX, y: event.clientY};
     });
     addEventListener("pointerup", () => { held = null; });
-    addEventListener("resize", fit);
+    addEventListener("resize", begin);
     document.querySelectorAll("[data-zoom]").forEach((button) => button.addEventListener("click", () => (button.dataset.zoom === "fit" ? fit() : zoom(+button.dataset.zoom))));
     // Scroll focused elements into view.
     svg.addEventListener("focusin", (event) => {

@@ -38,10 +38,7 @@ def test_thirty_questions_are_pasted_and_answered_at_once(
         page.get_by_role("button", name="Preview").press("Enter")
     expect(page.get_by_role("heading", name="30 answers with 59 questions")).to_be_focused()
     expect(page.get_by_role("region", name="Problems")).to_contain_text("Line 32: The answer is missing.")
-    overlaps = page.get_by_role("region", name="Questions that also match")
-    expect(overlaps).to_contain_text(
-        f"“How do I clean my {scheme} kayaks?” also matches “clean my {scheme} kayak” of line 11"
-    )
+    expect(page.locator("#main")).to_contain_text("Every question leads to its answer at once.")
     no_violations(page)
     assert ben.fits
 

@@ -10,6 +10,7 @@ from config_admin.validation import graph
 from config_admin.validation.relations import find_rows_of_intent
 from config_admin.validation.rule_effects import is_move, list_required_values
 from config_admin.workplace.intent_overview import list_unanswered_states, states_of
+from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleAction
@@ -100,6 +101,7 @@ def make_overview_chart(snapshot: Snapshot) -> Chart:
     """Each intent as one node, with the phrases that lead to it and the rules between intents."""
     drawing = _ChartBuilder(snapshot, ANY)
     intents = [row for row in snapshot.enabled_rows(rows.Intent) if code(row.intent_code) not in (ANY, UNKNOWN)]
+    intents.sort(key=lambda row: row.name.casefold())
     for row in snapshot.enabled_rows(rows.Classifier):
         if snapshot.is_active(row.intent_code):
             drawing.move(START, _intent_key(row.intent_code), row)
@@ -255,11 +257,12 @@ MOST = 1500
 
 
 def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> tuple[Chart, str]:
-    """The drawing of intents from one on, in the order of their codes, and the first intent of the next page.
+    """The drawing of intents from one on, in the order of their names, and the first intent of the next page.
 
     The latter is blank on the last page.
     """
-    intents = [intent for intent in _list_intents(snapshot) if intent >= code(begin)]
+    intents = _list_intents(snapshot)
+    intents = intents[intents.index(code(begin)) if code(begin) in intents else 0 :]
     nodes: list[Node] = []
     moves: list[Move] = []
     rest = ""
@@ -278,7 +281,8 @@ def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> t
 
 def _list_intents(snapshot: Snapshot) -> list[str]:
     intents = {code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} - {ANY, UNKNOWN}
-    return [*sorted(intents), *(intent for intent in (ANY, UNKNOWN) if make_intent_chart(snapshot, intent).moves)]
+    by_name = sorted(intents, key=lambda intent: get_intent_name(snapshot, intent).casefold())
+    return [*by_name, *(intent for intent in (ANY, UNKNOWN) if make_intent_chart(snapshot, intent).moves)]
 
 
 def _list_nodes(snapshot: Snapshot, intent: str, own: Chart) -> Iterator[Node]:

@@ -93,7 +93,6 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         "run_url": reverse("admin:config_admin_cetestcase_run") if request.user.has_perm(_RUN) else "",
         "by_state": by_state,
         "rest": rest,
-        "intents": sorted(str(row.pk) for row in snapshot.rows(rows.Intent)),
         "nodes": nodes,
         "moves": moves,
         "drawing": {"nodes": nodes, "moves": moves, "words": {mark.value: words for mark, words in WORDS.items()}},

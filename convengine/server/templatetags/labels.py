@@ -17,6 +17,7 @@ from convengine.engine.turn.labels import (
     state_label,
     step_label,
 )
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.stage import stage_label
 from convengine.server.admin_site.layout import find_entry_help
 from convengine.server.admin_site.record_columns import name_intent
@@ -43,7 +44,8 @@ def reveal(text: Any) -> str:
 @register.simple_tag
 def position(row: Any) -> str:
     """The intent and state of a conversation or a turn, in words."""
-    return describe_position(row.intent_code, row.state_code)
+    intent = row.intent_code
+    return describe_position(intent if intent in (None, "", UNKNOWN) else name_intent(intent), row.state_code)
 
 
 @register.simple_tag

@@ -121,7 +121,7 @@ def test_turns_that_did_not_end_well_are_there_with_what_was_not_saved(reader: C
     found, text = cards(reader, row), words(timeline_url(row.pk))
 
     assert [found[number].stored for number in (1, 2, 3, 4, 5)] == [True, False, False, True, True]
-    assert "LLM_TIMEOUT Too slow. This turn was not saved: the conversation stayed at FAQ / IDLE." in text
+    assert "LLM_TIMEOUT Too slow. This turn was not saved: the conversation stayed at FAQ / Idle." in text
     assert "The user received no answer to this message, because a newer message stopped the turn." in text
     assert "TURN_INTERRUPTED" in text
     assert "Blocked by a policy" in text

@@ -90,7 +90,11 @@ def test_a_value_is_changed_while_the_next_question_is_open_and_at_the_confirmat
         ("inside, my number is 020 7946 0018", "CONFIRM", summary.format("John Smith", 6, "inside")),
         ("no, on the terrace", "CONFIRM", summary.format("John Smith", 6, "outside")),
         ("change the number of guests to 2", "CONFIRM", summary.format("John Smith", 2, "outside")),
-        ("make it 20 guests", "COLLECT", "“20 guests” is not possible (from 1 to 8). Please tell me: number of guests."),
+        (
+            "make it 20 guests",
+            "COLLECT",
+            "“20 guests” is not possible (from 1 to 8). Please tell me: number of guests.",
+        ),
         ("5", "CONFIRM", summary.format("John Smith", 5, "outside")),
         ("the name is wrong", "COLLECT", "What is your name?"),
         ("Ann Lee", "CONFIRM", summary.format("Ann Lee", 5, "outside")),

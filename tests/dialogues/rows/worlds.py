@@ -33,7 +33,7 @@ TABLE: dict[str, Any] = {
     "fields": [{"name": "persons", "title": "Number of guests", "type": "number", "question": "How many guests?"}],
     "answer": "See you.",
 }  # fmt: skip
-ASK_NAME, ASK_GUESTS = "What is your name?", "What is your number of persons?"
+ASK_NAME, ASK_GUESTS = "What is your name?", "Please tell me: number of persons."
 CHECK = "Please check: Name: Ann Bell, Number of persons: 2. Is that right?"
 PARDON = "Sorry, I did not understand that."
 
