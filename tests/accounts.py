@@ -18,7 +18,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.record_columns import name_intent
+from convengine.server.admin_site.record_columns import quote_intent
 from convengine.server.app_interfaces import configuration
 from tests import record
 
@@ -167,7 +167,7 @@ def _list_texts(fact: Fact, event: Event) -> Iterator[str]:
             yield fact.text
     if isinstance(value, str):
         yield code_label(value)
-        yield f"“{name_intent(value)}”"
+        yield quote_intent(value)
         yield fact_name(value)
         yield describe_compared_pattern(value)
     operand: Any = event.payload

@@ -21,7 +21,7 @@ from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
 from convengine.engine.turn.labels import code_label, join_unit, step_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.record_columns import name_intent
+from convengine.server.admin_site.record_columns import quote_intent
 
 Json = Any
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -79,9 +79,8 @@ def fact(payload: Mapping[str, Json], seq: int, path: tuple[str, ...], way: str 
     if kind == "phrase":
         return Fact(phrases.find_phrase(name, value), value, seq, path)
     if not kind and isinstance(value, str) and _OF_CODE.search(path[-1]):
-        label = code_label(value)
-        name = label if path[-1].lower().endswith("state") else name_intent(value)
-        return Fact(label if name == label else f"“{name}”", value, seq, path)
+        describe = code_label if path[-1].lower().endswith("state") else quote_intent
+        return Fact(describe(value), value, seq, path)
     return Fact(FORMATS[kind](value), value, seq, path)
 
 

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
@@ -313,7 +314,7 @@ def _iterate_hints(search: SearchQuery, snapshot: Snapshot) -> Iterator[str]:
     if search.stage:
         yield f"Events that “{LEVEL.label}” or other audit settings exclude cannot be found by stage."
     if days := live_settings.read(snapshot, RETENTION_DAYS).value:
-        yield f"Turns older than {days} days are removed, as set in “{RETENTION_DAYS.label}”."
+        yield f"Turns older than {days} day{pluralize(days)} are removed, as set in “{RETENTION_DAYS.label}”."
 
 
 def _is_known_participant(participant: str) -> bool:

@@ -14,14 +14,13 @@ from audit.simulator.posted import SentMessage
 from audit.simulator.stubs import CallName, is_unanswered
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.turn.codec import to_plain
-from convengine.engine.turn.labels import describe_position
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import DecidingRow
 from convengine.scenarios import scenario
 from convengine.scenarios.stubs import ScenarioStubs
-from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.admin_site.record_columns import answer_text, describe_named_position
 from convengine.server.tryouts.tryout import TryoutTurn, begin_conversation, try_turn
 
 Json = Any
@@ -92,7 +91,7 @@ class PlayedLine:
     def position(self) -> str:
         """Intent and state after it, in words."""
         session = self.tried.outcome.session
-        return describe_position(session.intent or "UNKNOWN", session.state or "UNKNOWN")
+        return describe_named_position(session.intent, session.state)
 
     @property
     def unanswered(self) -> int:

@@ -118,8 +118,9 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
     copies = duplicate_topic(topic, new, title)
     question = Question(
         title=f"Duplicate {topic.intent.name} as {title or new}",
-        intro=f"Copy all {topic.count} rows of “{topic.intent.name}” to {new}? The copied phrases are off, because "
-        "they would compete with the original ones. Rows of other intents do not lead to the copy yet.",
+        intro=f"Copy all {topic.count} row{pluralize(topic.count)} of “{topic.intent.name}” to {new}? The copied "
+        "phrases are off, because they would compete with the original ones. Rows of other intents do not lead to the "
+        "copy yet.",
         answer="Duplicate",
         back_url=workspace_url(topic.code),
         inputs=[("code", new), ("title", title)],
@@ -138,13 +139,14 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
     require_right(request, "config_admin.change_ceintent")
     topic, snapshot = _find_topic(request, intent)
     enabled, name = not topic.intent.enabled, topic.intent.name
-    resting = topic.count - len(topic.codes)
+    count = topic.count - len(topic.codes)
+    resting = f"{count} other row{pluralize(count, ' takes,s take')}"
     if enabled:
-        intro = f"Switch “{name}” on? Its {resting} other rows take part again, as each of them is set."
+        intro = f"Switch “{name}” on? Its {resting} part again, as each of them is set."
     else:
         intro = (
-            f"Switch “{name}” off? No turn recognises it, and its {resting} other rows take no part until it is on "
-            "again. The rows stay as they are."
+            f"Switch “{name}” off? No turn recognises it, and its {resting} no part until it is on again. "
+            "The rows stay as they are."
         )
     question = Question(
         title=f"Switch {name} {'on' if enabled else 'off'}",

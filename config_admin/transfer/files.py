@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from django.template.defaultfilters import pluralize
+
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.content import control_plane
 from config_admin.releases.queries import content_hash_of
@@ -147,7 +149,10 @@ def replace_blank_scopes(document: Document) -> Document:
         for table, given in document.tables.items()
         for new, old in zip(tables[table], given, strict=True)
     )
-    note = Note("Scopes", f"{count} rows with an empty intent or state are read as ANY.")
+    note = Note(
+        "Scopes",
+        f"{count} row{pluralize(count)} with an empty intent or state {pluralize(count, 'is,are')} read as ANY.",
+    )
     return replace(document, tables=tables, notes=[*document.notes, note] if count else document.notes)
 
 
@@ -176,7 +181,7 @@ def replace_double_backslashes(document: Document) -> Document:
         for table, given in document.tables.items()
         for new, old in zip(tables[table], given, strict=True)
     )
-    note = Note("Patterns", f"Two backslashes are read as one in the patterns of {count} rows.")
+    note = Note("Patterns", f"Two backslashes are read as one in the patterns of {count} row{pluralize(count)}.")
     return replace(document, tables=tables, notes=[*document.notes, note] if count else document.notes)
 
 

@@ -295,7 +295,8 @@ def _list_failing_tests() -> Iterator[Notice]:
     """The newest run of tests on what is live, if tests failed."""
     run = CeTestRun.objects.filter(configuration="live", status=RunStatus.DONE).order_by("-run_id").first()
     if run and run.failed:
-        text = f"{run.failed} of {run.total} tests failed on what is live, {naturaltime(run.created_at)}."
+        counted = f"{run.failed} of {run.total} test{pluralize(run.total)}"
+        text = f"{counted} failed on what is live, {naturaltime(run.created_at)}."
         url = reverse("admin:config_admin_cetestrun_change", args=[run.pk])
         yield Notice("Tests", text, [HomeLink("See the failing tests", url)])
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.template.defaultfilters import pluralize
 
 from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation, erase_participant, find_conversations
 from convengine.engine.errors import TurnInProgress
@@ -38,7 +39,9 @@ class Command(ExactCommand):
             raise CommandError("--by and --reason must not be empty, because they are recorded.")
         if not options["yes"]:
             count = 1 if key else len(find_conversations(participant, *within))
-            self.stdout.write(f"{count} conversations would be erased. Nothing was changed. Use --yes to erase.")
+            self.stdout.write(
+                f"{count} conversation{pluralize(count)} would be erased. Nothing was changed. Use --yes to erase."
+            )
             return
         who = EraseOrder(options["by"], options["reason"])
         done = Counter[str]()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.template.defaultfilters import pluralize
 
 from config_admin.flows.flows import FlowRefused
 from config_admin.flows.page import list_flow_rights
@@ -58,4 +59,6 @@ class Command(ExactCommand):
             raise CommandError("\n".join(f"{file}: {problem}" for problem in problems)) from None
         count = sum(map(len, result.plan.differences.values()))
         done = "changed" if update else "made"
-        self.stdout.write(f"{count} rows {done}." if count else "Nothing changed: these rows exist already.")
+        self.stdout.write(
+            f"{count} row{pluralize(count)} {done}." if count else "Nothing changed: these rows exist already."
+        )

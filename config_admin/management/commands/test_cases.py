@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.template.defaultfilters import pluralize
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.review import read_name as read_user_name
@@ -101,7 +102,7 @@ class Command(ExactCommand):
             self._print([dumps({"tests": tests})])
             return
         self._print(f"{test['id']}: {test['title']} [{', '.join(test['tags'])}] {test['folder']}" for test in tests)
-        self._print([f"{len(tests)} tests"])
+        self._print([f"{len(tests)} test{pluralize(len(tests))}"])
 
     def _import(self, options: dict[str, Any]) -> None:
         sent = []
@@ -128,7 +129,7 @@ class Command(ExactCommand):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
             count += 1
-        self._print([f"{count} tests written to {options['path']}"])
+        self._print([f"{count} test{pluralize(count)} written to {options['path']}"])
 
     def _print(self, lines: Iterable[str]) -> None:
         for line in lines:

@@ -48,4 +48,4 @@ class CeIntent(ControlPlaneRow):
         indexes = [index("ce_intent_listed", "enabled", "priority", "intent_code")]
 
     def __str__(self) -> str:
-        return str(self.intent_code)
+        return str(self.display_name or self.intent_code)

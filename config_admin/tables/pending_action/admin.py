@@ -21,7 +21,7 @@ class PendingActionAdmin(ScopedAdmin):
     search_fields = ("action_key", "bean_name", "description")
     ordering = ("priority", "pending_action_id")
 
-    @admin.display(description="action", ordering="description")
+    @admin.display(description="description", ordering="description")
     def about(self, row: CePendingAction) -> str:
         """The description, or the key."""
         return shorten_line(row.description or row.action_key, 60)

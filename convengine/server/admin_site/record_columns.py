@@ -20,8 +20,9 @@ from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
-from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.labels import code_label, describe_position
 from convengine.engine.turn.rows import ROW_TYPE_OF, Intent
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.app_interfaces import configuration
 
 #: The colour of a status in lists.
@@ -148,7 +149,18 @@ def find_row_name(table: str, pk: Any) -> str:
 def name_intent(intent: str | None) -> str:
     """The title of an intent in the newest release, or its code."""
     row = configuration().latest.table(Intent).by_pk.get(intent or "")
-    return getattr(row, "display_name", "") or code_label(intent)
+    return shorten_line(getattr(row, "display_name", ""), 60) or code_label(intent)
+
+
+def quote_intent(intent: str | None) -> str:
+    """The title of an intent in quotation marks, or its code."""
+    name = name_intent(intent)
+    return name if name == code_label(intent) else f"“{name}”"
+
+
+def describe_named_position(intent: str | None, state: str | None) -> str:
+    """An intent by its title, and a state: "Intent “Fees”, state IDLE"."""
+    return describe_position(intent if intent in (None, "", UNKNOWN) else quote_intent(intent), state)
 
 
 @cache

@@ -9,7 +9,6 @@ from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.labels import (
     STEPS,
     code_label,
-    describe_position,
     error_label,
     format_percent,
     lifecycle_reason,
@@ -17,10 +16,9 @@ from convengine.engine.turn.labels import (
     state_label,
     step_label,
 )
-from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.stage import stage_label
 from convengine.server.admin_site.layout import find_entry_help
-from convengine.server.admin_site.record_columns import name_intent
+from convengine.server.admin_site.record_columns import describe_named_position, name_intent
 
 register = template.Library()
 register.filter("code_label", code_label)
@@ -44,8 +42,7 @@ def reveal(text: Any) -> str:
 @register.simple_tag
 def position(row: Any) -> str:
     """The intent and state of a conversation or a turn, in words."""
-    intent = row.intent_code
-    return describe_position(intent if intent in (None, "", UNKNOWN) else name_intent(intent), row.state_code)
+    return describe_named_position(row.intent_code, row.state_code)
 
 
 @register.simple_tag
