@@ -170,7 +170,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     )
 
     page.get_by_role("link", name="Intents", exact=True).first.click()
-    page.get_by_role("link", name="FAQ_BILL").click()
+    page.get_by_role("link", name="Understanding the bill").click()
     add(guide, "Phrases")
     guide.fill(rule_type="PHRASE", pattern="where is the invoice of my last order", state_code="IDLE")
     guide.did("Open the right intent, and add a phrase as users type it.")
@@ -178,7 +178,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
 
     page.get_by_role("link", name="Try a conversation").first.click()
     guide.visitor.say(asked)
-    expect(page.locator("#last")).to_contain_text("FAQ_BILL")
+    expect(page.locator("#last")).to_contain_text("Understanding the bill")
     guide.did("Send the sentence again. It leads to the right intent.")
     guide.check_manual()
 

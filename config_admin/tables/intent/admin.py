@@ -29,7 +29,7 @@ class IntentList(ChangeList):
     """The list of intents; each links to its workspace."""
 
     def url_for_result(self, result: Model) -> str:
-        """The link of an intent's code."""
+        """The link of an intent's name."""
         return workspace_url(result.pk)
 
 
@@ -42,12 +42,17 @@ class IntentAdmin(RowAdmin):
         ("Dialogue", ("returns",)),
         ("Availability", ("priority", "enabled")),
     )
-    list_display = ("intent_code", "in_use", "priority", "display_name", "about")
+    list_display = ("name", "in_use", "intent_code", "priority", "about")
     search_fields = ("intent_code", "display_name", "description")
     ordering = ("priority", "intent_code")
     fixed_fields = ("intent_code",)
     save_as = False
     about = excerpt_column("description", "applies when", 90)
+
+    @admin.display(description="name", ordering="display_name")
+    def name(self, row: CeIntent) -> str:
+        """The display name, or the code."""
+        return str(row)
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
         """The list with links to workspaces."""
