@@ -300,7 +300,7 @@ def test_two_backslashes_become_one_on_demand() -> None:
     import_document(document, author="ada", reason="r")
     row = m.CePolicy.objects.get()
     assert (row.pattern, row.response_text) == (r"\bglue\b", r"a\\b")
-    assert document.notes[-1].text == "Two backslashes are read as one in the patterns of 1 rows."
+    assert document.notes[-1].text == "Two backslashes are read as one in the patterns of 1 row."
 
 
 @pytest.mark.parametrize(
