@@ -1,6 +1,5 @@
 """FAQ: a spreadsheet of questions and answers, pasted or uploaded, with a preview of what it makes."""
 
-from collections import Counter
 from typing import Any
 
 from django import forms
@@ -23,8 +22,6 @@ from config_admin.transfer.files import CONTENT_TYPES
 
 #: How many lines of each kind the page shows.
 MAX_SHOWN = 100
-#: How many overlapping intents the summary names.
-MAX_TARGETS = 5
 _NEEDED = ("ce_intent", "ce_intent_classifier", "ce_response")
 _TEMPLATES = {"faq.xlsx": CONTENT_TYPES["xlsx"], "faq.csv": CONTENT_TYPES["csv"]}
 
@@ -174,7 +171,6 @@ def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
         "plan": plan,
         "may_make": may_make,
         "summary": _count(plan),
-        "overlap_summary": _count_overlaps(plan),
         "skipped_summary": _count_skipped(plan),
         "answered_summary": _count_answered(plan),
         "answered": plan.answered[:MAX_SHOWN],
@@ -187,18 +183,6 @@ def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
         "shown": plan.planned[:MAX_SHOWN],
         "more": max(len(plan.planned) - MAX_SHOWN, 0),
     }
-
-
-def _count_overlaps(plan: FaqPlan) -> str:
-    """`12 of 30 questions also match “Loan” (10), line 4 (2).`; blank without overlaps."""
-    if not plan.overlaps:
-        return ""
-    counts = Counter(target for overlap in plan.overlaps for target in overlap.targets)
-    named = ", ".join(f"{target} ({count})" for target, count in counts.most_common(MAX_TARGETS))
-    more = f" and {len(counts) - MAX_TARGETS} more" if len(counts) > MAX_TARGETS else ""
-    count = plan.question_count
-    match = pluralize(len(plan.overlaps), "matches,match")
-    return f"{len(plan.overlaps)} of {count} question{pluralize(count)} also {match} {named}{more}."
 
 
 def _describe_overlaps(plan: FaqPlan) -> list[str]:

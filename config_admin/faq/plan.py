@@ -70,8 +70,6 @@ class Overlap:
     line: int
     question: str
     others: tuple[str, ...]
-    #: The intents and lines that these belong to.
-    targets: tuple[str, ...]
     #: The keys of the phrases that decide instead: such a question is left out.
     taking: tuple[Any, ...] = ()
 
@@ -343,13 +341,8 @@ def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int
         lines[row.pk],
         row.pattern or "",
         tuple(_describe_other(after, other, lines) for other in overlap.others),
-        tuple(dict.fromkeys(_name_target(after, other, lines) for other in overlap.others)),
         tuple(other.pk for other in overlap.taking),
     )
-
-
-def _name_target(snapshot: Snapshot, other: rows.Classifier, lines: Mapping[Any, int]) -> str:
-    return f"line {lines[other.pk]}" if other.pk in lines else quote_intent(snapshot, code(other.intent_code))
 
 
 def _describe_other(snapshot: Snapshot, other: rows.Classifier, lines: Mapping[Any, int]) -> str:

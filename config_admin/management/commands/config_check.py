@@ -12,6 +12,7 @@ from config_admin.health.check import IN_FULL, Health, build_report, check_all
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
+from convengine.engine.rules.field_conditions.time_points import describe_count
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.deployment.exact_command import ExactCommand
 
@@ -62,7 +63,7 @@ class Command(ExactCommand):
                 self.stdout.write(f"        For example: {json.dumps(shown, ensure_ascii=False, default=str)}")
             self.stdout.write("")
         errors = sum(diagnosis.is_error for diagnosis in chosen)
-        counted = f"{_count_phrase(errors, 'error')}, {_count_phrase(len(chosen) - errors, 'warning')}"
+        counted = f"{describe_count(errors, 'error')}, {describe_count(len(chosen) - errors, 'warning')}"
         self.stdout.write(f"Release {health.config_version}: {counted}.")
 
 
@@ -70,7 +71,3 @@ def _is_wanted(diagnosis: Diagnosis, tables: list[str] | None, codes: list[str] 
     return (not tables or diagnosis.table in tables) and (
         not codes or diagnosis.code in {code.upper() for code in codes}
     )
-
-
-def _count_phrase(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -64,11 +64,11 @@ def test_what_changed_since_the_preview_is_shown_first(ben: Client) -> None:
     assert newest().pk == before
 
 
-def test_the_summary_counts_the_overlaps_by_intent(ben: Client) -> None:
+def test_a_question_that_users_are_asked_about_names_the_other_intent(ben: Client) -> None:
     make(ben)
     page = send(ben, text="What are your opening hours?	Never.", skip="").content.decode()
 
-    assert "1 of 1 question also matches “What are your opening hours” (1)." in page
+    assert "also matches the phrase “What are your opening hours?” of “What are your opening hours”." in page
 
 
 def test_a_single_line_leads_to_its_intent(ben: Client) -> None:
