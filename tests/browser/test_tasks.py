@@ -156,7 +156,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     asked = "Where is the invoice of my last order?"
     page.get_by_role("link", name="Try & test").first.click()
     guide.visitor.say(asked)
-    expect(page.locator("#last")).to_contain_text("ORDER_STATUS")
+    expect(page.locator("#last")).to_contain_text("Track an order")
     guide.did("Open **Try & test** and send the sentence. The page shows which phrase decided.")
 
     page.locator(".ce-account").get_by_role("link", name=re.compile("^phrase")).first.click()
@@ -187,7 +187,7 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
     guide, page = Guide(analyst, "swap"), analyst.page
     first, second = "set state to COLLECT.", "clear orderNumber."
     page.get_by_role("link", name="Intents", exact=True).first.click()
-    page.get_by_role("link", name="CANCEL_ORDER").click()
+    page.get_by_role("link", name="Cancel an order").click()
     rows = page.get_by_role("row").filter(has_text="order.found")
     expect(rows.nth(0)).to_contain_text(first)
     guide.did(

@@ -47,13 +47,13 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
 
     quinn.go(timeline(key))
     card = tab.locator("#turn-2")
-    expect(card).to_contain_text("GREETING / IDLE → CANCEL_ORDER / COLLECT")
+    expect(card).to_contain_text("GREETING / Idle → Cancel an order / Collect")
     picture(tab, "reading/timeline")
     card.get_by_text("What happened").click()
     told = card.locator(".ce-account")
     expect(told).to_contain_text(
         re.compile(
-            r"Recognised the intent CANCEL_ORDER, because the message fits the phrase “.+” "
+            r"Recognised the intent “Cancel an order”, because the message fits the phrase “.+” "
             r"\(phrase (“.+”|\d+) ce_intent_classifier \d+"
         )
     )

@@ -223,7 +223,7 @@ def test_the_command_says_first_and_does_when_told_so(caller: Caller) -> None:
     out = StringIO()
     options = ["--participant", SECRET, "--by", "ada", "--reason", "asked"]
     call_command("audit_erase", *options, stdout=out)
-    assert "1 conversations would be erased" in out.getvalue()
+    assert "1 conversation would be erased" in out.getvalue()
     assert not CeErasure.objects.exists()
 
     call_command("audit_erase", *options, "--yes", stdout=out)
