@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     *embedding.LIBRARIES,
     *embedding.APPS,
+    "convengine.commands",
 ]
 
 MIDDLEWARE = [

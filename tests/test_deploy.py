@@ -15,7 +15,7 @@ import pytest
 import yaml
 from django.urls import resolve
 
-from config_admin.management.commands.serve import Command
+from convengine.commands.management.commands.serve import Command
 from convengine.server.deployment import environment
 
 ROOT = Path(__file__).resolve().parent.parent

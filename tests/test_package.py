@@ -274,6 +274,13 @@ print(json.dumps({
     "documented": "/api/v1/hello/" in visitor.get("/api/schema/").content.decode(),
 }))
 """
+LIST_COMMANDS = """
+import django, json
+from django.core.management import get_commands
+django.setup()
+ours = ("convengine", "config_admin", "audit")
+print(json.dumps([name for name, app in get_commands().items() if app.startswith(ours)]))
+"""
 
 
 def test_a_fresh_django_project_holds_it_beside_its_own_users_and_rest_settings(
@@ -292,14 +299,16 @@ def test_a_fresh_django_project_holds_it_beside_its_own_users_and_rest_settings(
     manage("makemigrations", "--check", "--dry-run")
     manage("migrate", "--verbosity", "0")
     bicycles = installation.folder.rglob("bicycle_workshop.json")
-    manage("config_import", str(next(bicycles)), "--apply")
-    manage("user_create", "ada", "--superuser")
-    key = manage("api_key_create", "website").strip()
+    manage("convengine", "config_import", str(next(bicycles)), "--apply")
+    manage("convengine", "user", "create", "ada", "--superuser")
+    key = manage("convengine", "key", "create", "website").strip()
     pages = ["/admin/", "/admin/auth/user/add/", "/admin/config_admin/ceintent/", "/docs/tasks/", "/api/docs/"]
     seen = json.loads(
         installation.run(tmp_path, "python", "visit.py", json.dumps(pages), key, DJANGO_SETTINGS_MODULE="shop.settings")
     )
 
+    commands = installation.run(tmp_path, "python", "-c", LIST_COMMANDS, DJANGO_SETTINGS_MODULE="shop.settings")
+    assert json.loads(commands) == ["convengine"]
     assert seen == {
         "pages": dict.fromkeys(pages, 200),
         "answer": "What kind of bicycle is it: city bike, e-bike, racing bike or child's bike?",

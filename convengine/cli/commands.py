@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+#: The app of the management commands. Projects of others do not install it.
+APP = "convengine.commands"
 
 
 @dataclass(frozen=True)
@@ -39,3 +43,10 @@ COMMANDS: Sequence[Command] = (
     Command("manage", "Any command of Django: manage migrate, manage shell, …"),
 )
 BY_WORDS: Mapping[str, Command] = {command.words: command for command in COMMANDS}
+
+
+def list_management_commands() -> list[str]:
+    """The names of our management commands."""
+    from django.core.management import find_commands
+
+    return find_commands(str(Path(__file__).parents[1] / "commands" / "management"))

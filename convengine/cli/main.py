@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from convengine import __version__
-from convengine.cli.commands import BY_WORDS, COMMANDS, Command
+from convengine.cli.commands import APP, BY_WORDS, COMMANDS, Command, list_management_commands
 from convengine.server.deployment.folders import (
     FIND_PROJECT,
     demo_extension,
@@ -36,26 +36,43 @@ _DJANGO_OPTIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; gives the exit status."""
+    """Run one command in the project of the current folder; gives the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] in ("help", "-h", "--help"):
-        print(describe_commands())
-        return 0
-    if given[0] in ("--version", "version"):
+    if given[:1] in (["--version"], ["version"]):
         print(f"convengine {__version__}")
         return 0
     command, rest = _find_command(given)
     if command is None:
-        print(_refuse(given), file=sys.stderr)
-        return 2
+        return _describe_or_refuse(given)
+    if command.words != "init":
+        use_project(command)
+    if {"-h", "--help"} & set(rest) and command.words not in ("init", "doctor"):
+        # Help needs no installation.
+        os.environ.setdefault("CE_SECRET_KEY", secrets.token_urlsafe(48))
+    return _run_command(command, rest)
+
+
+def run_in_django_project(given: Sequence[str]) -> int:
+    """Run one command, or a management command by its own name, with the settings in use; gives the exit status."""
+    command, rest = _find_command(given)
+    if command is None and given and given[0] in list_management_commands():
+        return run_management(given, given[0])
+    return _run_command(command, rest) if command else _describe_or_refuse(given)
+
+
+def _describe_or_refuse(given: Sequence[str]) -> int:
+    if not given or given[0] in ("help", "-h", "--help"):
+        print(describe_commands())
+        return 0
+    print(_refuse(given), file=sys.stderr)
+    return 2
+
+
+def _run_command(command: Command, rest: Sequence[str]) -> int:
     if command.words == "init":
         from convengine.cli.new_project import init
 
-        return init(rest)
-    use_project(command)
-    if {"-h", "--help"} & set(rest) and command.words != "doctor":
-        # Help needs no installation.
-        os.environ.setdefault("CE_SECRET_KEY", secrets.token_urlsafe(48))
+        return init(list(rest))
     if command.words == "doctor":
         from convengine.cli.doctor import print_report
 
@@ -126,7 +143,7 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     `words`: the command as it was typed, for its help and its errors.
     """
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import CommandError, ManagementUtility
+    from django.core.management import CommandError, ManagementUtility, load_command_class
     from django.core.management.base import SystemCheckError
     from django.db import OperationalError, ProgrammingError
 
@@ -144,7 +161,8 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
         """Help and errors of a command show what was typed: `convengine test`, not the name below it."""
 
         def fetch_command(self, subcommand: str) -> Any:
-            command = super().fetch_command(subcommand)
+            is_ours = subcommand in list_management_commands()
+            command: Any = load_command_class(APP, subcommand) if is_ours else super().fetch_command(subcommand)
             if words:
                 typed = f"manage {subcommand}" if words == "manage" else words
                 command.create_parser = partial(_create_parser, command.create_parser, typed)  # type: ignore[method-assign]

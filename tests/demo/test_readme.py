@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.management.commands.demo import SCOPES
+from convengine.commands.management.commands.demo import SCOPES
 from tests.api import Caller, make_key
 from tests.demo.conftest import ROOT
 

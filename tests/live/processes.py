@@ -133,7 +133,7 @@ def start_granian(workers: int = 1, threads: int = 4, *, asgi: bool = False, **e
     """The server as it is deployed, on the database of this test; with `asgi` it serves event streams as well."""
     port = free_port()
     command = [
-        sys.executable, "-c", "import sys; from config_admin.management.commands.serve import become_server; "
+        sys.executable, "-c", "import sys; from convengine.commands.management.commands.serve import become_server; "
         "become_server('127.0.0.1', *map(int, sys.argv[1:4]), asgi=bool(sys.argv[4:]))",
         str(port), str(workers), str(threads), *(["asgi"] if asgi else []),
     ]  # fmt: skip

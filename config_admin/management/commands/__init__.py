@@ -1,1 +1,1 @@
-"""The commands: one module each."""
+"""The one command that every Django project gets."""

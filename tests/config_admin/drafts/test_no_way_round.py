@@ -21,7 +21,7 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, get_resolver, reverse
 from simple_history.models import HistoricalRecords
 
-import config_admin.management.commands as commands
+import convengine.commands.management.commands as commands
 from config_admin import models as m
 from config_admin.drafts.middleware import KEY
 from config_admin.editing.setting_fields import to_choice
@@ -218,7 +218,9 @@ COMMANDS: dict[str, Callable[[World], Any]] = {
 #: Commands that change nothing, or that make a new installation.
 OTHER_COMMANDS = {
     *("config_check", "config_diff", "config_export", "config_schemas", "export_flow"),
-    *("demo", "local_model", "serve", "draft", "test_cases", "what_if"),
+    *("demo", "demo_talk", "local_model", "mcp_serve", "serve", "draft", "scenarios", "test_cases", "what_if"),
+    *("audit_anchor", "audit_erase", "audit_verify", "replay", "report", "save_scenario", "group_inbox", "jobs"),
+    *("api_key_create", "user_create", "load_documents"),
     # Who gets a release that was published.
     "gradual",
 }

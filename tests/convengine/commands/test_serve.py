@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError
 
-from config_admin.management.commands.serve import make_servers, make_streams_server, refuse_demonstration
+from convengine.commands.management.commands.serve import make_servers, make_streams_server, refuse_demonstration
 
 
 @pytest.fixture

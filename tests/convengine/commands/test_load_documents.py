@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from convengine.commands.management.commands.load_documents import sections
 from convengine.server.executors.document_store import search
-from convengine.server.executors.management.commands.load_documents import sections
 from convengine.server.executors.models import CeDocument
 
 pytestmark = pytest.mark.django_db

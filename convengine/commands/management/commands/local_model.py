@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from config_admin.management.commands.serve import need_port
+from convengine.commands.management.commands.serve import need_port
 from convengine.server.deployment.exact_command import ExactCommand
 
 #: The name of the model, and the maximum length of an answer that does not end.

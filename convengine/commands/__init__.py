@@ -1,0 +1,1 @@
+"""The management commands under their own names, which our projects install; others have `manage.py convengine`."""
