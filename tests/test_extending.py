@@ -56,6 +56,15 @@ def test_every_kind_has_an_example() -> None:
     ]  # fmt: skip
 
 
+def test_code_of_a_project_imports_public_modules_alone() -> None:
+    """What the manual shows and what the shipped projects do: other modules may move in any version."""
+    texts = [path.read_text() for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("fixtures/**/*.py"))]
+    pattern = re.compile(r"^ *(?:from|import) (convengine[\w.]*)", re.MULTILINE)
+    modules = {module for text in texts for module in pattern.findall(text)}
+
+    assert modules == {f"convengine.{name}" for name in ("client", "embedding", "extensions", "settings", "testing")}
+
+
 def test_the_example_of_a_task_cancels_what_there_is(own: Registry) -> None:
     cancel = own.tasks["orders"].methods["cancel"]
     call = TaskCall({}, {"orderNumber": "48392"}, {})

@@ -165,10 +165,10 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
             command: Any = load_command_class(APP, subcommand) if is_ours else super().fetch_command(subcommand)
             if words:
                 typed = f"manage {subcommand}" if words == "manage" else words
-                command.create_parser = partial(_create_parser, command.create_parser, typed)  # type: ignore[method-assign]
+                command.create_parser = partial(_create_parser, command.create_parser, typed)
             if words not in ("", "manage"):
                 command.suppressed_base_arguments = _DJANGO_OPTIONS
-                command.execute = partial(execute, command.execute)  # type: ignore[method-assign]
+                command.execute = partial(execute, command.execute)
             return command
 
     # What is imported is no garbage, and collecting takes a third of a start. `convengine.server.apps` ends this.

@@ -2,7 +2,6 @@
 
 import sys
 from argparse import REMAINDER, ArgumentParser
-from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -15,7 +14,7 @@ class Command(BaseCommand):
 
     help = "Run a command of ConvEngine. Without a command, list all."
     #: The command that it runs has checks of its own.
-    requires_system_checks: Sequence[str] = ()
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("words", nargs=REMAINDER, metavar="COMMAND", help="The command with its arguments.")
