@@ -4,12 +4,11 @@ import sys
 from argparse import REMAINDER, ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from convengine.cli.main import run_in_django_project
+from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Runs what the manual writes as `convengine COMMAND`, with the settings of the project."""
 
     help = "Run a command of ConvEngine. Without a command, list all."
