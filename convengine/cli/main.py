@@ -55,16 +55,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_in_django_project(given: Sequence[str]) -> int:
     """Run one command, or a management command by its own name, with the settings in use; gives the exit status."""
     command, rest = _find_command(given)
-    if command is None and given and given[0] in list_management_commands():
-        return run_management(given, given[0])
-    return _run_command(command, rest) if command else _describe_or_refuse(given)
+    if command:
+        return _run_command(command, rest)
+    names = list_management_commands()
+    return run_management(given, given[0]) if given and given[0] in names else _describe_or_refuse(given, names)
 
 
-def _describe_or_refuse(given: Sequence[str]) -> int:
+def _describe_or_refuse(given: Sequence[str], management: Sequence[str] = ()) -> int:
+    """`management`: the management commands that run under their own names, too."""
     if not given or given[0] in ("help", "-h", "--help"):
         print(describe_commands())
+        if others := sorted({*management} - {command.management for command in COMMANDS}):
+            print(f"Further commands: {', '.join(others)}.")
         return 0
-    print(_refuse(given), file=sys.stderr)
+    print(_refuse(given, management), file=sys.stderr)
     return 2
 
 
@@ -247,10 +251,10 @@ def _find_file(word: str) -> str:
     return str(file) if word.endswith(".json") and not Path(word).exists() and file.is_file() else word
 
 
-def _refuse(given: Sequence[str]) -> str:
+def _refuse(given: Sequence[str], management: Sequence[str]) -> str:
     parts = [words for words in BY_WORDS if words.startswith(f"{given[0]} ")]
     if parts:
         return f"Write one of: {', '.join(f'convengine {words}' for words in parts)}."
-    nearest = difflib.get_close_matches(given[0], [words.split()[0] for words in BY_WORDS], 1)
+    nearest = difflib.get_close_matches(given[0], [*(words.split()[0] for words in BY_WORDS), *management], 1)
     hint = f" Did you mean {nearest[0]}?" if nearest else ""
     return f"convengine has no command {given[0]!r}.{hint} `convengine help` lists all commands."

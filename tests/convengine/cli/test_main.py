@@ -276,3 +276,11 @@ def test_a_command_that_fails_says_so_when_nobody_reads_its_output(
         assert cli.run_management(["check"]) == 1
 
     assert "Cannot start: no secret" in capfd.readouterr().err
+
+
+def test_another_django_project_gets_near_names_of_management_commands_and_their_list(capsys: Any) -> None:
+    assert cli.run_in_django_project(["help"]) == 0
+    assert " audit_verify, " in capsys.readouterr().out
+
+    assert cli.run_in_django_project(["audit_verfy"]) == 2
+    assert "Did you mean audit_verify?" in capsys.readouterr().err
