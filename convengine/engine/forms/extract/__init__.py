@@ -50,6 +50,7 @@ from convengine.engine.values.language import get_language
 from convengine.engine.values.lone_numbers import is_hedged_number
 from convengine.engine.values.names import is_name_field, is_named_like_day
 from convengine.engine.values.read import list_situations
+from convengine.engine.values.reading import NOTHING
 from convengine.engine.values.retractions import blank_taken_back
 from convengine.engine.values.tokens import MOST_READ
 
@@ -157,7 +158,7 @@ def extract(
         unread = [field for field in open_fields if all(claim.field.path != field.path for claim in claims)]
         street = read_listed_street(reading, unread, claims)
         claims += [street] if street else []
-    claims = [_read_label_words(form, claim, situation) for claim in claims]
+    claims = [_read_label_words(form, reading, claim, situation) for claim in claims]
     claims = _replace_numbers(reading, claims, situation)
     claims = [_move_to_named_month(reading, claim, asked_paths, situation) for claim in claims]
     claims = _replace_date_parts(reading, claims, asked_paths, situation)
@@ -276,14 +277,17 @@ def _move_to_named_month(
     return replace(claim, value=words, problem=moved.reason.value, data=moved.data) if moved.reason else claim
 
 
-def _read_label_words(form: Form, claim: Candidate, situation: ReadingSituation) -> Candidate:
+def _read_label_words(form: Form, reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
     """The candidate with its words as people say them, if they are no value as written: "change the time to 4"."""
     spec = claim.field.spec
     if claim.by != LABEL or spec.kind not in _CALENDAR or not isinstance(claim.value, str):
         return claim
     if claim.problem is None and not form.breaks(claim.field, claim.value):
         return claim
-    value = read_value(spec, claim.value, situation)
+    # "8 pm" is another time than its number.
+    value = read_value(spec, reading.quote(claim.start, reading.clause(claim.start)[1]), situation)
+    if value == NOTHING:
+        value = read_value(spec, claim.value, situation)
     if value.has_value:
         return replace(claim, value=value.value, problem=None)
     data = {**value.data, **({"candidates": list(value.candidates)} if value.candidates else {})}
@@ -305,9 +309,9 @@ def _take_day_beside(
 
 
 def _check_bounds(reading: Reading, claim: Candidate, situation: ReadingSituation) -> Candidate:
-    """The candidate, with a problem if its day is outside of the field's bounds, which may count from today."""
+    """The candidate, with a problem if its day or time is outside of the bounds, which may count from today."""
     spec = claim.field.spec
-    if claim.problem or spec.kind not in _DAYS or (spec.minimum, spec.maximum) == (None, None):
+    if claim.problem or spec.kind not in _CALENDAR or (spec.minimum, spec.maximum) == (None, None):
         return claim
     value = read_value(spec, str(claim.value), situation)
     if value.reason is not Reason.OUT_OF_BOUNDS:

@@ -167,6 +167,8 @@ def test_the_rest_of_the_message_is_read_too() -> None:
     [
         ("no, 30 February", "date", "INVALID_DATE"),
         ("make it 7pm", "time", "OUT_OF_BOUNDS"),
+        ("change time to 20:00", "time", "OUT_OF_BOUNDS"),
+        ("change time to 8 pm", "time", "OUT_OF_BOUNDS"),
         ("actually next friday", "date", "AMBIGUOUS"),
     ],
 )
