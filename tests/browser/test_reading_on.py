@@ -31,7 +31,7 @@ def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_look
     expect(tab.locator("[data-said]")).to_have_text("Turn 2 was added.")
     expect(tab.locator("[data-runs]")).to_be_hidden()
     # The heading goes along.
-    expect(tab.locator("[data-live-head]")).to_contain_text("Intent CANCEL_ORDER")
+    expect(tab.locator("[data-live-head]")).to_contain_text("Intent “Cancel an order”")
     expect(tab.locator("[data-turn-numbers]")).to_have_text("2 turns")
     expect(field).to_be_focused()
     # The computer sleeps, the conversation goes on, and somebody comes back.
