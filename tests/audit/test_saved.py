@@ -35,7 +35,7 @@ def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path
         for name, key in ids.items():
             if found := CeConversation.objects.filter(pk=key).first():
                 saved.append(tmp_path / f"{file.stem}-{name}.yaml")
-                document = build_scenario(found, read_recorded_turns(found), saved[-1].stem)
+                document = build_scenario(found, read_recorded_turns(found, None, None), saved[-1].stem)
                 saved[-1].write_text(dump_yaml(document), encoding="utf-8")
 
     with database.allow_emptying():
@@ -118,7 +118,7 @@ def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) ->
     found = CeConversation.objects.get()
 
     with pytest.raises(NotExportable, match="Turn 1 cannot be played again: REDACT_KEYS masked a part"):
-        read_recorded_turns(found)
+        read_recorded_turns(found, None, None)
     with pytest.raises(CommandError, match="The conversation has no turns from turn 7 to turn 9"):
         call_command("save_scenario", caller.conversation_id, turns=(7, 9), output=tmp_path / "x.yaml")
     with pytest.raises(CommandError, match="The conversation does not exist"):

@@ -62,9 +62,7 @@ def _describe_missing_turns(conversation: CeConversation, first: int | None, las
     return f"The conversation has no turns {' '.join(filter(None, ends))}. {remedy}"
 
 
-def read_recorded_turns(
-    conversation: CeConversation, first: int | None = None, last: int | None = None
-) -> list[RecordedTurn]:
+def read_recorded_turns(conversation: CeConversation, first: int | None, last: int | None) -> list[RecordedTurn]:
     """The turns of a range with their recordings. Raises NotExportable."""
     turns = select_turns(conversation, first, last)
     records = read_rows(turns.defer(None).defer("events", "seal")[: MAX_TURNS + 1])

@@ -60,7 +60,7 @@ def test_a_turn_that_arrives_meanwhile_is_left_out(
 
 
 def test_a_turn_that_plays_otherwise_is_named(conversation: CeConversation) -> None:
-    document = build_scenario(conversation, read_recorded_turns(conversation), "saved")
+    document = build_scenario(conversation, read_recorded_turns(conversation, None, None), "saved")
     document["turns"][1]["expect"]["response"]["equals"] = "Never said."
     played = list(conversation.turns.order_by("turn_no").values_list("turn_no", "config_version"))
 
