@@ -140,7 +140,7 @@ def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> d
         "title": "Find",
         "form": form,
         "groups": [(title, [form[name] for name in names]) for title, names in form.groups],
-        "more_open": any(name in form.filled_filters for _, names in GROUPS[1:] for name in names) or bool(form.errors),
+        "more_open": not {*form.filled_filters, *form.errors}.isdisjoint(n for _, names in GROUPS[1:] for n in names),
         "active_filters": [
             (form[name].label, _describe_value(form, name), _address_without(request, form, name))
             for name in form.filled_filters

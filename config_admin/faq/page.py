@@ -156,9 +156,10 @@ def _count_skipped(plan: FaqPlan) -> str:
 
 
 def _count_answered(plan: FaqPlan) -> str:
-    """`Another intent answers 3 of the questions.` Blank without such questions."""
+    """`3 questions lead to other answers already.` Blank without such questions."""
     count = len(plan.answered)
-    return f"Another intent answers {count} question{pluralize(count)} already." if count else ""
+    leads = pluralize(count, " leads to another answer,s lead to other answers")
+    return f"{count} question{leads} already." if count else ""
 
 
 def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
