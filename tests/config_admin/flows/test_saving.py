@@ -166,7 +166,7 @@ def test_the_command_updates_by_difference(tmp_path: Path, capsys: pytest.Captur
     User.objects.create_superuser("ada")
     call_command("start_flow", str(file), "--update", author="ada")
 
-    assert "1 rows changed." in capsys.readouterr().out
+    assert "1 row changed." in capsys.readouterr().out
     assert m.CeResponse.objects.get(intent_code="BOOKING", state_code="DONE").exact_text == "See you."
 
 
