@@ -44,7 +44,7 @@ def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name
     return scenario
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.CSafeDumper):
     """Writes shared values out: tests refuse aliases."""
 
     def ignore_aliases(self, data: Json) -> bool:
