@@ -1,0 +1,208 @@
+"""Phrases of the word tables, matched against words: `[on] [the] {day} of|in {month}` (docs/extraction.md).
+
+In a template `[x]` may be left out, `a|b` are alternatives, `a_b` are two words of one alternative, `{name}` is a class
+of words, a number or another phrase, and `~x` follows without a blank. `{name_2}` is a second `{name}`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from convengine.engine.understanding.words import Word, split_text
+
+Json = Any
+#: A phrase with this meaning is its only slot or constant itself: `[[count]] means = "value" text = ["{digits}"]`.
+VALUE = "value"
+#: Reads a value from a word on: each possible end, with the value.
+Reader = Callable[[Sequence[Word], int], Iterable[tuple[int, Json]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase of a table that words match: what it means, and the values of its slots and constants."""
+
+    means: str
+    slots: Mapping[str, Json]
+
+
+class Match(NamedTuple):
+    """A phrase or a value from one word up to another."""
+
+    end: int
+    value: Json
+
+
+@dataclass(slots=True)
+class _Node:
+    """A place in the phrases of one name: what may follow, and what ends here."""
+
+    words: dict[str, "_Node"] = field(default_factory=dict)
+    glued_words: dict[str, "_Node"] = field(default_factory=dict)
+    #: Name of the class or phrase, name of the slot, whether it follows without a blank; then what follows.
+    slots: dict[tuple[str, str, bool], "_Node"] = field(default_factory=dict)
+    ends: list[tuple[str | None, Json]] = field(default_factory=list)
+
+
+class _Element(NamedTuple):
+    text: str
+    is_slot: bool = False
+    is_glued: bool = False
+
+
+class Grammar:
+    """The classes and phrases of one or two languages."""
+
+    def __init__(self, readers: Mapping[str, Reader]) -> None:
+        self.readers = readers
+        self.nodes: dict[str, _Node] = {}
+        self._beginnings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        #: Every word that some phrase or class has.
+        self.words: set[str] = set()
+
+    def add_class(self, name: str, values: Mapping[str, Json]) -> None:
+        """Add words with their values: `{"monday": 0}`."""
+        for text, value in values.items():
+            self._insert(name, [_Element(word.key) for word in split_text(text)], None, value)
+
+    def add_phrase(self, name: str, template: str, means: str, constants: Mapping[str, Json]) -> None:
+        """Add one template. Raises ValueError for one that cannot be read."""
+        for elements in _expand(template):
+            self._insert(name, elements, means, constants)
+
+    def list_words(self, name: str) -> Iterator[tuple[str, Json]]:
+        """The single words of a class, with their values."""
+        for word, node in self.nodes.get(name, _Node()).words.items():
+            for means, value in node.ends:
+                if means is None:
+                    yield word, value
+
+    def list_beginnings(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The words and the readers that some phrase of a name begins with. Ask only when all phrases are added."""
+        if name not in self._beginnings:
+            words, readers, seen, following = set[str](), set[str](), {name}, [name]
+            while following:
+                kind = following.pop()
+                readers |= {kind} & self.readers.keys()
+                node = self.nodes.get(kind, _Node())
+                words |= node.words.keys() | node.glued_words.keys()
+                inner = {slot for slot, _, _ in node.slots} - seen
+                seen |= inner
+                following += inner
+            self._beginnings[name] = frozenset(words), frozenset(readers)
+        return self._beginnings[name]
+
+    def _insert(self, name: str, elements: Sequence[_Element], means: str | None, value: Json) -> None:
+        if not elements:
+            raise ValueError(f"{name}: a phrase without words")
+        node = self.nodes.setdefault(name, _Node())
+        for element in elements:
+            if element.is_slot:
+                kind = element.text.rstrip("_0123456789") if element.text[-1].isdecimal() else element.text
+                node = node.slots.setdefault((kind, element.text, element.is_glued), _Node())
+            else:
+                self.words.add(element.text)
+                node = (node.glued_words if element.is_glued else node.words).setdefault(element.text, _Node())
+        if (means, value) not in node.ends:
+            node.ends.append((means, value))
+
+
+def _make_value(means: str | None, value: Json, slots: Mapping[str, Json]) -> Json:
+    if means is None:
+        return value
+    named = {**value, **slots}
+    return next(iter(named.values())) if means == VALUE else Phrase(means, named)
+
+
+def _expand(template: str) -> list[list[_Element]]:
+    """The templates without optional parts and alternatives."""
+    sequences: list[list[_Element]] = [[]]
+    for item in _split_items(template):
+        is_optional = item.startswith("[")
+        choices = _expand(item[1:-1]) if is_optional else [list(_list_elements(choice)) for choice in item.split("|")]
+        added = [[*sequence, *choice] for sequence in sequences for choice in choices]
+        sequences = [*sequences, *added] if is_optional else added
+    return [sequence for sequence in sequences if sequence]
+
+
+def _split_items(template: str) -> Iterator[str]:
+    depth, start = 0, 0
+    for index, char in enumerate(f"{template} "):
+        depth += (char == "[") - (char == "]")
+        if char == " " and not depth:
+            if template[start:index]:
+                yield template[start:index]
+            start = index + 1
+    if depth:
+        raise ValueError(f"{template!r}: a bracket is not closed")
+
+
+def _list_elements(choice: str) -> Iterator[_Element]:
+    is_glued = choice.startswith("~")
+    text = choice.removeprefix("~")
+    if text.startswith("{"):
+        yield _Element(text[1:-1], True, is_glued)
+        return
+    for word in text.split("_"):
+        for number, part in enumerate(split_text(word)):
+            yield _Element(part.key, is_glued=is_glued and not number)
+
+
+class Chart:
+    """What each phrase of a grammar matches in one message. Each question is answered once."""
+
+    def __init__(self, grammar: Grammar, words: Sequence[Word], text: str = "") -> None:
+        self.grammar = grammar
+        self.words = words
+        #: The message that the positions of the words are in.
+        self.text = text
+        self._known: dict[tuple[str, int], tuple[Match, ...]] = {}
+
+    def match(self, name: str, start: int) -> tuple[Match, ...]:
+        """Every match of a class, a number or a phrase that begins at a word; the longest first."""
+        key = (name, start)
+        if key not in self._known:
+            self._known[key] = ()  # A phrase that begins with itself matches nothing.
+            if self._may_begin(name, start):
+                self._known[key] = tuple(sorted(self._list_matches(name, start), key=lambda match: -match.end))
+        return self._known[key]
+
+    def match_longest(self, name: str, start: int) -> Match | None:
+        """The longest match that begins at a word."""
+        return next(iter(self.match(name, start)), None)
+
+    def _may_begin(self, name: str, start: int) -> bool:
+        """False for most words of a message: no phrase of this name begins with them."""
+        words, readers = self.grammar.list_beginnings(name)
+        if start < len(self.words) and self.words[start].key in words:
+            return True
+        return name in readers or any(self.match(reader, start) for reader in readers)
+
+    def _list_matches(self, name: str, start: int) -> Iterator[Match]:
+        if reader := self.grammar.readers.get(name):
+            yield from (Match(end, value) for end, value in reader(self.words, start))
+        if node := self.grammar.nodes.get(name):
+            yield from self._walk(node, start, start, {})
+
+    def _walk(self, node: _Node, start: int, at: int, slots: dict[str, Json]) -> Iterator[Match]:
+        for means, value in node.ends:
+            yield Match(at, _make_value(means, value, slots))
+        for following_word in self._list_places(start, at):
+            word = self.words[following_word]
+            if following := node.words.get(word.key):
+                yield from self._walk(following, start, following_word + 1, slots)
+            if word.is_glued and following_word == at and (following := node.glued_words.get(word.key)):
+                yield from self._walk(following, start, following_word + 1, slots)
+            for (kind, slot, is_glued), following in node.slots.items():
+                if not is_glued or (word.is_glued and following_word == at):
+                    for match in self.match(kind, following_word):
+                        yield from self._walk(following, start, match.end, {**slots, slot: match.value})
+
+    def _list_places(self, start: int, at: int) -> Iterator[int]:
+        """The next word; inside a phrase also the one behind a comma, the full stop of a short form, or a hyphen."""
+        if at < len(self.words):
+            yield at
+        if start < at < len(self.words) - 1:
+            sign, following = self.words[at], self.words[at + 1]
+            is_hyphen = sign.key == "-" and sign.is_glued and following.is_glued and not following.is_number
+            if is_hyphen or (sign.key in (",", ".") and not following.is_glued):
+                yield at + 1

@@ -1,0 +1,124 @@
+"""The tables of a conversation: one language, and for words that it does not have a second one."""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from convengine.engine.understanding.grammar import Grammar, Reader
+from convengine.engine.understanding.kinds.readers import READERS
+from convengine.engine.understanding.words import Lexicon, split_text
+
+Json = Any
+Table = Mapping[str, Json]
+#: The language of a blank locale.
+DEFAULT = "en"
+_FILES = ("words", "calendar", "numbers")
+_PLAIN = frozenset({"classes", "values", "spelling", "compounds"})
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What a message is compared with, besides the form."""
+
+    #: Such as `en`.
+    name: str
+    grammar: Grammar
+    lexicon: Lexicon
+    #: How values and default texts are said.
+    say: Table
+    #: Name of the stemmer of the language, for example `english`.
+    stemmer: str = ""
+
+
+def find_language(locale: str) -> str:
+    """The folder of a locale's language: `de` for de-DE; English where there is none."""
+    name = locale.replace("_", "-").partition("-")[0].strip().lower()
+    return name if name in list_languages() else DEFAULT
+
+
+def find_country(locale: str) -> str:
+    """The country of a locale: GB for en-GB, blank for en."""
+    parts = locale.replace("_", "-").split("-")
+    return next((part.upper() for part in parts[1:] if len(part) == 2 and part.isalpha()), "")
+
+
+@lru_cache(maxsize=1)
+def list_languages() -> tuple[str, ...]:
+    """The languages that have a folder."""
+    return tuple(sorted(item.name for item in _get_folder().iterdir() if (item / "words.toml").is_file()))
+
+
+def get_tables(locale: str, fallback: str = "") -> Tables:
+    """The tables of a locale's language; words that it does not have are looked up in that of `fallback`."""
+    names = dict.fromkeys((find_language(locale), *([find_language(fallback)] if fallback else [])))
+    return _load_tables(tuple(names))
+
+
+@lru_cache(maxsize=1)
+def get_countries() -> Table:
+    """What differs from country to country: order of dates, post codes, currencies."""
+    return _read_file(resources.files("convengine.engine.understanding") / "countries.toml")
+
+
+@lru_cache(maxsize=16)
+def _load_tables(names: tuple[str, ...]) -> Tables:
+    files = [[_read_file(_get_folder() / name / f"{file}.toml") for file in _FILES] for name in names]
+    return make_tables(names[0], files, _read_file(_get_folder() / names[0] / "say.toml"))
+
+
+def make_tables(
+    name: str, languages: Iterable[Iterable[Table]], say: Table, readers: Mapping[str, Reader] = READERS
+) -> Tables:
+    """Tables from the files of one language or of several, of which the first has precedence."""
+    grammar, compounds, stemmer = Grammar(readers), [], ""
+    spelling: dict[str, str] = {}
+    known: frozenset[str] = frozenset()
+    for files in languages:
+        for file in files:
+            for class_name, words in _list_classes(file):
+                grammar.add_class(class_name, {text: value for text, value in words.items() if text not in known})
+            for phrase_name, means, template, constants in _list_phrases(file):
+                grammar.add_phrase(phrase_name, template, means, constants)
+            for word, meant in file.get("spelling", {}).items():
+                spelling.setdefault(_fold(word), _fold(meant))
+            compounds += file.get("compounds", ())
+            if "stemmer" in file and not stemmer:
+                stemmer = file["stemmer"]
+                grammar.add_class("stemmer", {stemmer: stemmer})
+        known = frozenset(grammar.words)
+    parts = [[{word for word, _ in grammar.list_words(row[key])} for key in ("first", "second")] for row in compounds]
+    lexicon = Lexicon(grammar.words, spelling=spelling, compounds=[(first, second) for first, second in parts])
+    return Tables(name, grammar, lexicon, say, stemmer)
+
+
+def _list_classes(file: Table) -> Iterator[tuple[str, Table]]:
+    """Each class with the value of each of its words; of a list of words, null."""
+    for name, words in file.get("classes", {}).items():
+        yield name, words if isinstance(words, Mapping) else dict.fromkeys(words)
+    for row in file.get("values", ()):
+        yield row["class"], {word: value for value, *words in row["words"] for word in words}
+
+
+def _list_phrases(file: Table) -> Iterator[tuple[str, str, str, Table]]:
+    for name, rows in file.items():
+        if name not in _PLAIN and isinstance(rows, list):
+            for row in rows:
+                constants = {key: value for key, value in row.items() if key not in ("means", "text")}
+                for template in row["text"]:
+                    yield name, row.get("means", name), template, constants
+
+
+def _fold(text: str) -> str:
+    return " ".join(word.key for word in split_text(text))
+
+
+def _get_folder() -> Traversable:
+    return resources.files("convengine.engine.understanding") / "languages"
+
+
+def _read_file(file: Traversable) -> Table:
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}

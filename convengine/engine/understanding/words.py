@@ -1,0 +1,212 @@
+"""A message as words: folded, with their positions, and mended where they are one slip away from a known word."""
+
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+#: No more characters of a message are read: what is longer is a letter, and no answer.
+MOST_CHARS = 1000
+#: So many words of a message are mended, and none that is shorter.
+_MOST_MENDED, _SHORTEST_MENDED = 40, 3
+_APOSTROPHES = "'’‘ʼ`´"
+_DASHES = "-–—−‐‑"
+_VOWELS_BEFORE_DIGRAPH = "aeqou"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, a number in digits, or a sign."""
+
+    #: Folded, and spelled as the tables spell it: what everything compares.
+    key: str
+    start: int
+    end: int
+    #: No blank before it: "3pm" is two words.
+    is_glued: bool = False
+    #: One slip away from `key`.
+    is_mended: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        return self.key.isdecimal()
+
+    @property
+    def is_sign(self) -> bool:
+        return not self.key[0].isalnum()
+
+
+@lru_cache(maxsize=8192)
+def fold(word: str) -> str:
+    """A word as it is compared: lower case, no accents; u for ü and for ue, ss for ß."""
+    plain = unicodedata.normalize("NFKD", word).casefold()
+    plain = "".join("'" if char in _APOSTROPHES else char for char in plain if not unicodedata.combining(char))
+    return plain if plain.isdecimal() else "".join(_drop_digraphs(plain))
+
+
+def _drop_digraphs(word: str) -> Iterator[str]:
+    for index, char in enumerate(word):
+        before = word[index - 1] if index else ""
+        is_digraph = char == "e" and before and before in "aou"
+        if not is_digraph or (index > 1 and word[index - 2] in _VOWELS_BEFORE_DIGRAPH):
+            yield char
+
+
+def split_text(text: str) -> list[Word]:
+    """The words, numbers and signs of a text as they are typed, with folded keys."""
+    words: list[Word] = []
+    start, size = 0, min(len(text), MOST_CHARS)
+    while start < size:
+        end = _find_end(text, start, size)
+        if not text[start].isspace() and not _is_silent(text[start]):
+            key = "-" if text[start] in _DASHES else fold(text[start:end])
+            is_glued = bool(words) and words[-1].end == start
+            words += [
+                Word(part, start, end, is_glued or number > 0) for number, part in enumerate(_split_fraction(key))
+            ]
+        start = end
+    return words
+
+
+def _find_end(text: str, start: int, size: int) -> int:
+    first, end = text[start], start + 1
+    if first.isdecimal():
+        while end < size and text[end].isdecimal():
+            end += 1
+    elif first.isalpha():
+        while end < size and (text[end].isalpha() or _joins(text, end, size) or unicodedata.combining(text[end])):
+            end += 1
+    return end
+
+
+def _joins(text: str, index: int, size: int) -> bool:
+    """True for the apostrophe of "don't"."""
+    return text[index] in _APOSTROPHES and index + 1 < size and text[index + 1].isalpha()
+
+
+def _is_silent(char: str) -> bool:
+    """True for signs that change how another one looks, such as the colour of a thumb."""
+    return unicodedata.category(char) in ("Mn", "Cf", "Cc", "Sk") and char not in _APOSTROPHES
+
+
+def _split_fraction(key: str) -> tuple[str, ...]:
+    """ "½" is "1/2"."""
+    first, sign, second = key.partition("\u2044")
+    return (first, "/", second) if sign else (key,)
+
+
+class Lexicon:
+    """The words that a message is compared with: those of the languages, then those of forms and phrases."""
+
+    def __init__(
+        self,
+        known: Collection[str],
+        *,
+        spelling: Mapping[str, str] | None = None,
+        compounds: Sequence[tuple[Collection[str], Collection[str]]] = (),
+        base: "Lexicon | None" = None,
+    ) -> None:
+        self.base = base
+        self.known = frozenset(known)
+        own = dict(spelling or {})
+        for word in known:
+            if "'" in word and (plain := word.replace("'", "")) not in self.known:
+                own.setdefault(plain, word)
+        self._spelling = own
+        self._compounds = compounds
+
+    def has(self, key: str) -> bool:
+        """True for a known word."""
+        return key in self.known or (self.base is not None and self.base.has(key))
+
+    def spell(self, key: str) -> str | None:
+        """The known word that this one is another spelling of: "tmrw", "dont", "soooo"."""
+        own = self._spelling.get(key) or (self.base.spell(key) if self.base else None)
+        if own is not None:
+            return own
+        for longest in (2, 1):
+            shorter = _shorten_runs(key, longest)
+            if shorter != key and self.has(shorter):
+                return shorter
+        return None
+
+    def split(self, key: str) -> tuple[str, ...] | None:
+        """The words of a compound: "Freitagnachmittag"."""
+        for firsts, seconds in self._compounds:
+            for size in range(2, len(key) - 1):
+                if key[:size] in firsts:
+                    rest = (key[size:],) if key[size:] in seconds else self.split(key[size:])
+                    if rest and rest[0] in seconds:
+                        return key[:size], *rest
+        return self.base.split(key) if self.base else None
+
+    def mend(self, key: str) -> str | None:
+        """The only known word that is one slip away; null without one, or with several."""
+        if len(key) < _SHORTEST_MENDED or not key.isalpha():
+            return None
+        near_words = self._list_near(key)
+        return near_words.pop() if len(near_words) == 1 else None
+
+    def _list_near(self, key: str) -> set[str]:
+        near = {
+            word for form in (key, *_drop_letters(key)) for word in self._slips.get(form, ()) if _is_slip(key, word)
+        }
+        return near | self.base._list_near(key) if self.base else near
+
+    @cached_property
+    def _slips(self) -> dict[str, list[str]]:
+        """The known words by themselves and by each form with one letter less."""
+        slips: dict[str, list[str]] = {}
+        for word in self.known:
+            if len(word) >= _SHORTEST_MENDED and word.isalpha():
+                for form in {word, *_drop_letters(word)}:
+                    slips.setdefault(form, []).append(word)
+        return slips
+
+
+def _drop_letters(word: str) -> Iterator[str]:
+    return (word[:index] + word[index + 1 :] for index in range(len(word)))
+
+
+def _is_slip(word: str, other: str) -> bool:
+    """True for one letter too many, missing or wrong, and for two neighbours that changed places."""
+    from rapidfuzz.distance import OSA
+
+    return word[0] in other[:2] and OSA.distance(word, other, score_cutoff=1) == 1
+
+
+def _shorten_runs(word: str, longest: int) -> str:
+    """The word with no letter more than so many times in a row, where it stands three times or more."""
+    parts: list[str] = []
+    index = 0
+    while index < len(word):
+        end = index
+        while end < len(word) and word[end] == word[index]:
+            end += 1
+        parts.append(word[index] * (min(longest, end - index) if end - index > 2 else end - index))
+        index = end
+    return "".join(parts)
+
+
+def read_words(text: str, lexicon: Lexicon) -> tuple[Word, ...]:
+    """The words of a message, spelled as the lexicon spells them."""
+    words: list[Word] = []
+    mended = 0
+    for word in split_text(text):
+        if word.key.endswith("'s") and not lexicon.has(word.key) and lexicon.has(word.key[:-2]):
+            base = replace(word, key=word.key[:-2], end=word.end - 2)
+            words += [base, replace(word, key="'s", start=word.end - 2, is_glued=True)]
+        elif not word.key[0].isalpha() or lexicon.has(word.key):
+            words.append(word)
+        elif spelled := lexicon.spell(word.key):
+            words.append(replace(word, key=spelled))
+        elif parts := lexicon.split(word.key):
+            words += [
+                replace(word, key=part, is_glued=word.is_glued and not number) for number, part in enumerate(parts)
+            ]
+        elif mended < _MOST_MENDED and (known := lexicon.mend(word.key)):
+            mended += 1
+            words.append(replace(word, key=known, is_mended=True))
+        else:
+            words.append(word)
+    return tuple(words)
