@@ -1,0 +1,288 @@
+"""Choices: the options of a form's fields in a message, by their labels, values and synonyms."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Protocol
+
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept, choose_among
+from convengine.engine.understanding.words import Word, split_text
+
+#: How alike a word must be to an option to be taken for it, and to be offered; and how much more than any other option.
+TAKE, OFFER, MARGIN = 84.0, 72.0, 8.0
+#: Shorter words are not compared by likeness, and are no parts of words.
+_SHORTEST_ALIKE, _SHORTEST_PART = 4, 4
+#: Shorter words name an option only where they are all of one of its spellings.
+_SHORTEST_OWN = 3
+#: `means` of a span: an option; words that are nearly spelled like it: near enough to take it, or only to offer it.
+OPTION, ALIKE, NEAR, PLACE = "option", "alike", "near", "place"
+#: Signs that may stand between the words of a spelling, or be left out.
+_JOINTS = frozenset("-/&.,:;()'\"!?")
+#: Classes of words that mean the same where they have the same value: "weds" and "Wednesday", "three" and "3".
+_EQUAL_CLASSES = ("weekday", "month", "measure", "number_word")
+
+
+class Stemmer(Protocol):
+    """What is used of a stemmer of the library."""
+
+    def stemWord(self, word: str) -> str:
+        """The stem of one word."""
+
+
+@dataclass
+class OptionIndex:
+    """The spellings of the options of one field, by what a message may have. Options are named by their place."""
+
+    name: str
+    size: int
+    #: By the first word: the words of each spelling, as they are and as they are compared, with the option.
+    spellings: dict[str, list[tuple[tuple[str, ...], tuple[str, ...], int]]] = field(default_factory=dict)
+    #: By word or stem: the options that have it, without the words of the field's own name.
+    words: dict[str, set[int]] = field(default_factory=dict)
+    #: Beginnings and ends of their words: the "Keller" of "Kellerschlüssel".
+    parts: dict[str, set[int]] = field(default_factory=dict)
+    #: Spellings and words without blanks.
+    joined: dict[str, set[int]] = field(default_factory=dict)
+    #: First letters.
+    initials: dict[str, set[int]] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=256)
+def get_indexes(specs: tuple[FieldSpec, ...], grammar: Grammar) -> tuple[OptionIndex, ...]:
+    """The index of each field with options."""
+    return tuple(_make_index(spec, grammar) for spec in specs if spec.kind is Kind.CHOICE and spec.options)
+
+
+def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
+    index, equals = OptionIndex(spec.name, len(spec.options)), _get_equals(grammar)
+    own_name = {key for text in (spec.title, spec.name) for key in split_spelling(text)}
+    for position, option in enumerate(spec.options):
+        for spelling in option.spellings:
+            words = split_spelling(spelling)
+            if not words:
+                continue
+            compared = tuple(equals.get(word, word) for word in words)
+            index.spellings.setdefault(compared[0], []).append((words, compared, position))
+            index.joined.setdefault("".join(words), set()).add(position)
+            index.initials.setdefault(words[0][0], set()).add(position)
+            for word in words:
+                if word not in own_name:
+                    _add_word(index, word, position, grammar)
+    return index
+
+
+def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) -> None:
+    for form in {word, stem(word, _get_stemmer_name(grammar)), _get_equals(grammar).get(word, word)}:
+        index.words.setdefault(form, set()).add(position)
+    if len(word) > _SHORTEST_PART:
+        index.joined.setdefault(word, set()).add(position)
+        for size in range(_SHORTEST_PART, len(word)):
+            index.parts.setdefault(word[:size], set()).add(position)
+            index.parts.setdefault(word[-size:], set()).add(position)
+
+
+def split_spelling(text: str) -> tuple[str, ...]:
+    """The folded words of a spelling with the signs that make a difference: "C++"."""
+    keys = [word.key for word in split_text(text)]
+    return tuple(key for key in keys if key not in _JOINTS) or tuple(keys)
+
+
+@lru_cache(maxsize=16)
+def _get_equals(grammar: Grammar) -> Mapping[str, str]:
+    """For each word of the equal classes one word or number that stands for all of its value."""
+    equals: dict[str, str] = {}
+    for name in _EQUAL_CLASSES:
+        first: dict[object, str] = {}
+        for word, value in grammar.list_words(name):
+            if len(word) > 1:
+                equals.setdefault(word, first.setdefault(value, str(value) if name == "number_word" else word))
+    return equals
+
+
+@lru_cache(maxsize=16)
+def _get_stemmer_name(grammar: Grammar) -> str:
+    return next((word for word, _ in grammar.list_words("stemmer")), "")
+
+
+@lru_cache(maxsize=8192)
+def stem(word: str, stemmer: str) -> str:
+    """The stem of a word, by the language's stemmer."""
+    return _get_stemmer(stemmer).stemWord(word) if stemmer and word.isalpha() else word
+
+
+@lru_cache(maxsize=8)
+def _get_stemmer(name: str) -> Stemmer:
+    import snowballstemmer
+
+    stemmer: Stemmer = snowballstemmer.stemmer(name)
+    return stemmer
+
+
+class ChoiceFinder:
+    """Finds the options of the form's choices (`Sort.OPTION`), each for its field."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """The options that are named in full, else by a word of their own, else nearly."""
+        indexes = get_indexes(tuple(specs), chart.grammar)
+        if not indexes:
+            return []
+        equals = _get_equals(chart.grammar)
+        keys = [equals.get(word.key, word.key) for word in chart.words]
+        named = {index.name: _find_spellings(chart, keys, index) for index in indexes}
+        known = {at for at, word in enumerate(chart.words) if any(word.key in index.words for index in indexes)}
+        small = {at for at, word in enumerate(chart.words) if word.is_sign or chart.match("filler", at)}
+        places = [(at, match) for at in range(len(chart.words)) if (match := chart.match_longest(PLACE, at))]
+        for index in indexes:
+            spans = named[index.name]
+            own = {at for span in spans for at in range(span.start, span.end)}
+            spans += _find_words(chart, index, small | own)
+            own |= {at for span in spans for at in range(span.start, span.end)}
+            spans += _find_alike(chart, index, small | own | known)
+            for at, match in places:
+                if own.isdisjoint(range(at, match.end)):
+                    number = next(iter(match.value.slots.values()))
+                    phrase = Phrase(PLACE, {"place": number - 1 if number > 0 else number})
+                    spans.append(Span(Sort.OPTION, at, match.end, phrase, True, index.name))
+        return [span for spans in named.values() for span in spans]
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The value of the option, or of the options that are equally near."""
+        means, slots = span.phrase.means, span.phrase.slots
+        if means in (ALIKE, NEAR, PLACE) and not is_asked:
+            return None
+        if means == PLACE:
+            listed, position = situation.listed_options, slots["place"]
+            return accept(listed[position]) if -len(listed) <= position < len(listed) else None
+        return choose_among([spec.options[position].value for position in slots["places"]])
+
+
+def _make_span(index: OptionIndex, start: int, end: int, places: Sequence[int], means: str, *, weak: bool) -> Span:
+    return Span(Sort.OPTION, start, end, Phrase(means, {"places": tuple(sorted(places))}), weak, index.name)
+
+
+def _find_spellings(chart: Chart, keys: Sequence[str], index: OptionIndex) -> list[Span]:
+    """The options whose whole label, value or synonym the message has; of two at one word the longer one."""
+    matches: dict[tuple[int, int], tuple[set[int], bool]] = {}
+    for start, first in enumerate(keys):
+        for words, compared, position in index.spellings.get(first, ()):
+            if end := _match_words(keys, start, compared):
+                written = [word for word in chart.words[start:end] if word.key not in _JOINTS] or chart.words[start:end]
+                is_equal = not any(word.is_mended for word in written) and words == tuple(word.key for word in written)
+                places, is_strong = matches.get((start, end), (set(), False))
+                is_strong = is_strong or (is_equal and not _is_small(chart, start, end))
+                matches[start, end] = (places | {position}, is_strong)
+    spans: list[Span] = []
+    for (start, end), (options, is_strong) in sorted(matches.items(), key=lambda item: item[0][0] - item[0][1]):
+        if all(end <= span.start or span.end <= start for span in spans):
+            spans.append(_make_span(index, start, end, tuple(options), OPTION, weak=not is_strong))
+    return spans
+
+
+def _match_words(keys: Sequence[str], start: int, spelling: Sequence[str]) -> int:
+    """The end of the words of a spelling, with joints between them; 0 if they do not stand there."""
+    at = start
+    for number, word in enumerate(spelling):
+        while number and at < len(keys) and keys[at] in _JOINTS and keys[at] != word:
+            at += 1
+        if at >= len(keys) or keys[at] != word:
+            return 0
+        at += 1
+    return at
+
+
+def _is_small(chart: Chart, start: int, end: int) -> bool:
+    """True for one word that says little by itself: a number, a letter, "no", a filler."""
+    key = chart.words[start].key
+    return end == start + 1 and (len(key) < _SHORTEST_OWN or key.isdecimal() or bool(chart.match("filler", start)))
+
+
+def _find_words(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Span]:
+    """Words that few options have, in any form: "cleanings" for "Deep cleaning". Of words in a row, the options that
+    have most of them."""
+    spans: list[Span] = []
+    run: list[tuple[int, set[int]]] = []
+    for at, word in enumerate((*chart.words, None)):
+        places = _list_places(chart, index, at) if word and at not in skipped else set()
+        if places and (not run or run[-1][0] == at - 1):
+            run.append((at, places))
+        elif word is None or word.key != "-":
+            spans += _close_run(chart, index, run)
+            run = [(at, places)] if places else []
+    return spans
+
+
+def _close_run(chart: Chart, index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Iterator[Span]:
+    counts = Counter(position for _, places in run for position in places)
+    best = [position for position, count in counts.items() if count == max(counts.values())]
+    if 0 < len(best) < index.size or (best and index.size == 1):
+        yield _make_span(index, run[0][0], run[-1][0] + 1, best, OPTION, weak=True)
+
+
+def _list_places(chart: Chart, index: OptionIndex, at: int) -> set[int]:
+    """The options that a word names: by a word or its form, by the part of a word, or by their first letter."""
+    key = chart.words[at].key
+    if len(key) == 1 and key.isalpha():
+        return index.words.get(key) or (index.initials.get(key, set()) if len(index.initials) == index.size else set())
+    if len(key) < _SHORTEST_OWN and not key.isdecimal():
+        return set()
+    forms = (key, stem(key, _get_stemmer_name(chart.grammar)), _get_equals(chart.grammar).get(key, key))
+    matches = next((places for form in forms if (places := index.words.get(form))), None)
+    if not matches and len(key) >= _SHORTEST_PART:
+        matches = index.joined.get(key) or _join_next(chart.words, index, at)
+        if not matches and key not in chart.grammar.words:
+            matches = index.parts.get(key) or _find_compound(index, key)
+    return matches or set()
+
+
+def _join_next(words: Sequence[Word], index: OptionIndex, at: int) -> set[int] | None:
+    """The options of a word that is written apart: "mail box", at each of both words."""
+    own = words[at].key
+    return next(
+        (
+            places
+            for text in (
+                own + words[at + 1].key if at + 1 < len(words) else "",
+                words[at - 1].key + own if at else "",
+            )
+            if (places := index.joined.get(text))
+        ),
+        None,
+    )
+
+
+def _find_compound(index: OptionIndex, key: str) -> set[int]:
+    """The options of a long word that begins or ends with one of their words: "Zahnreinigung"."""
+    return {
+        position
+        for word, places in index.words.items()
+        if _SHORTEST_PART < len(word) < len(key) and (key.endswith(word) or key.startswith(word))
+        for position in places
+    }
+
+
+def _find_alike(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Span]:
+    """Words that nothing knows and that are nearly spelled like an option."""
+    from rapidfuzz import fuzz, process
+
+    spans: list[Span] = []
+    for at, word in enumerate(chart.words):
+        if at in skipped or not word.key.isalpha() or len(word.key) < _SHORTEST_ALIKE:
+            continue
+        if word.key in chart.grammar.words:
+            continue
+        points: dict[int, float] = {}
+        matches = process.extract(
+            word.key, list(index.joined), scorer=fuzz.ratio, score_cutoff=OFFER - MARGIN, limit=None
+        )
+        for spelled, ratio, _ in matches:
+            for position in index.joined[spelled] if len(spelled) >= _SHORTEST_ALIKE else ():
+                points[position] = max(points.get(position, 0.0), ratio)
+        best = max(points.values(), default=0.0)
+        near = [position for position, ratio in points.items() if ratio > best - MARGIN]
+        if best >= OFFER and (len(near) < index.size or index.size == 1):
+            means = ALIKE if best >= TAKE and len(near) == 1 else NEAR
+            spans.append(_make_span(index, at, at + 1, near, means, weak=True))
+    return spans

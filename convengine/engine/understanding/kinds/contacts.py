@@ -1,0 +1,300 @@
+"""Phone numbers, e-mail addresses, post codes and bank accounts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from convengine.engine.rules.patterns import compile_pattern
+from convengine.engine.understanding.field import FieldSpec
+from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.kinds.ibans import IBAN_LENGTHS, LONGEST_IBAN, check_iban
+from convengine.engine.understanding.language import find_country, get_countries
+from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
+from convengine.engine.understanding.words import Word
+
+#: Signs inside a phone number.
+_PHONE_SIGNS = frozenset("+()-/.")
+_FEWEST_PHONE_DIGITS, _MOST_PHONE_DIGITS = 6, 17
+#: So few digits without a blank or sign between are rather a number of something else, unless a phone is asked for.
+_FEWEST_STRONG_DIGITS = 9
+_FEWEST_ASKED_DIGITS, _FEWEST_SPOKEN_DIGITS = 3, 7
+_MOST_POSTCODE_WORDS, _LONGEST_POSTCODE = 6, 12
+_MOST_EMAIL_WORDS = 40
+_SHORTEST_IBAN = 10
+#: What does not belong to an address that it ends.
+_EMAIL_ENDS = frozenset(".,:;!?")
+_EMAIL_SIGNS = frozenset(".-_+@")
+
+
+def find_own_country(spec: FieldSpec, situation: Situation) -> str:
+    """The country of the field, else that of the locale; blank if neither says one."""
+    return spec.country or find_country(situation.locale) or find_country(situation.fallback_locale)
+
+
+class PhoneFinder:
+    """Finds phone numbers (`Sort.PHONE`)."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """Runs of digits with blanks and signs between, and of digits in words."""
+        spans: list[Span] = []
+        at = 0
+        while at < len(chart.words):
+            end, digits = _find_phone_end(chart.words, at), ""
+            if end > at:
+                text = chart.text[chart.words[at].start : chart.words[end - 1].end]
+                digits = "".join(filter(str.isdecimal, text))
+            elif chart.words[at].key in chart.grammar.words:
+                end, text = _spell_digits(chart, at)
+                digits = text if len(text) >= _FEWEST_SPOKEN_DIGITS else ""
+            if _FEWEST_ASKED_DIGITS <= len(digits) <= _MOST_PHONE_DIGITS:
+                is_weak = len(digits) < _FEWEST_STRONG_DIGITS
+                spans.append(Span(Sort.PHONE, at, end, Phrase("phone", {"text": text}), is_weak))
+            at = max(end, at + 1)
+        return spans
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The number in the form of E.164; without a country as its digits. The locale's country is supplied."""
+        text = str(span.phrase.slots["text"])
+        resolved = check_phone(text, find_own_country(spec, situation))
+        if not resolved.is_value:
+            return resolved if is_asked else None
+        is_written = text.startswith(("+", "00")) or spec.country or not resolved.value.startswith("+")
+        return resolved if is_written else accept(resolved.value, "country")
+
+
+def _spell_digits(chart: Chart, start: int) -> tuple[int, str]:
+    """The end and the digits of "oh seven seven double oh" from a word on."""
+    digits, at = "", start
+    while match := chart.match_longest("spoken_digit", at):
+        value = match.value
+        digits += str(next(iter(value.slots.values()))) * 2 if isinstance(value, Phrase) else str(value)
+        at = match.end
+    return at, digits
+
+
+def _find_phone_end(words: Sequence[Word], start: int) -> int:
+    """The end of the digits and signs of a number that begins at a word; `start` if none does."""
+    first = words[start]
+    if not (first.is_number or first.key in "+("):
+        return start
+    if start and first.is_glued and words[start - 1].key.isalnum():
+        return start
+    end = last = start
+    while end < len(words) and (words[end].is_number or words[end].key in _PHONE_SIGNS):
+        end += 1
+        if words[end - 1].is_number or words[end - 1].key == ")":
+            last = end
+    is_code = last < len(words) and words[last].is_glued and (words[last].key.isalnum() or words[last].key in "@:")
+    return start if is_code else last
+
+
+def check_phone(text: str, country: str) -> Resolved:
+    """The number as E.164, with the country as supplied where it was assumed; without a country as its digits."""
+    digits = "".join(filter(str.isdecimal, text))
+    plain = text.strip().replace("(0)", "")
+    plain = f"+{plain[2:]}" if plain.startswith("00") else plain
+    if not country and not plain.startswith("+"):
+        if len(digits) < _FEWEST_PHONE_DIGITS:
+            return refuse(Reason.TOO_SHORT)
+        return refuse(Reason.TOO_LONG) if len(digits) > 15 else accept(digits)
+    if not plain.startswith("+") and len(digits) > 10 and digits.startswith(_find_calling_code(country)):
+        whole = _check_with_library(f"+{digits}", country)
+        if whole.is_value:
+            return whole  # "49 171 2345678"
+    return _check_with_library(plain, country)
+
+
+@lru_cache(maxsize=64)
+def _find_calling_code(country: str) -> str:
+    import phonenumbers
+
+    return str(phonenumbers.country_code_for_region(country))
+
+
+@lru_cache(maxsize=1024)
+def _check_with_library(text: str, country: str) -> Resolved:
+    import phonenumbers
+
+    try:
+        number = phonenumbers.parse(text, country or None)
+    except phonenumbers.NumberParseException as problem:
+        kinds = phonenumbers.NumberParseException
+        is_short = problem.error_type in (kinds.TOO_SHORT_NSN, kinds.TOO_SHORT_AFTER_IDD, kinds.NOT_A_NUMBER)
+        is_long = problem.error_type == kinds.TOO_LONG
+        return refuse(Reason.TOO_LONG if is_long else Reason.TOO_SHORT if is_short else Reason.INVALID_PHONE)
+    written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    if phonenumbers.is_valid_number(number) or _is_example(written):
+        return accept(written)
+    results, reason = phonenumbers.ValidationResult, phonenumbers.is_possible_number_with_reason(number)
+    if reason == results.TOO_LONG:
+        return refuse(Reason.TOO_LONG)
+    size = len(str(number.national_number))
+    is_short = reason in (results.TOO_SHORT, results.IS_POSSIBLE_LOCAL_ONLY) or size < 7
+    is_short = is_short or (reason == results.INVALID_LENGTH and size < 9)
+    return refuse(Reason.TOO_SHORT if is_short else Reason.INVALID_PHONE)
+
+
+def _is_example(written: str) -> bool:
+    """True for a number that a regulator reserves for examples, which demonstrations and tests use."""
+    patterns = (country.get("example_phones") for country in get_countries().values())
+    return any(compile_pattern(pattern, ignore_case=False).fits(written) for pattern in patterns if pattern)
+
+
+class EmailFinder:
+    """Finds e-mail addresses (`Sort.EMAIL`)."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """What is written in one around an @, and "ann at example dot org"."""
+        spans = [_find_email(chart, index) for index, word in enumerate(chart.words) if word.key == "@"]
+        if any(spans):
+            return [span for span in spans if span]
+        last = max((at for at in range(len(chart.words)) if chart.match("at_sign", at)), default=0)
+        return [span for start in range(last) if (span := _find_spoken_email(chart, start))][:1]
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The address, normalised."""
+        return check_email(str(span.phrase.slots["text"]))
+
+
+def _find_email(chart: Chart, at: int) -> Span | None:
+    """The address around an @, if something stands on both sides without a blank."""
+    words, start, end = chart.words, at, at + 1
+    while start and words[start].is_glued and _is_email_part(words[start - 1]):
+        start -= 1
+    while end < len(words) and words[end].is_glued and _is_email_part(words[end]) and end - at < _MOST_EMAIL_WORDS:
+        end += 1
+    while end > at + 1 and words[end - 1].key in _EMAIL_ENDS:
+        end -= 1
+    text = chart.text[words[start].start : words[end - 1].end]
+    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if start < at < end - 1 else None
+
+
+def _is_email_part(word: Word) -> bool:
+    return not word.is_sign or word.key in _EMAIL_SIGNS
+
+
+def _find_spoken_email(chart: Chart, start: int) -> Span | None:
+    """The address of "ann dot bell at example dot org". It is weak: "look at example dot org"."""
+    match = chart.match_longest("spoken_email", start)
+    if match is None:
+        return None
+    text, at = "", start
+    while at < match.end:
+        matches = [item for name in ("at_sign", "dot_sign", "name_sign") for item in chart.match(name, at)]
+        sign = max(matches, key=lambda item: item.end, default=None)
+        text += sign.value if sign else chart.text[chart.words[at].start : chart.words[at].end]
+        at = sign.end if sign else at + 1
+    return Span(Sort.EMAIL, start, match.end, Phrase("email", {"text": text}), is_weak=True)
+
+
+@lru_cache(maxsize=1024)
+def check_email(text: str) -> Resolved:
+    """The address, normalised."""
+    from email_validator import EmailNotValidError, validate_email
+
+    try:
+        # `.test` is reserved for tests, which is where it is used.
+        return accept(validate_email(text, check_deliverability=False, test_environment=True).normalized)
+    except EmailNotValidError:
+        return refuse(Reason.INVALID_EMAIL)
+
+
+class PostcodeFinder:
+    """Finds post codes (`Sort.POSTCODE`)."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """Short runs of letters and digits that are a post code of some country."""
+        spans: list[Span] = []
+        at = 0
+        while at < len(chart.words):
+            ends = [end for end in _list_code_ends(chart.words, at) if _is_some_postcode(chart.words[at:end])]
+            if ends:
+                text = chart.text[chart.words[at].start : chart.words[ends[-1] - 1].end]
+                spans.append(Span(Sort.POSTCODE, at, ends[-1], Phrase("postcode", {"text": text}), is_weak=True))
+            at = ends[-1] if ends else at + 1
+        return spans
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The code as its country writes it; of an unknown country in capitals."""
+        resolved = check_postcode(str(span.phrase.slots["text"]), find_own_country(spec, situation))
+        return resolved if resolved.is_value or is_asked else None
+
+
+def _list_code_ends(words: Sequence[Word], start: int) -> Iterator[int]:
+    """Where a code of letters, digits and hyphens may end that begins at a word, which nothing is glued to."""
+    if words[start].is_sign or (start and words[start].is_glued and not words[start - 1].is_sign):
+        return
+    has_digit = False
+    for end in range(start + 1, min(len(words), start + _MOST_POSTCODE_WORDS) + 1):
+        word = words[end - 1]
+        if word.end - words[start].start > _LONGEST_POSTCODE or (word.is_sign and word.key != "-"):
+            return
+        has_digit = has_digit or word.is_number
+        if has_digit and not word.is_sign and (end == len(words) or not words[end].is_glued or words[end].is_sign):
+            yield end
+
+
+def _is_some_postcode(words: Sequence[Word]) -> bool:
+    compact = "".join(word.key for word in words).upper()
+    return compile_pattern(_get_any_postcode(), ignore_case=False).fits(compact)
+
+
+@lru_cache(maxsize=1)
+def _get_any_postcode() -> str:
+    """One pattern for the post codes of all countries, so that each part of a message is compared once."""
+    countries = get_countries().values()
+    spelled = (f"(?:{rules['prefix']}-?)?{rules['postcode']}" for rules in countries if "prefix" in rules)
+    return "|".join((*spelled, *(str(rules["postcode"]) for rules in countries)))
+
+
+def _strip_prefix(compact: str, rules: Mapping[str, object]) -> str:
+    prefix = str(rules.get("prefix", ""))
+    rest = compact.removeprefix(prefix).removeprefix("-") if prefix else compact
+    return rest if rest.isdecimal() else compact
+
+
+def check_postcode(text: str, country: str) -> Resolved:
+    """The post code as its country writes it; of an unknown country in capitals."""
+    rules = get_countries().get(country)
+    if rules is None:
+        return accept(" ".join(text.upper().split()))
+    compact = _strip_prefix("".join(text.split()).upper(), rules)
+    for spelled in (compact, compact.replace("-", "")):
+        pattern = compile_pattern(str(rules["postcode"]), ignore_case=False)
+        if pattern.fits(spelled) and (match := pattern.search(spelled)):
+            return accept(str(rules.get("joint", " ")).join(group for group in match.groups() if group))
+    return refuse(Reason.INVALID_POSTCODE, country=country)
+
+
+class IbanFinder:
+    """Finds bank accounts (`Sort.IBAN`)."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """Letters and digits in groups that begin with two letters and two digits."""
+        spans: list[Span] = []
+        at = 0
+        while at < len(chart.words) - 1:
+            end = _find_iban_end(chart.words, at)
+            if end:
+                text = "".join(chart.text[word.start : word.end] for word in chart.words[at:end]).upper()
+                spans.append(Span(Sort.IBAN, at, end, Phrase("iban", {"text": text})))
+            at = end or at + 1
+        return spans
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The account without blanks, if its length and its check digits are right."""
+        return check_iban(str(span.phrase.slots["text"]))
+
+
+def _find_iban_end(words: Sequence[Word], start: int) -> int:
+    """The end of an account: with the length of its country, else behind its last digits. 0 for none."""
+    first, second = words[start], words[start + 1]
+    is_beginning = len(first.key) == 2 and first.key.isalpha() and second.is_number and second.is_glued
+    if not is_beginning or (first.is_glued and start and not words[start - 1].is_sign):
+        return 0
+    length = IBAN_LENGTHS.get(first.key.upper(), LONGEST_IBAN)
+    size, end, last = 0, start, start
+    while end < len(words) and not words[end].is_sign and size < length:
+        size, end = size + words[end].end - words[end].start, end + 1
+        if words[end - 1].is_number or size == length:
+            last = end
+    return last if words[last - 1].end - first.start >= _SHORTEST_IBAN else 0

@@ -1,0 +1,342 @@
+"""What the phrases for days mean: "next Monday", "the 5th", "in two weeks", "5.12.".
+
+Each function of `_MEANINGS` gives the days that a phrase of `calendar.toml` may mean, or the reason why it means none.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from convengine.engine.understanding.grammar import Phrase
+from convengine.engine.understanding.kinds.dates import (
+    DateBounds,
+    add_units,
+    find_holiday,
+    find_monday,
+    find_month_end,
+    find_weekday_after,
+    find_weekday_before,
+    make_date,
+)
+from convengine.engine.understanding.span import Reason, Resolved, refuse
+
+Json = Any
+Slots = Mapping[str, Json]
+#: The days that a phrase may mean; or why it means none; or null where it is no day here.
+Days = tuple[date, ...] | Resolved | None
+#: In so many weeks, and months, a day without its month or year is looked for.
+_WEEKS, _MONTHS = 3, 13
+#: Of a year with two digits in the past, nobody is older.
+_LONGEST_LIFE = 95
+_NO_BOUNDS = DateBounds()
+#: Slots that name the day of a month.
+_NUMBERS = ("ordinal", "number_ordinal", "ordinal_word", "day_number")
+#: Slots that name the year.
+YEARS = ("year", "full_year", "short_year")
+
+
+@dataclass(frozen=True)
+class DayContext:
+    """What a day depends on besides the words."""
+
+    today: date
+    bounds: DateBounds = _NO_BOUNDS
+    #: DMY or MDY; blank where numeric dates are ambiguous.
+    order: str = ""
+    #: The day that the field holds, and that the message changes.
+    held: date | None = None
+    #: The day of the date field before this one.
+    earlier: date | None = None
+    #: The first and the last day of the week or month that the last answer named: "next week", then "Wednesday".
+    period: tuple[date, date] | None = None
+
+    @property
+    def is_past(self) -> bool:
+        return self.bounds.lies_in_past(self.today)
+
+    def choose(self, days: Sequence[date]) -> tuple[date, ...]:
+        """The next of the days that the field allows; the last one where its bounds say past."""
+        days = sorted(days)
+        if self.period and (inside := [day for day in days if self.period[0] <= day <= self.period[1]]):
+            return tuple(inside)
+        first = self.today if self.earlier is None or self.is_past else self.earlier
+        if self.is_past:
+            likely = [day for day in days if day <= self.today][-1:] or days[:1]
+        else:
+            coming = [day for day in days if day >= first] or days[-1:]
+            likely = [day for day in coming if self.bounds.allows(day)][:1] or coming[:1]
+        return tuple(likely)
+
+
+def read_days(phrase: Phrase, context: DayContext) -> Days:
+    """The days that a phrase may mean, the most likely first."""
+    try:
+        return _MEANINGS[phrase.means](phrase.slots, context)
+    except (OverflowError, ValueError):
+        return refuse(Reason.INVALID_DATE)
+
+
+def _refuse_period(first: date, last: date, context: DayContext) -> Resolved:
+    first = max(first, context.today) if last >= context.today else first
+    return refuse(Reason.DAY_MISSING, **{"from": first.isoformat(), "to": last.isoformat()})
+
+
+def _refuse_weekday(weekday: int, day: date) -> Resolved:
+    return refuse(Reason.WEEKDAY_MISMATCH, weekday=weekday, date=day.isoformat())
+
+
+def _read_relative_day(slots: Slots, context: DayContext) -> Days:
+    return (context.today + timedelta(days=slots["relative_day"]),)
+
+
+def _read_weekday(slots: Slots, context: DayContext) -> Days:
+    today, weekday = context.today, slots["weekday"]
+    base = context.earlier if context.earlier and not context.is_past else today
+    before, after = find_weekday_before(base, weekday), find_weekday_after(base, weekday)
+    if context.period:
+        first = find_weekday_after(context.period[0] - timedelta(days=1), weekday)
+        return context.choose([first + timedelta(days=7 * week) for week in range(_WEEKS * 2)])
+    if base == today and today.weekday() == weekday:
+        return (today, before) if context.is_past else (today, after)
+    return context.choose([before, *(after + timedelta(days=7 * week) for week in range(_WEEKS))])
+
+
+def _read_weekday_this(slots: Slots, context: DayContext) -> Days:
+    day = find_monday(context.today) + timedelta(days=slots["weekday"])
+    return (day,) if day >= context.today or context.is_past else (day + timedelta(days=7),)
+
+
+def _read_weekday_next(slots: Slots, context: DayContext) -> Days:
+    """ "Next Friday" on a Tuesday: this week's for some people, next week's for others."""
+    day = find_weekday_after(context.today, slots["weekday"])
+    is_near = find_monday(day) == find_monday(context.today) or day - context.today == timedelta(days=1)
+    return (day, day + timedelta(days=7)) if is_near else (day,)
+
+
+def _read_weekday_after_next(slots: Slots, context: DayContext) -> Days:
+    days = _read_weekday_next(slots, context)
+    return tuple(day + timedelta(days=7) for day in days) if isinstance(days, tuple) else days
+
+
+def _read_weekday_of_week(slots: Slots, context: DayContext) -> Days:
+    return (find_monday(context.today) + timedelta(days=7 * slots["weeks"] + slots["weekday"]),)
+
+
+def _read_weekday_last(slots: Slots, context: DayContext) -> Days:
+    return (find_weekday_before(context.today, slots["weekday"]),)
+
+
+def _read_weekday_later(slots: Slots, context: DayContext) -> Days:
+    weeks, today = timedelta(days=7 * slots.get("count", slots.get("number", 1))), context.today
+    base = today if today.weekday() == slots["weekday"] else find_weekday_after(today, slots["weekday"])
+    return (base + weeks,)
+
+
+def _read_relative(slots: Slots, context: DayContext) -> Days:
+    """ "In two weeks", "two weeks from tomorrow", "three days before Christmas Eve"."""
+    days: Days = (context.today + timedelta(days=slots.get("relative_day", 0)),)
+    if "date" in slots:
+        days = read_days(slots["date"], context)
+    if not isinstance(days, tuple):
+        return days
+    return tuple(add_units(day, slots["count"] * slots.get("sign", 1), slots["unit"]) for day in days)
+
+
+def _read_eight_days(slots: Slots, context: DayContext) -> Days:
+    """ "In acht Tagen" is a week to many Germans, and eight days to the others."""
+    base = context.today + timedelta(days=slots.get("relative_day", 0))
+    return (base + timedelta(days=7), base + timedelta(days=8))
+
+
+def _read_after_held(slots: Slots, context: DayContext) -> Days:
+    """ "A week later": behind the day that the message changes, else behind that of the field before."""
+    base = context.held or context.earlier
+    return (add_units(base, slots["count"] * slots.get("sign", 1), slots["unit"]),) if base else None
+
+
+def _read_day_of_month(slots: Slots, context: DayContext) -> Days:
+    return _place_day(slots, context, slots["month_day"], slots["month"])
+
+
+def _read_day_only(slots: Slots, context: DayContext) -> Days:
+    number = next(slots[name] for name in _NUMBERS if name in slots)
+    base = context.held if context.held and context.held >= context.today else context.earlier or context.today
+    months = [add_units(base.replace(day=1), offset, "month") for offset in range(1 - _MONTHS, _MONTHS)]
+    months += [context.period[0].replace(day=1)] if context.period else []
+    days = [day for month in dict.fromkeys(months) if (day := make_date(month.year, month.month, number))]
+    if not days:
+        return refuse(Reason.INVALID_DATE, day=number)
+    if "weekday" in slots:
+        near = [day for day in days if abs((day - base).days) < 62]
+        fitting = [day for day in near if day.weekday() == slots["weekday"]]
+        return context.choose(fitting) if fitting else _refuse_weekday(slots["weekday"], context.choose(days)[0])
+    if context.held and context.held >= context.today:
+        same = make_date(context.held.year, context.held.month, number)
+        if same and same >= context.today and context.bounds.allows(same):
+            return (same,)
+    return context.choose(days)
+
+
+def _read_day_of_relative_month(slots: Slots, context: DayContext) -> Days:
+    month = add_units(context.today.replace(day=1), slots["months"], "month")
+    day = make_date(month.year, month.month, slots["ordinal"])
+    return (day,) if day else refuse(Reason.INVALID_DATE, day=slots["ordinal"], month=month.month)
+
+
+def _read_weekday_of_month(slots: Slots, context: DayContext) -> Days:
+    if "months" in slots:
+        months = [add_units(context.today.replace(day=1), slots["months"], "month")]
+    else:
+        months = [date(year, slots["month"], 1) for year in _list_years(slots, context)]
+    days = []
+    for month in months:
+        if slots["ordinal_word"] < 0:
+            day = find_weekday_before(find_month_end(month) + timedelta(days=1), slots["weekday"])
+        else:
+            first = find_weekday_after(month - timedelta(days=1), slots["weekday"])
+            day = first + timedelta(days=7 * (slots["ordinal_word"] - 1))
+        days += [day] if day.month == month.month else []
+    return context.choose(days) if days else refuse(Reason.INVALID_DATE)
+
+
+def _read_month_end(slots: Slots, context: DayContext) -> Days:
+    if "months" in slots:
+        return (find_month_end(add_units(context.today.replace(day=1), slots["months"], "month")),)
+    return context.choose([find_month_end(date(year, slots["month"], 1)) for year in _list_years(slots, context)])
+
+
+def _read_numeric(slots: Slots, context: DayContext) -> Days:
+    first, second = slots["two_digits"], slots["two_digits_2"]
+    order = slots.get("order") or context.order
+    pairs = [(second, first), (first, second)] if order == "MDY" else [(first, second), (second, first)]
+    possible = [(day, month) for day, month in dict.fromkeys(pairs) if 1 <= day <= 31 and 1 <= month <= 12]
+    if "order" in slots:
+        possible = pairs[:1]  # "8.30" is no 30 August.
+    elif order:
+        possible = possible[:1]
+    if not possible:
+        return refuse(Reason.INVALID_DATE, day=first, month=second)
+    placed = [_place_day(slots, context, day, month) for day, month in possible]
+    days = [day for item in placed if isinstance(item, tuple) for day in item]
+    return tuple(dict.fromkeys(days)) or placed[0]
+
+
+def _read_iso(slots: Slots, context: DayContext) -> Days:
+    return _place_day(slots, context, slots["two_digits_2"], slots["two_digits"])
+
+
+def _read_holiday(slots: Slots, context: DayContext) -> Days:
+    years = _list_years(slots, context)
+    first, _, last = slots["holiday"].partition("/")[0].partition("..")
+    if not last:
+        chosen = [context.choose([find_holiday(rule, year) for year in years]) for rule in first.split("|")]
+        return tuple(day for days in chosen for day in days)
+    periods = [(find_holiday(first, year), find_holiday(last, year)) for year in years]
+    periods = [(start, end if end >= start else find_holiday(last, start.year + 1)) for start, end in periods]
+    start, end = next((period for period in periods if period[1] >= context.today), periods[-1])
+    return _refuse_period(start, end, context)
+
+
+def _list_edges(slots: Slots) -> list[str]:
+    """The days from which "after" and "before" a feast count."""
+    days, _, main = slots["holiday"].partition("/")
+    first, _, last = days.partition("..")
+    return [last] if last and slots["sign"] > 0 else (main or first).split("|")
+
+
+def _read_holiday_shift(slots: Slots, context: DayContext) -> Days:
+    shift, years = timedelta(days=slots["sign"]), _list_years(slots, context)
+    chosen = [context.choose([find_holiday(rule, year) + shift for year in years]) for rule in _list_edges(slots)]
+    return tuple(day for days in chosen for day in days)
+
+
+def _read_weekday_by_holiday(slots: Slots, context: DayContext) -> Days:
+    find, years = find_weekday_after if slots["sign"] > 0 else find_weekday_before, _list_years(slots, context)
+    weekday = slots["weekday"]
+    chosen = [
+        context.choose([find(find_holiday(rule, year), weekday) for year in years]) for rule in _list_edges(slots)
+    ]
+    return tuple(day for days in chosen for day in days)
+
+
+def _read_week(slots: Slots, context: DayContext) -> Days:
+    monday = find_monday(context.today) + timedelta(days=7 * slots["weeks"])
+    return _refuse_period(monday, monday + timedelta(days=6), context)
+
+
+def _read_weekend(slots: Slots, context: DayContext) -> Days:
+    saturday = find_monday(context.today) + timedelta(days=7 * slots["weeks"] + 5)
+    return _refuse_period(saturday, saturday + timedelta(days=1), context)
+
+
+def _read_month_period(slots: Slots, context: DayContext) -> Days:
+    if "months" in slots:
+        first = add_units(context.today.replace(day=1), slots["months"], "month")
+    else:
+        year = slots.get("full_year", context.today.year + (slots["month"] < context.today.month))
+        first = date(year, slots["month"], 1)
+    return _refuse_period(first, find_month_end(first), context)
+
+
+def _read_unknown(slots: Slots, context: DayContext) -> Days:
+    """A day that the words name in a way that is not known here: "the Friday after my birthday"."""
+    return refuse(Reason.DAY_MISSING)
+
+
+def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
+    """A day and month in the year that is named, or in the one that is meant."""
+    years = _list_years(slots, context)
+    days = [candidate for year in years if (candidate := make_date(year, month, day))]
+    has_year = not slots.keys().isdisjoint(YEARS)
+    if not days or (not has_year and (day, month) == (29, 2)):
+        return refuse(Reason.INVALID_DATE, day=day, month=month)
+    chosen = tuple(days) if has_year else context.choose(days)
+    if (weekday := slots.get("weekday")) is None:
+        return chosen
+    fitting = tuple(candidate for candidate in chosen if candidate.weekday() == weekday)
+    return fitting or _refuse_weekday(weekday, chosen[0])
+
+
+def _list_years(slots: Slots, context: DayContext) -> list[int]:
+    year = next((slots[name] for name in YEARS if name in slots), None)
+    if year is None:
+        period = [context.period[0].year] if context.period else []
+        return [context.today.year + offset for offset in (-1, 0, 1)] + period
+    if year > 99:
+        return [year]
+    century = context.today.year // 100 * 100
+    both = [century + year, century - 100 + year]
+    if context.is_past:
+        past = [item for item in both if item <= context.today.year]
+        return [item for item in past if item >= context.today.year - _LONGEST_LIFE] or past
+    return both[:1] if both[0] <= context.today.year + 20 else both[1:]
+
+
+_MEANINGS: Mapping[str, Callable[[Slots, DayContext], Days]] = {
+    "relative_day": _read_relative_day,
+    "weekday": _read_weekday,
+    "weekday_this": _read_weekday_this,
+    "weekday_next": _read_weekday_next,
+    "weekday_of_week": _read_weekday_of_week,
+    "weekday_last": _read_weekday_last,
+    "weekday_after_next": _read_weekday_after_next,
+    "weekday_later": _read_weekday_later,
+    "relative": _read_relative,
+    "eight_days": _read_eight_days,
+    "after_held": _read_after_held,
+    "day_of_month": _read_day_of_month,
+    "day_only": _read_day_only,
+    "day_of_relative_month": _read_day_of_relative_month,
+    "weekday_of_month": _read_weekday_of_month,
+    "month_end": _read_month_end,
+    "numeric": _read_numeric,
+    "iso": _read_iso,
+    "holiday": _read_holiday,
+    "holiday_shift": _read_holiday_shift,
+    "weekday_by_holiday": _read_weekday_by_holiday,
+    "week": _read_week,
+    "weekend": _read_weekend,
+    "month_period": _read_month_period,
+    "unknown": _read_unknown,
+}

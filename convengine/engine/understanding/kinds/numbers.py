@@ -1,0 +1,228 @@
+"""Numbers and sums of money as people say them: "twelve", "a dozen", "1.5k", "1.200,50 €"."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.kinds.find import find_phrases
+from convengine.engine.understanding.language import find_country, get_countries, get_tables
+from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
+from convengine.engine.understanding.words import fold
+
+Json = Any
+#: How many of the unit that a field counts one of the other unit is.
+_CONVERTED: Mapping[str, Mapping[str, Decimal]] = {
+    "month": {"year": Decimal(12)},
+    "year": {"month": 1 / Decimal(12)},
+    "week": {"day": 1 / Decimal(7), "fortnight": Decimal(2)},
+    "day": {"week": Decimal(7), "fortnight": Decimal(14)},
+    "night": {"week": Decimal(7), "fortnight": Decimal(14)},
+    "hour": {"minute": 1 / Decimal(60)},
+    "minute": {"hour": Decimal(60)},
+}
+_HUNDRED, _THOUSAND = 100, 1000
+#: The parts of a value that was converted are rounded to so many digits.
+_PLACES = 6
+
+
+class NumberFinder:
+    """Finds numbers (`Sort.NUMBER`), for fields of kind number and money."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """The phrases for numbers in a message. An article is a number only where there is no other one."""
+        spans = [span for span in find_phrases(chart, Sort.NUMBER) if not _continues_word(chart, span)]
+        counts = [span for span in spans if span.end - span.start > 1 or not chart.match("one_thing", span.start)]
+        counted = [span for span in counts if span.phrase.means == "counted"]
+        if len(counted) > 1:
+            counts = [_mark_part(span) if span in counted else span for span in counts]
+        return counts or spans
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The number within the bounds of a field."""
+        means, slots, locale = span.phrase.means, span.phrase.slots, situation.locale
+        values = _read_numbers(slots, locale)
+        if not values:
+            return None
+        if means == "more":
+            held = situation.held.get(spec.name)
+            if isinstance(held, bool) or not isinstance(held, (int, float)):
+                return None
+            return take_number(spec, [Decimal(str(held)) + value * slots.get("sign", 1) for value in values])
+        if means == "money":
+            return _take_money(spec, values, slots, locale, is_asked=is_asked)
+        if means == "measured":
+            return _take_measure(spec, values, slots["measure"], locale, is_asked=is_asked)
+        if means == "ordinal" and not is_asked:
+            return None
+        is_counted = "counter" not in slots or _counts(spec, slots, locale, is_asked=is_asked)
+        return take_number(spec, values) if is_counted else None
+
+
+def _mark_part(span: Span) -> Span:
+    """The "2 adults" of "2 adults and 2 kids", which are not all of the guests."""
+    return replace(span, phrase=Phrase(span.phrase.means, {**span.phrase.slots, "is_part": True}))
+
+
+def _continues_word(chart: Chart, span: Span) -> bool:
+    """True for the "-5" of "A-5"."""
+    first = chart.words[span.start]
+    return first.key == "-" and first.is_glued and not chart.words[span.start - 1].is_sign
+
+
+def _read_numbers(slots: Mapping[str, Json], locale: str) -> tuple[Decimal, ...]:
+    """The numbers of a phrase; two of "2-3"."""
+    named = [slots[name] for name in ("number_value", "number_value_2", "ordinal_word", "two_digits") if name in slots]
+    if "currency" in slots:
+        named = named[:1]
+    return tuple(number for value in named for number in read_values(value, locale))
+
+
+def read_values(value: Json, locale: str) -> tuple[Decimal, ...]:
+    """The numbers that a phrase may mean: "1.200" is 1200 or 1.2 where the locale does not say. Empty for none."""
+    if isinstance(value, str):
+        return _read_numeral(value, locale)
+    if not isinstance(value, Phrase):
+        return (Decimal(str(value)),)
+    if value.means == "negative":
+        return tuple(-number for item in value.slots.values() for number in read_values(item, locale))
+    parts = list(_list_parts(value, locale))
+    sums = (_add_up([is_scale for is_scale, _ in parts], numbers) for numbers in product(*(item for _, item in parts)))
+    return tuple(number for number in sums if number is not None)
+
+
+def _list_parts(phrase: Phrase, locale: str) -> Iterator[tuple[bool, tuple[Decimal, ...]]]:
+    """The numbers and scales of a sum in their order. True for a scale."""
+    for slot, value in phrase.slots.items():
+        if isinstance(value, Phrase):
+            yield from _list_parts(value, locale)
+        else:
+            yield slot.startswith("scale"), read_values(value, locale)
+
+
+def _add_up(are_scales: Sequence[bool], numbers: Sequence[Decimal]) -> Decimal | None:
+    """ "Two hundred and fifty thousand". Null for what is several numbers: "two hundred and three hundred"."""
+    total, group, last_scale = Decimal(0), Decimal(0), Decimal("Infinity")
+    for is_scale, number in zip(are_scales, numbers, strict=True):
+        if not is_scale:
+            total, group = (total + number, group) if number >= _THOUSAND else (total, group + number)
+        elif number < _THOUSAND:
+            if group >= _HUNDRED:
+                return None
+            group = (group or 1) * number
+        else:
+            if number >= last_scale:
+                return None
+            total, group, last_scale = total + (group or 1) * number, Decimal(0), number
+    return total + group
+
+
+def _read_numeral(text: str, locale: str) -> tuple[Decimal, ...]:
+    """Digits with their signs: `1.200,50`. One sign before three digits may be of both kinds."""
+    digits = text.replace(" ", "")
+    signs = [char for char in digits if char in ".,"]
+    if not signs:
+        return (Decimal(digits),)
+    last = max(digits.rfind("."), digits.rfind(","))
+    as_decimal = Decimal(digits[:last].replace(".", "").replace(",", "") + "." + digits[last + 1 :])
+    if len(set(signs)) == 2 or len(digits) - last - 1 != 3:
+        return (as_decimal,)
+    grouped = Decimal(digits.replace(".", "").replace(",", ""))
+    if len(signs) > 1:
+        return (grouped,)
+    return (as_decimal, grouped) if signs[0] == find_decimal_sign(locale) else (grouped,)
+
+
+def find_decimal_sign(locale: str) -> str:
+    """The sign before decimals, as the country of the locale or its language writes it."""
+    country = get_countries().get(find_country(locale), {})
+    return str(country.get("decimal") or get_tables(locale).say.get("decimal", "."))
+
+
+def take_number(spec: FieldSpec, values: Sequence[Decimal]) -> Resolved:
+    """The numbers that a field takes; why it takes none."""
+    whole = [value for value in values if spec.json_type != "integer" or value == int(value)]
+    if not whole:
+        return refuse(Reason.NOT_WHOLE, value=to_json(values[0]))
+    allowed = [to_json(value) for value in whole if is_allowed(spec, to_json(value))]
+    if not allowed:
+        bounds = {
+            "min": spec.above if spec.minimum is None else spec.minimum,
+            "max": spec.below if spec.maximum is None else spec.maximum,
+        }
+        named = {key: item for key, item in bounds.items() if item is not None}
+        return refuse(Reason.OUT_OF_BOUNDS, value=to_json(whole[0]), **named)
+    return choose_among(allowed)
+
+
+def is_allowed(spec: FieldSpec, value: Json) -> bool:
+    """True within the bounds of a number field."""
+    return (
+        (not isinstance(spec.minimum, (int, float)) or value >= spec.minimum)
+        and (not isinstance(spec.maximum, (int, float)) or value <= spec.maximum)
+        and (spec.above is None or value > spec.above)
+        and (spec.below is None or value < spec.below)
+    )
+
+
+def to_json(value: Decimal) -> int | float:
+    """A number as JSON has it."""
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _take_money(
+    spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str, Json], locale: str, *, is_asked: bool
+) -> Resolved | None:
+    """A sum in the currency of the field, else of the locale's country. A number whose name means money takes any."""
+    codes = str(slots["currency"]).split()
+    country = get_countries().get(find_country(locale), {})
+    own = spec.currency or (str(country.get("currency", "")) if spec.kind is Kind.MONEY else "")
+    if own and own not in codes:
+        return refuse(Reason.WRONG_UNIT, unit=codes[0], expected=own)
+    if not own and spec.kind is not Kind.MONEY and not list_named(spec, "sum_word", locale):
+        return refuse(Reason.WRONG_UNIT, unit=codes[0]) if is_asked else None
+    cents = Decimal(slots.get("two_digits", 0)) / _HUNDRED
+    return take_number(spec, [value + cents for value in values])
+
+
+def _take_measure(
+    spec: FieldSpec, values: Sequence[Decimal], unit: str, locale: str, *, is_asked: bool
+) -> Resolved | None:
+    """A number with its unit, converted where that is exact; another unit than the field's is refused."""
+    units = list_named(spec, "measure", locale)
+    if unit in units:
+        return take_number(spec, values)
+    factor = next((factors[unit] for own in units if unit in (factors := _CONVERTED.get(own, {}))), None)
+    if factor is not None:
+        converted = [round(value * factor, _PLACES) for value in values]
+        if factor >= 1 or all(value == int(value) for value in converted):
+            return take_number(spec, converted)
+    if not is_asked:
+        return None
+    expected = spec.currency or next(iter(sorted(units)), "")
+    return refuse(Reason.WRONG_UNIT, unit=unit, **({"expected": expected} if expected else {}))
+
+
+def _counts(spec: FieldSpec, slots: Mapping[str, Json], locale: str, *, is_asked: bool) -> bool:
+    """True where a field counts such people or things, or is asked for and names nothing else that it counts."""
+    named = list_named(spec, "counter", locale)
+    whole, _, part = str(slots["counter"]).rpartition(" ")
+    if part in named or (whole in named and "is_part" not in slots):
+        return True
+    return is_asked and spec.kind is not Kind.MONEY and not (named or list_named(spec, "measure", locale))
+
+
+def list_named(spec: FieldSpec, class_name: str, locale: str) -> set[str]:
+    """The units or counters of a class that the words of a field and of its question name."""
+    names = _get_names(get_tables(locale).grammar, class_name)
+    return {names[word] for word in map(fold, (*spec.words, *spec.question)) if word in names}
+
+
+@lru_cache(maxsize=64)
+def _get_names(grammar: Grammar, class_name: str) -> Mapping[str, str]:
+    """What each word of a class names: of "person child" the child; of a class without values the word itself."""
+    return {word: str(value or word).split()[-1] for word, value in grammar.list_words(class_name)}

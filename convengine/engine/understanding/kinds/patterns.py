@@ -1,0 +1,101 @@
+"""What an author's patterns find for a field: `pattern` and `x-extract`, and the formats uuid and uri."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
+
+_FORMATS: Mapping[str, str] = {
+    "uuid": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+    "uri": r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,15}://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]",
+}
+#: A code may be written in so many parts: "ord 20 931".
+_MOST_PARTS = 4
+#: An answer of so many words that has digits and not the form of the asked field is refused.
+_MOST_REFUSED_WORDS = 8
+_FOUND, _OTHER = "pattern", "other"
+
+
+class PatternFinder:
+    """Finds what an author's patterns match (`Sort.PATTERN`), for exactly their field."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """The first match for each field that has patterns."""
+        return [span for spec in specs if (span := _find_extract(chart, spec) or _find_code(chart, spec))]
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The text of the match."""
+        if span.phrase.means == _OTHER:
+            return refuse(Reason.PATTERN_MISMATCH) if is_asked else None
+        return accept(span.phrase.slots["text"])
+
+
+def _find_extract(chart: Chart, spec: FieldSpec) -> Span | None:
+    """The first match of the author's own patterns: its group `value`, else its first group, else all of it."""
+    for text in (*spec.extract, *([_FORMATS[spec.format]] if spec.format in _FORMATS else [])):
+        pattern = _compile(text, ignore_case=True)
+        match = pattern.search(chart.text) if pattern else None
+        if match is not None:
+            value = match.groupdict().get("value") or next(filter(None, match.groups()), match.group(0))
+            return _make_span(chart, spec, *match.span(), str(value), is_weak=False)
+    return None
+
+
+def _compile(text: str, *, ignore_case: bool) -> Pattern | None:
+    try:
+        return compile_pattern(text, ignore_case=ignore_case)
+    except PatternError:
+        return None  # The editor reports it on save.
+
+
+def _make_span(
+    chart: Chart, spec: FieldSpec, start: int, end: int, value: str, *, is_weak: bool, means: str = _FOUND
+) -> Span | None:
+    covered = [index for index, word in enumerate(chart.words) if start < word.end and word.start < end]
+    if not covered:
+        return None
+    return Span(Sort.PATTERN, covered[0], covered[-1] + 1, Phrase(means, {"text": value}), is_weak, spec.name)
+
+
+def _find_code(chart: Chart, spec: FieldSpec) -> Span | None:
+    """What has the form of the field's own pattern. It is strong if no number and no word looks like it."""
+    if spec.kind is not Kind.PATTERN or (pattern := _compile(spec.pattern, ignore_case=False)) is None:
+        return None
+    parts = list(_list_parts(chart))
+    for start, end, value in _list_spellings(chart.text, parts):
+        if pattern.fits(value):
+            is_code = any(map(str.isdecimal, value)) and not value.isdecimal()
+            return _make_span(chart, spec, start, end, value, is_weak=not is_code)
+    inside = _compile(rf"\b(?:{spec.pattern})\b", ignore_case=False)
+    if inside and (match := inside.search(chart.text)) and match.group(0):
+        return _make_span(chart, spec, *match.span(), str(match.group(0)), is_weak=True)
+    numbers = [part for part in parts if any(map(str.isdecimal, chart.text[slice(*part)]))]
+    if numbers and len(parts) <= _MOST_REFUSED_WORDS:
+        return _make_span(chart, spec, numbers[0][0], numbers[-1][1], "", is_weak=True, means=_OTHER)
+    return None
+
+
+def _list_parts(chart: Chart) -> Iterator[tuple[int, int]]:
+    """What is written without blanks, from one character up to another, without the signs around it."""
+    start = end = -1
+    for word in chart.words:
+        if start >= 0 and not word.is_glued:
+            yield start, end
+            start = -1
+        if not word.is_sign:
+            start, end = (word.start if start < 0 else start), word.end
+    if start >= 0:
+        yield start, end
+
+
+def _list_spellings(text: str, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
+    """The parts of a message as written and in capitals; those with digits also joined with the ones behind them."""
+    for first, (start, _) in enumerate(parts):
+        for last in range(min(len(parts), first + _MOST_PARTS), first, -1):
+            pieces = [text[slice(*part)] for part in parts[first:last]]
+            if len(pieces) == 1 or any(char.isdecimal() for piece in pieces for char in piece):
+                for joint in (" ", "-", "")[: 3 if len(pieces) > 1 else 1]:
+                    value = joint.join(pieces)
+                    yield from ((start, parts[last - 1][1], spelled) for spelled in (value, value.upper()))
