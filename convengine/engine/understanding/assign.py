@@ -1,0 +1,272 @@
+"""Which span goes to which field: one score decides (docs/extraction.md, Assignment)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.labels import Label, bind_label
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
+from convengine.engine.understanding.understand import Understanding
+
+#: What binds a span to a field. A stronger tie always goes before all weaker ones together.
+_LABELLED, _ASKED, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
+_STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
+#: In a form that holds values already, these say that one of them is replaced.
+_CORRECTIONS = (MoveKind.CORRECT, MoveKind.NEGATE)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A span for one field, and what it is there."""
+
+    field: FormField
+    span: Span
+    resolved: Resolved
+    clause: Clause
+    label: Label | None
+    score: int
+    #: It replaces a value that the form holds, or one of the same message.
+    is_correction: bool = False
+    #: Nothing says that it replaces the value that the form holds.
+    is_doubtful: bool = False
+    #: Other plain values for its field that no field took.
+    rivals: "tuple[Claim, ...]" = ()
+
+
+def list_claims(
+    understanding: Understanding,
+    form: OpenForm,
+    labels: Sequence[Label],
+    finders: dict[Sort, Finder],
+    situation: Situation,
+) -> list[Claim]:
+    """Every span with every field that could take it, in clauses that state, suppose or ask."""
+    claims: list[Claim] = []
+    for span in understanding.spans:
+        if span.is_weak and _is_part(understanding, span):
+            continue
+        clause = next((item for item in understanding.clauses if item.start <= span.start < item.end), None)
+        if clause is None or clause.force not in _STATING:
+            continue
+        bound = bind_label(understanding, labels, span.start, span.end)
+        for item in form.fields:
+            claim = _make_claim(understanding, form, item, span, clause, bound, finders, situation)
+            if claim is not None:
+                claims.append(claim)
+    return _doubt(claims)
+
+
+def _doubt(claims: Sequence[Claim]) -> list[Claim]:
+    """The claims without weak ones of words that several fields could take; plain ones of that kind are doubtful.
+
+    A field that was asked for, or that is named, has the words for itself. So has each field with a value of its own.
+    """
+    certain: list[Claim] = []
+    for claim in claims:
+        same = [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
+        rivals = [other for other in same if other.field is not claim.field and other.score >= claim.score]
+        corrects = claim.span.is_weak and claim.clause.has("correction") and any(other.is_correction for other in same)
+        if corrects and not claim.is_correction and claim.label is None:
+            continue  # "No wait, make that 4" may be meant for what was said before.
+        if claim.score >= _ASKED or not rivals:
+            certain.append(claim)
+        elif not claim.span.is_weak and not any(other.score >= _ASKED for other in rivals):
+            fields = {other.field.path for other in same if other.span is claim.span and other.resolved.is_value}
+            spans = {id(other.span) for other in claims if other.field.path in fields}
+            certain.append(replace(claim, is_doubtful=claim.is_doubtful or len(fields) > max(len(spans), 1)))
+    return certain
+
+
+def _is_part(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span in a longer one: the "3" of "3 pm" is no day."""
+    size = span.end - span.start
+    return any(
+        other.start <= span.start and span.end <= other.end and other.end - other.start > size and not other.is_weak
+        for other in understanding.spans
+    )
+
+
+def _make_claim(
+    understanding: Understanding,
+    form: OpenForm,
+    item: FormField,
+    span: Span,
+    clause: Clause,
+    bound: Label | None,
+    finders: dict[Sort, Finder],
+    situation: Situation,
+) -> Claim | None:
+    if span.sort not in item.sorts or (span.field and span.field != item.path):
+        return None
+    is_asked = item.path == form.asked_path
+    label = bound if bound and bound.field == item.path else None
+    resolved = finders[span.sort].resolve(span, item.spec, situation, is_asked=is_asked or label is not None)
+    if resolved is None:
+        return None
+    corrects = not form.is_open(item.path)
+    is_plain = not corrects or _may_correct(understanding, form, span) or (label is not None and label.is_whole)
+    if corrects and span.is_weak and not (is_plain and (label is None or _may_correct(understanding, form, span))):
+        return None
+    if corrects and resolved.is_value and resolved.value == form.held[item.path]:
+        return None
+    is_alone = _begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
+    if span.is_weak and not (is_asked or label or is_alone):
+        return None
+    is_cued = corrects and not span.is_weak and clause.has("correction")
+    score = (
+        _LABELLED * bool(label)
+        + _ASKED * (is_asked or is_cued)
+        + _OWN * is_cued
+        + _OWN * bool(span.field)
+        + _STRONG * (not span.is_weak)
+        + _OPEN * (not corrects)
+    )
+    return Claim(item, span, resolved, clause, label, score, corrects, not is_plain)
+
+
+def _may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bool:
+    """True where a value replaces one that the form holds: by a cue of correction, or plainly at the confirmation."""
+    if form.is_confirming or form.asks_what_to_change:
+        return not span.is_weak or form.asks_what_to_change or understanding.find_move(*_CORRECTIONS) is not None
+    return understanding.find_move(MoveKind.CORRECT) is not None or _is_contrasted(understanding, span)
+
+
+def _is_contrasted(understanding: Understanding, span: Span) -> bool:
+    """True for the 6 of "not 5 but 6": another clause denies a value of the same sort."""
+    return any(
+        other.sort is span.sort and clause.force is Force.DENIES and clause.start <= other.start < clause.end
+        for other in understanding.spans
+        for clause in understanding.clauses
+        if other is not span
+    )
+
+
+def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, span: Span) -> bool:
+    """True when the clause says only plain values and this one, which has no slip and is no small word.
+
+    A yes or no beside it answers what was asked.
+    """
+    if any(cue.start <= span.start and span.end <= cue.end for cue in clause.cues):
+        return False
+    if any(word.is_mended for word in understanding.words[span.start : span.end]):
+        return False
+    answers = (MoveKind.AFFIRM, MoveKind.NEGATE)
+    if form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO and understanding.find_move(*answers):
+        return False
+    known = {index for cue in clause.cues for index in range(cue.start, cue.end)}
+    known |= {index for other in understanding.spans if not other.is_weak for index in range(other.start, other.end)}
+    return all(
+        index in known or understanding.words[index].is_sign or span.start <= index < span.end
+        for index in range(clause.start, clause.end)
+    )
+
+
+def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims that hold. Of spans that overlap the longest; each goes to the field with the strongest tie, in the
+    order of the message. What one field refuses goes to no other.
+    """
+    spans = _choose_spans(claims)
+    ordered = sorted(
+        (claim for claim in claims if any(claim.span is span for span in spans)),
+        key=lambda claim: (
+            -(claim.score & ~_STRONG),
+            claim.span.is_weak and not _begins_range(understanding, claim.span),
+            claim.span.start,
+            not claim.resolved.is_value,
+            -form.order[claim.field.path] if claim.is_correction else form.order[claim.field.path],
+        ),
+    )
+    chosen: list[Claim] = []
+    settled: list[Span] = []
+    for claim in ordered:
+        if any(claim.span is span for span in settled):
+            continue
+        rival = next((other for other in chosen if other.field is claim.field), None)
+        if rival is None:
+            chosen.append(claim)
+            settled.append(claim.span)
+        elif _settle_rivals(understanding, chosen, rival, claim):
+            settled.append(claim.span)
+    return sorted(_add_rivals(chosen, ordered, settled), key=lambda claim: claim.span.start)
+
+
+def _begins_range(understanding: Understanding, span: Span) -> bool:
+    """True for the first value of a range: the 3rd of "3rd to 7th July"."""
+    chart = understanding.chart
+    match = chart.match_longest("range", span.end) if chart else None
+    return match is not None and any(
+        other.sort is span.sort and other.start == match.end for other in understanding.spans
+    )
+
+
+def _choose_spans(claims: Sequence[Claim]) -> list[Span]:
+    """Spans that do not overlap: the longest first, then those with the strongest tie."""
+    best = sorted(claims, key=lambda claim: (claim.span.start - claim.span.end, -claim.score, claim.span.start))
+    spans: list[Span] = []
+    for claim in best:
+        is_known = any(claim.span is span for span in spans)
+        if not is_known and not any(_overlap(claim.span, span) for span in spans):
+            spans.append(claim.span)
+    return spans
+
+
+def _add_rivals(chosen: Sequence[Claim], claims: Sequence[Claim], settled: Sequence[Span]) -> list[Claim]:
+    """The chosen claims, each with the second values for its field that no field took."""
+    others = [claim for claim in claims if not any(claim.span is span for span in settled) and claim.resolved.is_value]
+    return [
+        replace(
+            claim,
+            rivals=tuple(
+                other
+                for other in others
+                if other.field is claim.field
+                and other.clause.force is claim.clause.force
+                and (other.span.is_weak is claim.span.is_weak or claim.score & _ASKED)
+                and other.resolved.values != claim.resolved.values
+                and not any(_overlap(other.span, item.span) for item in chosen)
+            ),
+        )
+        for claim in chosen
+    ]
+
+
+def _settle_rivals(understanding: Understanding, chosen: list[Claim], first: Claim, second: Claim) -> bool:
+    """Two spans for one field: the later one behind a cue of correction; both are possible behind an "or".
+
+    False where the second one may be for another field.
+    """
+    early, late = sorted((first, second), key=lambda claim: claim.span.start)
+    if first.resolved.values == second.resolved.values:
+        return True
+    if _is_between(understanding, early, late, _CORRECTIONS):
+        chosen.remove(first)
+        chosen.append(replace(late, is_correction=True))
+        return True
+    is_choice = any(
+        cue.name == "alternative" and early.span.end <= cue.start < late.span.start for cue in understanding.cues
+    )
+    both = tuple(dict.fromkeys((*early.resolved.values, *late.resolved.values)))
+    if not is_choice or len(both) < 2:
+        return False
+    chosen.remove(first)
+    chosen.append(replace(early, resolved=Resolved(both)))
+    return True
+
+
+def _is_between(understanding: Understanding, early: Claim, late: Claim, kinds: Sequence[MoveKind]) -> bool:
+    return any(early.span.end <= move.start < late.span.start and move.kind in kinds for move in understanding.moves)
+
+
+def _overlap(first: Span, second: Span) -> bool:
+    """True for two readings of the same words. "Tonight at 7" has a day and a time."""
+    if {first.sort, second.sort} == {Sort.DAY, Sort.CLOCK} and not (first.is_weak or second.is_weak):
+        return False
+    return first.start < second.end and second.start < first.end
+
+
+def is_text(item: FormField | None) -> bool:
+    """True for a field that takes any text."""
+    return item is not None and item.spec.kind is Kind.TEXT

@@ -1,0 +1,195 @@
+"""The clauses of a message, and what each word does in its clause: value, cue, filler, or nothing that is known."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.span import Span
+from convengine.engine.understanding.words import Word
+
+_SENTENCE_ENDS = frozenset(".!?;\n")
+_JOINTS = frozenset(",-")
+#: Classes of words that say what a clause does with its values. The order is the precedence of equally long ones.
+_CUES = ("rejection", "denial", "supposition", "elsewhere")
+#: Classes of words that say nothing by themselves, or only what the clause is for.
+_PLAIN = (
+    "courtesy", "question", "request", "inclusion", "filler", "joint", "alternative", "correction", "label_joint",
+    "lead_in", "lead_out", "clearing",
+)  # fmt: skip
+
+
+class Force(StrEnum):
+    """What a clause does with the values in it."""
+
+    STATES = "states"
+    ASKS = "asks"
+    DENIES = "denies"
+    SUPPOSES = "supposes"
+    #: It tells of others, or of another time.
+    TELLS = "tells"
+
+
+@dataclass(frozen=True)
+class Cue:
+    """Words of a class that are not part of a value."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence, from one word up to another, with what it does."""
+
+    start: int
+    end: int
+    force: Force
+    cues: tuple[Cue, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """True when the clause has a cue of a class."""
+        return any(cue.name == name for cue in self.cues)
+
+
+#: Cues that begin a clause of their own.
+_CUTTING = ("joint", "alternative", "denial", "supposition", "elsewhere")
+#: Behind a "no" without a sign, they begin something else: "no it is Friday".
+_BEHIND_NO = ("filler", "correction", "lead_in", "courtesy", "label_joint", "denial")
+_FORCES = {
+    "rejection": Force.DENIES,
+    "denial": Force.DENIES,
+    "supposition": Force.SUPPOSES,
+    "elsewhere": Force.TELLS,
+}
+
+
+def find_cues(chart: Chart, spans: Sequence[Span]) -> list[Cue]:
+    """The longest cue at each word, but for words of a plain value: the "to" of "ten to four" is none."""
+    covered = {index for span in spans if not span.is_weak for index in range(span.start, span.end)}
+    cues: list[Cue] = []
+    at = 0
+    while at < len(chart.words):
+        cue = None if at in covered else _find_cue(chart, at)
+        if cue is not None:
+            cues.append(cue)
+        at = cue.end if cue else at + 1
+    return cues
+
+
+def _find_cue(chart: Chart, start: int) -> Cue | None:
+    ends = [
+        (match.end, -rank, name)
+        for rank, name in enumerate((*_CUES, *_PLAIN))
+        if (match := chart.match_longest(name, start))
+    ]
+    end, _, name = max(ends, default=(0, 0, ""))
+    return Cue(name, start, end) if name else None
+
+
+def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
+    """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
+    inner = {index for span in spans for index in range(span.start + 1, span.end)}
+    ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
+    cues = [cue for cue in cues if cue not in ranges]
+    sentences = list(_list_sentences(chart, inner))
+    cuts = {cue.start for cue in cues if cue.name in _CUTTING}
+    cuts |= set(_list_opening_ends(chart, [start for start, _, _ in sentences], spans, cues))
+    clauses: list[Clause] = []
+    for start, end, asks in sentences:
+        parts = list(_split_sentence(chart.words, start, end, inner, cuts))
+        for number, (first, last) in enumerate(parts):
+            own = tuple(cue for cue in cues if first <= cue.start < last)
+            own += tuple(Cue("joint", cue.start, cue.end) for cue in ranges if first <= cue.start < last)
+            is_asked = asks and number == len(parts) - 1
+            clauses.append(Clause(first, last, _find_force(own, first, is_asked=is_asked), own))
+    return tuple(clauses)
+
+
+def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
+    """What a clause does: by its first cue, else by the beginning or the end of a question."""
+    force = next((_FORCES[cue.name] for cue in cues if cue.name in _FORCES), None)
+    if force is not None:
+        return force
+    first = _skip_small(cues, start)
+    begins_question = any(
+        cue.start == first and (cue.name == "question" or (cue.name == "request" and cue.end > cue.start + 1))
+        for cue in cues
+    )
+    return Force.ASKS if begins_question or is_asked else Force.STATES
+
+
+def _joins_values(chart: Chart, cue: Cue, spans: Sequence[Span]) -> bool:
+    """True for the "to" of "3rd to 7th July", which stands between two values of a sort."""
+    if chart.match_longest("range", cue.start) is None:
+        return False
+    before = {span.sort for span in spans if span.end == cue.start}
+    return any(span.sort in before and span.start == cue.end for span in spans)
+
+
+def _list_opening_ends(
+    chart: Chart, starts: Sequence[int], spans: Sequence[Span], cues: Sequence[Cue]
+) -> Iterator[int]:
+    """Behind each yes or no that a sentence begins with, and behind a no between two values: "60, no 65".
+
+    Behind a no without a sign it must be plain that it denies nothing of what follows: "no the 6th", and not "no nuts".
+    """
+    for start, word in enumerate(chart.words[:-1]):
+        opening = None if word.is_mended else chart.match_longest("opening", start)
+        if opening is None or opening.end >= len(chart.words):
+            continue
+        follow = [span for span in spans if span.start == opening.end]
+        if start not in starts:
+            before = {span.sort for span in spans if span.end <= start}
+            if opening.value == "no" and any(span.sort in before for span in follow):
+                yield opening.end
+        elif (
+            opening.value == "yes"
+            or any(not span.is_weak for span in follow)
+            or any(cue.start == opening.end and cue.name in _BEHIND_NO for cue in cues)
+        ):
+            yield opening.end
+
+
+def _skip_small(cues: Sequence[Cue], start: int) -> int:
+    for cue in cues:
+        if cue.start == start and cue.name in ("courtesy", "joint"):
+            start = cue.end
+    return start
+
+
+def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, bool]]:
+    """Start and end of each sentence without its signs, and whether it ends with a question mark."""
+    words, start = chart.words, 0
+    for index, word in enumerate(words):
+        is_end = word.key in _SENTENCE_ENDS and index not in inner and not _is_inside(words, index)
+        if is_end and not (index > start and chart.match_longest("title_word", index - 1)):
+            if index > start:
+                yield start, index, word.key == "?"
+            start = index + 1
+    if start < len(words):
+        yield start, len(words), False
+
+
+def _is_inside(words: Sequence[Word], index: int) -> bool:
+    """True for the full stop of "example.org" and "10.30"."""
+    return words[index].is_glued and index + 1 < len(words) and words[index + 1].is_glued and words[index].key != "\n"
+
+
+def _split_sentence(
+    words: Sequence[Word], start: int, end: int, inner: set[int], cuts: set[int]
+) -> Iterator[tuple[int, int]]:
+    first = start
+    for index in range(start, end):
+        if index in inner or index < first:
+            continue
+        if words[index].key in _JOINTS and not _is_inside(words, index):
+            if index > first:
+                yield first, index
+            first = index + 1
+        elif index in cuts and index > first:
+            yield first, index
+            first = index
+    if first < end:
+        yield first, end

@@ -1,0 +1,138 @@
+"""Taken, offered, refused, or left: what becomes of a value (docs/extraction.md, Decision)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from convengine.engine.understanding.assign import Claim
+from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.form import OpenForm
+from convengine.engine.understanding.labels import Label
+from convengine.engine.understanding.reading import Offered, Refused, Taken
+from convengine.engine.understanding.span import Reason, Resolved
+from convengine.engine.understanding.understand import Understanding
+
+#: A plain value for the asked field is taken at once when no more of its clause is unexplained than this share.
+MOST_UNEXPLAINED = 1 / 3
+#: `means` of a span that is only near to an option: it is offered, never taken.
+NEAR = "near"
+ASKED, LABEL, KIND, CORRECTION = "ASKED", "LABEL", "KIND", "CORRECTION"
+
+
+class Explained:
+    """Which words of a message something explains: a value, a name of a field, a cue, a move, the question."""
+
+    def __init__(
+        self, understanding: Understanding, form: OpenForm, labels: Sequence[Label], claims: Sequence[Claim]
+    ) -> None:
+        self.understanding = understanding
+        self.form = form
+        small = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
+        moves = {index for move in understanding.moves if move.is_whole for index in range(move.start, move.end)}
+        named = {index for label in labels for index in range(label.start, label.end)}
+        valued = {index for claim in claims for index in range(claim.span.start, claim.span.end)}
+        valued |= {index for span in understanding.spans for index in range(span.start, span.end)}
+        self.content = {
+            index for index, word in enumerate(understanding.words) if not word.is_sign and index not in small
+        }
+        self._named = named
+        self._known = moves | named | valued | {index for index in self.content if self._is_own(index)}
+
+    def _is_own(self, index: int) -> bool:
+        """True for a word of the question, and in the message that began the form for one of its intent."""
+        key, asked_field = self.understanding.words[index].key, self.form.asked_field
+        return (asked_field is not None and key in asked_field.question) or (
+            self.form.is_opener and key in self.form.own_words
+        )
+
+    def says_more(self, start: int, end: int) -> bool:
+        """True when words of this part say something besides names of fields: "same name" is no name."""
+        return any(index in self.content - self._named for index in range(start, end))
+
+    def list_unexplained(self, clause: Clause) -> list[int]:
+        """The words of a clause that nothing explains."""
+        return [index for index in range(clause.start, clause.end) if index in self.content - self._known]
+
+    def measure(self, clause: Clause) -> float:
+        """The share of its content words that nothing explains, from 0 to 1."""
+        content = [index for index in range(clause.start, clause.end) if index in self.content]
+        return len(self.list_unexplained(clause)) / len(content) if content else 0.0
+
+    def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
+        """True for "6pm?": a clause that asks, and has nothing but a value of the asked field and words of request."""
+        own = [claim for claim in claims if claim.clause is clause]
+        is_meant = any(claim.field is self.form.asked_field for claim in own) or (
+            clause.has("correction") and any(claim.is_correction for claim in own)
+        )
+        return (is_meant or self.form.is_opener) and not self.list_unexplained(clause) and not self._asks_more(clause)
+
+    def _asks_more(self, clause: Clause) -> bool:
+        """True for a question that begins with a word such as "when"."""
+        return clause.has("question")
+
+
+def decide(
+    understanding: Understanding, form: OpenForm, claims: Sequence[Claim], explained: Explained
+) -> Iterator[Taken | Offered | Refused]:
+    """What becomes of each claim; nothing for one that is left."""
+    for claim in (_ask_which(claim, explained) for claim in claims):
+        if claim.clause.force is Force.ASKS and not explained.asks_for_value(claim.clause, claims):
+            continue
+        if not claim.resolved.is_value:
+            yield from _refuse(understanding, form, claim)
+        elif _is_plain(form, claim, explained):
+            yield _take(understanding, claim, explained)
+        elif _may_offer(form, claim, claims):
+            yield Offered(claim.field.path, claim.resolved.value, *_find_position(understanding, claim))
+
+
+def _ask_which(claim: Claim, explained: Explained) -> Claim:
+    """The claim with both values where another clause that is as plain has a second one for its field."""
+    others = [other for other in claim.rivals if not explained.list_unexplained(other.clause)]
+    values = tuple(dict.fromkeys(value for item in (claim, *others) for value in item.resolved.values))
+    return replace(claim, resolved=Resolved(values)) if others else claim
+
+
+def _is_plain(form: OpenForm, claim: Claim, explained: Explained) -> bool:
+    """True for a value that is taken at once."""
+    if claim.is_doubtful or claim.clause.force is Force.SUPPOSES or claim.span.phrase.means == NEAR:
+        return False
+    if not explained.list_unexplained(claim.clause):
+        return True
+    is_strong = claim.field is form.asked_field and not claim.span.is_weak
+    return is_strong and explained.measure(claim.clause) <= MOST_UNEXPLAINED
+
+
+def _take(understanding: Understanding, claim: Claim, explained: Explained) -> Taken:
+    by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= 8 else KIND
+    is_mended = any(word.is_mended for word in understanding.words[claim.span.start : claim.span.end])
+    is_echoed = (
+        is_mended
+        or claim.is_correction
+        or bool(claim.resolved.supplied)
+        or bool(explained.list_unexplained(claim.clause))
+    )
+    return Taken(claim.field.path, claim.resolved.value, *_find_position(understanding, claim), by, is_echoed)
+
+
+def _may_offer(form: OpenForm, claim: Claim, claims: Sequence[Claim]) -> bool:
+    """Of a clause that supposes, only its one value is offered."""
+    beside = [other for other in claims if other.clause is claim.clause]
+    return claim.clause.force is not Force.SUPPOSES or len(beside) == 1
+
+
+def _refuse(understanding: Understanding, form: OpenForm, claim: Claim) -> Iterator[Refused]:
+    """A refusal is said where the value was surely meant for this field."""
+    is_meant = claim.field is form.asked_field or claim.label is not None or not claim.span.is_weak
+    if is_meant:
+        text = understanding.quote(claim.span.start, claim.span.end)
+        yield Refused(claim.field.path, text, claim.resolved.reason or Reason.AMBIGUOUS, _describe(claim))
+
+
+def _describe(claim: Claim) -> dict[str, object]:
+    values = claim.resolved.values
+    return dict(claim.resolved.data) | ({"candidates": list(values)} if len(values) > 1 else {})
+
+
+def _find_position(understanding: Understanding, claim: Claim) -> tuple[int, int]:
+    words = understanding.words
+    return words[claim.span.start].start, words[claim.span.end - 1].end

@@ -1,0 +1,182 @@
+"""Free text of an asked text field: the message as typed, without what stands around it (docs/extraction.md)."""
+
+from collections.abc import Iterator, Sequence
+
+from convengine.engine.understanding.assign import Claim, is_text
+from convengine.engine.understanding.clauses import Cue, Force
+from convengine.engine.understanding.decide import Explained
+from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.grammar import Grammar
+from convengine.engine.understanding.labels import Label
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.reading import Taken
+from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import Word
+
+TEXT = "TEXT"
+#: Between the name of a field and its text.
+_LABEL_SIGNS = frozenset({":", "=", "'s", "is", "ist"})
+_BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
+_AROUND = ("courtesy", "lead_in", "lead_out", "joint", "label_joint")
+#: Signs that end a text and do not belong to it.
+_ENDS = frozenset(".,;:!?\n-–")
+#: A name has no more words, and no small ones.
+_MOST_NAME_WORDS = 6
+
+
+def read_free_text(
+    understanding: Understanding,
+    form: OpenForm,
+    claims: Sequence[Claim],
+    explained: Explained,
+    grammar: Grammar,
+    beside: Sequence[tuple[int, int]],
+    *,
+    is_phrase: bool,
+) -> Taken | None:
+    """The text that the asked field takes; null where the message says something else.
+
+    `beside`: where the message names yes/no fields.
+    `is_phrase`: a phrase of another intent matches the whole message.
+    """
+    item = form.asked_field
+    if item is None or not understanding.words or _says_something_else(understanding, item, is_phrase):
+        return None
+    if item.spec.long:
+        return Taken(item.path, understanding.text.strip(), 0, len(understanding.text), TEXT)
+    start, end = _strip(understanding, claims, explained, beside)
+    if start >= end or not explained.says_more(start, end):
+        return None
+    if _is_rather_value(understanding, item, start, end) or _is_cut(understanding, start, end):
+        return None
+    is_name = asks_for_name(item, grammar)
+    if is_name:
+        start, end = _strip_small(understanding, start, end)
+    if start >= end or (is_name and not _is_name(understanding, start, end)):
+        return None
+    first, last = understanding.words[start].start, understanding.words[end - 1].end
+    is_echoed = bool(claims)
+    return Taken(item.path, understanding.text[first:last], first, last, TEXT, is_echoed)
+
+
+def asks_for_name(item: FormField, grammar: Grammar) -> bool:
+    """True for a field that a name of the tables' class `name_field` says is a person's name."""
+    names = {word for word, _ in grammar.list_words("name_field")}
+    others = {word for word, _ in grammar.list_words("no_name_field")}
+    words = {word for label in item.labels for word in label}
+    return not names.isdisjoint(words) and others.isdisjoint(words)
+
+
+def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:
+    if is_phrase or understanding.is_bare_move or understanding.find_move(MoveKind.PERSON):
+        return not item.spec.long or understanding.is_bare_move
+    only_asks = all(clause.force is Force.ASKS for clause in understanding.clauses)
+    return only_asks and not item.spec.long
+
+
+def list_labelled_texts(
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], grammar: Grammar, touched: set[str]
+) -> Iterator[tuple[Taken, tuple[int, int]]]:
+    """Texts behind the name of their field and a joint, "my name is Ann Hill", each with its place in the words."""
+    joints = {cue.start: cue.end for cue in understanding.cues if cue.name in ("label_joint", "lead_in")}
+    for label in labels:
+        item = form.field(label.field)
+        clause = next((clause for clause in understanding.clauses if clause.start <= label.start < clause.end), None)
+        if item is None or not is_text(item) or clause is None or clause.force is not Force.STATES:
+            continue
+        if item.path in touched or not (form.is_open(item.path) or form.is_confirming):
+            continue
+        sign = label.end < clause.end and understanding.words[label.end].key in _LABEL_SIGNS
+        start = max(label.end + sign, joints.get(label.end, 0))
+        if not label.end < start < clause.end:
+            continue
+        if asks_for_name(item, grammar) and not _is_name(understanding, start, clause.end):
+            continue
+        first, last = understanding.words[start].start, understanding.words[clause.end - 1].end
+        yield Taken(item.path, understanding.text[first:last], first, last, TEXT, True), (clause.start, clause.end)
+
+
+def _strip(
+    understanding: Understanding, claims: Sequence[Claim], explained: Explained, beside: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """First and last word of the message without courtesies, lead-ins, values of other fields and whole questions."""
+    words = understanding.words
+    around = [*beside, *(position for name in _AROUND for position in _list_matches(understanding, name))]
+    around += [(clause.start, clause.end) for clause in understanding.clauses if clause.force is Force.ASKS]
+    around += [
+        (claim.clause.start, claim.clause.end) for claim in claims if not explained.list_unexplained(claim.clause)
+    ]
+    around += [
+        (move.start, move.end)
+        for move in understanding.moves
+        if move.is_whole and not move.is_mended and move.kind in _BESIDE_TEXT
+    ]
+    for claim in claims:
+        if not claim.span.is_weak or claim.label:
+            around.append((claim.span.start, claim.span.end))
+            around += [(claim.label.start, claim.label.end)] if claim.label else []
+    starts, ends = dict(sorted(around)), dict(sorted(((end, start) for start, end in around), reverse=True))
+    start, end = 0, len(words)
+    while start < end and (words[start].key in _ENDS or start in starts):
+        start = starts.get(start, start + 1)
+    while end > start and (words[end - 1].key in _ENDS or ends.get(end, -1) >= start):
+        end = ends.get(end, end - 1)
+    return start, end
+
+
+def _list_matches(understanding: Understanding, name: str) -> Iterator[tuple[int, int]]:
+    """Where words of a class stand that have no slip: in a free text "Tom" is no "to"."""
+    for start in range(len(understanding.words)):
+        match = understanding.chart.match_longest(name, start) if understanding.chart else None
+        if match is not None and not any(word.is_mended for word in understanding.words[start : match.end]):
+            yield start, match.end
+
+
+def _is_mended(words: Sequence[Word], cue: Cue) -> bool:
+    """True for a cue with a slip, which in a free text is rather a name: "Tom" is no "to"."""
+    return any(word.is_mended for word in words[cue.start : cue.end])
+
+
+def _is_cut(understanding: Understanding, start: int, end: int) -> bool:
+    """True where a value was taken off that belongs to the text: "outside the" of "outside the station"."""
+    ends_small = any(cue.end == end and cue.name in ("filler", "denial") for cue in understanding.cues)
+    return ends_small and end < len(understanding.words) and end - start > 1
+
+
+def _is_rather_value(understanding: Understanding, item: FormField, start: int, end: int) -> bool:
+    """True where half of the words or more are plain values of other fields: "its a small parcel"."""
+    small = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
+    content = [n for n in range(start, end) if n not in small and not understanding.words[n].is_sign]
+    valued = {n for span in understanding.spans if not span.is_weak for n in range(span.start, span.end)}
+    return bool(content) and 2 * sum(n in valued for n in content) >= len(content)
+
+
+def _strip_small(understanding: Understanding, start: int, end: int) -> tuple[int, int]:
+    """The part between small words at both ends: the name of "it is Ann Hill here"."""
+    small = {
+        index
+        for cue in understanding.cues
+        if cue.name == "filler" and not _is_mended(understanding.words, cue)
+        for index in range(cue.start, cue.end)
+    }
+    while start < end and start in small:
+        start += 1
+    while end > start and end - 1 in small:
+        end -= 1
+    return start, end
+
+
+def _is_name(understanding: Understanding, start: int, end: int) -> bool:
+    """True for a few words of which none is a small one or a number."""
+    small = {
+        index
+        for cue in understanding.cues
+        if cue.name in ("filler", "denial", "supposition", "question", "request")
+        and not _is_mended(understanding.words, cue)
+        for index in range(cue.start, cue.end)
+    }
+    words = understanding.words[start:end]
+    letters = [word for word in words if not word.is_sign]
+    return 0 < len(letters) <= _MOST_NAME_WORDS and all(
+        word.is_sign or not (word.is_number or index in small) for index, word in enumerate(words, start)
+    )

@@ -1,0 +1,76 @@
+"""Names of fields in a message: "size L", "my name is Ann", "change the day"."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.understand import Understanding
+
+
+@dataclass(frozen=True)
+class Label:
+    """The name of a field, from one word up to another. `is_whole`: not only one of its words."""
+
+    field: str
+    start: int
+    end: int
+    is_whole: bool = True
+
+
+def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
+    """The names of fields in a message; the longest at each word. A word that several fields have names none."""
+    keys = tuple(word.key for word in understanding.words)
+    cued = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
+    labels: list[Label] = []
+    at = 0
+    while at < len(keys):
+        label = (
+            _find_at(keys, at, form) or _find_kind(understanding.chart, at, form) or _find_part(keys, at, form, cued)
+        )
+        if label is not None:
+            labels.append(label)
+        at = label.end if label else at + 1
+    return tuple(labels)
+
+
+def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
+    matches = [
+        (len(label), item) for item in form.fields for label in item.labels if keys[at : at + len(label)] == label
+    ]
+    if not matches:
+        return None
+    size = max(size for size, _ in matches)
+    items: list[FormField] = [item for length, item in matches if length == size]
+    return Label(items[0].path, at, at + size) if len(set(items)) == 1 else None
+
+
+def _find_kind(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
+    """A name that any field of a kind has, where the form has one such: "number" for the phone."""
+    match = chart.match_longest("kind_name", at) if chart else None
+    items = [item for item in form.fields if match and item.spec.kind == match.value]
+    return Label(items[0].path, at, match.end, is_whole=False) if match and len(items) == 1 else None
+
+
+def _find_part(keys: Sequence[str], at: int, form: OpenForm, cued: set[int]) -> Label | None:
+    owner = form.own_names.get(keys[at])
+    return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in cued else None
+
+
+def bind_label(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> Label | None:
+    """The label directly before or after a value, with nothing but joints and fillers between."""
+    small = set(_list_small(understanding))
+    before = [label for label in labels if label.end <= start and small.issuperset(range(label.end, start))]
+    after = [label for label in labels if label.start >= end and small.issuperset(range(end, label.start))]
+    return max(before, key=lambda label: label.end, default=None) or min(
+        after, key=lambda label: label.start, default=None
+    )
+
+
+def _list_small(understanding: Understanding) -> Iterator[int]:
+    for cue in understanding.cues:
+        if cue.name in ("label_joint", "filler", "correction"):
+            yield from range(cue.start, cue.end)
+    for index, word in enumerate(understanding.words):
+        if word.key in (":", "=", "-"):
+            yield index

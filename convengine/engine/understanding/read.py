@@ -1,0 +1,148 @@
+"""A message read into a form: words, spans, clauses and moves, then assignment and decision (docs/extraction.md)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from convengine.engine.understanding.assign import assign, is_text, list_claims
+from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.decide import ASKED, LABEL, Explained, decide
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.form import OpenForm
+from convengine.engine.understanding.free_text import list_labelled_texts, read_free_text
+from convengine.engine.understanding.labels import Label, find_labels
+from convengine.engine.understanding.language import Tables
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
+from convengine.engine.understanding.span import Finder, Situation, Sort
+from convengine.engine.understanding.understand import Understanding
+
+#: The value of a yes/no field whose name stands behind one of these words: "with breakfast".
+_INCLUSIONS = {"inclusion": True, "denial": False, "clearing": False}
+
+
+def read_into_form(
+    understanding: Understanding,
+    form: OpenForm,
+    tables: Tables,
+    finders: Mapping[Sort, Finder],
+    situation: Situation,
+    *,
+    is_phrase: bool = False,
+) -> Reading:
+    """What of a message goes into the form. `is_phrase`: a phrase of another intent matches all of it."""
+    labels = find_labels(understanding, form)
+    claims = assign(understanding, form, list_claims(understanding, form, labels, dict(finders), situation))
+    explained = Explained(understanding, form, labels, claims)
+    results = list(decide(understanding, form, claims, explained))
+    inclusions = list(_list_inclusions(understanding, form, labels))
+    results += [taken for taken, _ in inclusions]
+    results += _read_asked_yes_no(understanding, form, {result.field for result in results})
+    labelled = list(list_labelled_texts(understanding, form, labels, tables.grammar, {item.field for item in results}))
+    results += [taken for taken, _ in labelled]
+    touched = {result.field for result in results}
+    if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
+        beside = [position for _, position in (*inclusions, *labelled)]
+        text = read_free_text(understanding, form, claims, explained, tables.grammar, beside, is_phrase=is_phrase)
+        results += [text] if text else []
+    touched = {result.field for result in results}
+    cleared = [path for path in _list_cleared(understanding, form, labels) if path not in touched]
+    named = [path for path in _list_named(understanding, form, labels) if path not in {*touched, *cleared}]
+    return Reading(
+        tuple(result for result in results if isinstance(result, Taken)),
+        tuple(result for result in results if isinstance(result, Offered)),
+        tuple(result for result in results if isinstance(result, Refused)),
+        tuple(cleared),
+        tuple(named),
+        tuple(_list_unexplained(understanding, explained, results)),
+    )
+
+
+def _list_unexplained(
+    understanding: Understanding, explained: Explained, results: Sequence[Taken | Offered | Refused]
+) -> list[tuple[int, int]]:
+    taken = [(result.start, result.end) for result in results if isinstance(result, Taken)]
+    words = [
+        understanding.words[index] for clause in understanding.clauses for index in explained.list_unexplained(clause)
+    ]
+    return [(word.start, word.end) for word in words if not any(start <= word.start < end for start, end in taken)]
+
+
+def _list_inclusions(
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label]
+) -> Iterator[tuple[Taken, tuple[int, int]]]:
+    """Yes/no fields that are named: "with breakfast", "breakfast: no"; each with its place in the words."""
+    for label in labels:
+        item = form.field(label.field)
+        if (
+            item is not None
+            and item.spec.kind is Kind.YES_NO
+            and (form.is_open(item.path) or item.path == form.asked_path)
+        ):
+            start, value = _find_inclusion(understanding, label)
+            if value is not None:
+                first, last = understanding.words[start].start, understanding.words[label.end - 1].end
+                yield Taken(item.path, value, first, last, LABEL), (start, label.end)
+
+
+def _read_asked_yes_no(understanding: Understanding, form: OpenForm, touched: set[str]) -> list[Taken]:
+    """The asked yes/no field by a yes or no that nothing else in the message makes doubtful."""
+    asked_field = form.asked_field
+    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO or asked_field.path in touched:
+        return []
+    answers = [move for move in understanding.moves if move.kind in (MoveKind.AFFIRM, MoveKind.NEGATE)]
+    values = {move.kind is MoveKind.AFFIRM for move in answers}
+    if len(values) != 1 or not (understanding.is_bare_move or not _has_other_force(understanding)):
+        return []
+    first, last = answers[0].start, answers[0].end - 1
+    position = understanding.words[first].start, understanding.words[last].end
+    return [Taken(asked_field.path, values.pop(), *position, ASKED, any(move.is_mended for move in answers))]
+
+
+def _has_other_force(understanding: Understanding) -> bool:
+    """True when a clause supposes or denies, so that a yes is none: "yes if it is cheap"."""
+    moves = [move for move in understanding.moves if move.is_whole]
+    return any(
+        clause.force in (Force.SUPPOSES, Force.DENIES)
+        and not any(clause.start <= move.start < clause.end for move in moves)
+        for clause in understanding.clauses
+    )
+
+
+def _find_inclusion(understanding: Understanding, label: Label) -> tuple[int, bool | None]:
+    """Where the words begin that say whether a named thing is wanted, and whether it is; null where nothing says it."""
+    starts = [cue.start for cue in understanding.cues if cue.end == label.start and cue.name == "filler"]
+    start = starts[-1] if starts else label.start
+    before = [cue for cue in understanding.cues if cue.end in (label.start, start) and cue.name in _INCLUSIONS]
+    if before and (label.is_whole or _INCLUSIONS[before[-1].name]):
+        return before[-1].start, _INCLUSIONS[before[-1].name]
+    follows = [
+        move
+        for move in understanding.moves
+        if move.kind in (MoveKind.AFFIRM, MoveKind.NEGATE) and 0 <= move.start - label.end <= 1
+    ]
+    return label.start, follows[0].kind is MoveKind.AFFIRM if follows else None
+
+
+def _list_cleared(understanding: Understanding, form: OpenForm, labels: Sequence[Label]) -> list[str]:
+    """Fields that are left empty: the asked optional one by "skip" or "no", and those behind "remove"."""
+    asked_field, cleared = form.asked_field, []
+    if asked_field is not None and not asked_field.required and understanding.is_bare_move:
+        kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
+        cleared += [asked_field.path] if understanding.find_move(*kinds) else []
+    for move in understanding.moves:
+        if move.kind is MoveKind.CLEAR:
+            cleared += [label.field for label in labels if 0 <= label.start - move.end <= 1]
+    return list(dict.fromkeys(cleared))
+
+
+def _list_named(understanding: Understanding, form: OpenForm, labels: Sequence[Label]) -> list[str]:
+    """Held fields whose name is said with a cue of correction, or after "What should I change?", without a value."""
+    rejected = [clause for clause in understanding.clauses if clause.has("rejection")]
+    is_meant = form.asks_what_to_change or understanding.find_move(MoveKind.CORRECT) is not None
+    return list(
+        dict.fromkeys(
+            label.field
+            for label in labels
+            if not form.is_open(label.field)
+            and (is_meant or any(clause.start <= label.start < clause.end for clause in rejected))
+        )
+    )

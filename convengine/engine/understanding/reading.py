@@ -1,0 +1,64 @@
+"""What of a message goes into a form: taken, offered, refused, emptied."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.understanding.span import Reason
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A value that is stored. Positions are those of the message's characters."""
+
+    field: str
+    value: Json
+    start: int
+    end: int
+    #: What made it a value of this field: ASKED, LABEL, KIND, CORRECTION, TEXT.
+    by: str
+    #: The answer repeats it, because it was mended, supplied, corrected, or not all of its clause is explained.
+    is_echoed: bool = False
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A value that is stored only after a yes."""
+
+    field: str
+    value: Json
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A text that was meant as a value and is not taken, with the reason."""
+
+    field: str
+    text: str
+    reason: Reason
+    data: Mapping[str, Json] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What of a message goes into a form. A field is in it at most once."""
+
+    taken: tuple[Taken, ...] = ()
+    offered: tuple[Offered, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    #: Optional fields that are left empty, and required ones that are emptied and asked for again.
+    cleared: tuple[str, ...] = ()
+    #: Fields that the message names without a new value: they are asked for again.
+    named: tuple[str, ...] = ()
+    #: Words that nothing explains: pairs of positions in the message's characters.
+    unexplained: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def gives_anything(self) -> bool:
+        """False for a miss."""
+        return bool(self.taken or self.offered or self.refused or self.cleared or self.named)

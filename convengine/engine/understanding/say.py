@@ -1,0 +1,117 @@
+"""A stored value as a confirmation repeats it: "Friday 27 November 2026, 16:00" (R114)."""
+
+from datetime import date, datetime, time
+from functools import lru_cache
+from typing import Any
+
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.kinds.lengths import parse_duration
+from convengine.engine.understanding.language import Table, find_country, get_countries, get_tables
+
+Json = Any
+
+
+def say_value(spec: FieldSpec, value: Json, locale: str = "") -> str:
+    """The full text of a stored value in the language of a locale."""
+    if value is None:
+        return ""
+    say = get_tables(locale).say
+    for option in spec.options:
+        if option.value == value:
+            return option.label
+    if isinstance(value, bool):
+        return str(say["yes"] if value else say["no"])
+    if isinstance(value, (int, float)):
+        return _say_money(value, spec, say, locale) if spec.currency else _say_number(value, say, locale)
+    return _say_text(spec, value, say, locale) if isinstance(value, str) else str(value)
+
+
+def _say_text(spec: FieldSpec, value: str, say: Table, locale: str) -> str:
+    try:
+        if spec.kind is Kind.DATE:
+            return _say_date(date.fromisoformat(value), say, locale)
+        if spec.kind is Kind.TIME:
+            return _say_time(time.fromisoformat(value), say, locale)
+        if spec.kind is Kind.DATE_TIME:
+            return _say_date_time(datetime.fromisoformat(value), say, locale)
+    except ValueError:
+        return value
+    if spec.kind is Kind.DURATION:
+        return _say_duration(value, say)
+    if spec.kind is Kind.PHONE:
+        return _say_phone(value)
+    if spec.kind is Kind.IBAN:
+        return " ".join(value[start : start + 4] for start in range(0, len(value), 4))
+    return value
+
+
+def _get_format(say: Table, locale: str, name: str) -> Json:
+    own = say.get(find_country(locale), {})
+    return own.get(name, say.get(name))
+
+
+def _say_date(day: date, say: Table, locale: str) -> str:
+    return str(_get_format(say, locale, "date")).format(
+        weekday=say["weekdays"][day.weekday()],
+        day=day.day,
+        month=say["months"][day.month - 1],
+        year=day.year,
+    )
+
+
+def _say_time(clock: time, say: Table, locale: str) -> str:
+    halves = _get_format(say, locale, "halves")
+    return str(_get_format(say, locale, "time")).format(
+        hour=clock.hour,
+        minute=clock.minute,
+        hour12=(clock.hour - 1) % 12 + 1,
+        half=halves[clock.hour // 12] if halves else "",
+    )
+
+
+def _say_date_time(moment: datetime, say: Table, locale: str) -> str:
+    return str(_get_format(say, locale, "date_time")).format(
+        date=_say_date(moment.date(), say, locale), time=_say_time(moment.time(), say, locale)
+    )
+
+
+def _say_duration(value: str, say: Table) -> str:
+    parts = parse_duration(value)
+    if not parts:
+        return value
+    named = [f"{number} {say['units'][unit][number != 1]}" for unit, number in parts.items()]
+    return f" {say['and']} ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+
+
+def _say_number(value: float, say: Table, locale: str) -> str:
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.10f}".rstrip("0").rstrip(".")
+    # Four digits are as often a year or an id as an amount.
+    return _replace_signs(text if abs(value) >= 10_000 else text.replace(",", ""), say, locale)
+
+
+def _say_money(value: float, spec: FieldSpec, say: Table, locale: str) -> str:
+    amount = _replace_signs(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}", say, locale)
+    sign = say["signs"].get(spec.currency)
+    if sign is None:
+        return f"{spec.currency} {amount}"
+    return str(_get_format(say, locale, "money")).format(symbol=sign, amount=amount)
+
+
+def _replace_signs(text: str, say: Table, locale: str) -> str:
+    """The signs of the locale in a number. Where the country has another one before decimals, ’ groups."""
+    point = get_countries().get(find_country(locale), {}).get("decimal", say["decimal"])
+    group = say["group"] if point == say["decimal"] or say["decimal"] == "." else "’"
+    return text.translate({ord(","): group, ord("."): point})
+
+
+@lru_cache(maxsize=1024)
+def _say_phone(value: str) -> str:
+    if not value.startswith("+"):
+        return value
+    import phonenumbers
+
+    try:
+        number = phonenumbers.parse(value)
+    except phonenumbers.NumberParseException:
+        return value
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)

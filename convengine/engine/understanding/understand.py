@@ -1,0 +1,58 @@
+"""One message, understood by itself: its words, values, clauses and moves. Everything else reads this, not the text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from convengine.engine.understanding.clauses import Clause, Cue, find_cues, split_clauses
+from convengine.engine.understanding.field import FieldSpec
+from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.language import Tables
+from convengine.engine.understanding.moves import Move, MoveKind, find_moves
+from convengine.engine.understanding.span import Finder, Sort, Span, list_sorts
+from convengine.engine.understanding.words import Lexicon, Word, read_words
+
+
+@dataclass(frozen=True, eq=False)
+class Understanding:
+    """What a message says. Positions are those of `words`."""
+
+    text: str
+    words: tuple[Word, ...]
+    spans: tuple[Span, ...] = ()
+    cues: tuple[Cue, ...] = ()
+    clauses: tuple[Clause, ...] = ()
+    moves: tuple[Move, ...] = ()
+    #: What the tables match in the message.
+    chart: Chart | None = field(default=None, repr=False)
+
+    def quote(self, start: int, end: int) -> str:
+        """The text from one word up to another, as typed."""
+        return self.text[self.words[start].start : self.words[end - 1].end] if start < end else ""
+
+    def find_move(self, *kinds: MoveKind) -> Move | None:
+        """The first move of these kinds."""
+        return next((move for move in self.moves if move.kind in kinds), None)
+
+    @property
+    def is_bare_move(self) -> bool:
+        """True when the message says nothing but moves and courtesies."""
+        covered = {index for move in self.moves if move.is_whole for index in range(move.start, move.end)}
+        covered |= {index for cue in self.cues for index in range(cue.start, cue.end)}
+        return bool(self.moves) and all(index in covered or word.is_sign for index, word in enumerate(self.words))
+
+
+def understand(
+    text: str,
+    tables: Tables,
+    finders: Mapping[Sort, Finder],
+    specs: Sequence[FieldSpec] = (),
+    lexicon: Lexicon | None = None,
+) -> Understanding:
+    """Understand a message. `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form."""
+    words = read_words(text, lexicon or tables.lexicon)
+    chart = Chart(tables.grammar, words, text)
+    wanted = {sort for spec in specs for sort in list_sorts(spec)}
+    spans = tuple(span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs))
+    cues = find_cues(chart, spans)
+    clauses = split_clauses(chart, spans, cues)
+    return Understanding(text, words, spans, tuple(cues), clauses, find_moves(chart, clauses), chart)
