@@ -1,0 +1,44 @@
+"""How a stored value is said, in a question, an echo or a confirmation."""
+
+from typing import Any
+
+import pytest
+
+from convengine.engine.understanding.field import field_spec
+from convengine.engine.understanding.say import say_value
+
+VISIT = {"type": "string", "x-options": [{"value": "CLEAN", "label": "Cleaning"}]}
+EURO = {"type": "number", "x-currency": "EUR"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "locale", "text"),
+    [
+        ({"format": "date"}, "2026-11-27", "en-GB", "Friday 27 November 2026"),
+        ({"format": "date"}, "2026-11-27", "en-US", "Friday, November 27, 2026"),
+        ({"format": "date"}, "2026-11-27", "de-DE", "Freitag, 27. November 2026"),
+        ({"format": "time"}, "16:30", "en-GB", "16:30"),
+        ({"format": "time"}, "16:30", "en-US", "4:30 PM"),
+        ({"format": "time"}, "16:30", "de-DE", "16:30 Uhr"),
+        ({"format": "date-time"}, "2026-11-27T16:00:00+01:00", "en-GB", "Friday 27 November 2026, 16:00"),
+        ({"format": "date-time"}, "2026-11-27T16:00:00+01:00", "de-DE", "Freitag, 27. November 2026, 16:00 Uhr"),
+        ({"format": "duration"}, "PT1H30M", "en-GB", "1 hour and 30 minutes"),
+        ({"format": "duration"}, "P2W", "de-DE", "2 Wochen"),
+        (EURO, 1200.5, "en-GB", "€1,200.50"),
+        (EURO, 1200.5, "de-DE", "1.200,50 €"),
+        ({"type": "number", "x-currency": "CHF"}, 20, "de-CH", "CHF 20"),
+        ({"type": "number", "x-currency": "CHF"}, 12000.5, "de-CH", "CHF 12’000.50"),
+        ({"type": "number"}, 1.5, "de-DE", "1,5"),
+        ({"type": "number"}, 12000, "en-GB", "12,000"),
+        ({"type": "number"}, 2026, "en-GB", "2026"),
+        (VISIT, "CLEAN", "en-GB", "Cleaning"),
+        ({"type": "boolean"}, False, "de-DE", "nein"),
+        ({"format": "phone"}, "+442079460018", "en-GB", "+44 20 7946 0018"),
+        ({"format": "iban"}, "DE89370400440532013000", "en-GB", "DE89 3704 0044 0532 0130 00"),
+        ({"type": "string"}, "John", "en-GB", "John"),
+        ({"type": "string"}, None, "en-GB", ""),
+        ({"format": "date"}, "not a date", "en-GB", "not a date"),
+    ],
+)
+def test_a_value_is_said_in_full(declared: dict[str, Any], value: Any, locale: str, text: str) -> None:
+    assert say_value(field_spec("field", declared), value, locale) == text

@@ -1,0 +1,242 @@
+"""Lists of days, times, moments and lengths as people say them. The gate: nothing is read wrongly."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from convengine.engine.understanding.field import FieldSpec, field_spec
+from convengine.engine.understanding.finders import FINDERS
+from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.span import Reason, Resolved, Situation, Span, list_sorts
+from convengine.engine.understanding.words import read_words
+
+FOLDER = Path(__file__).parent / "values"
+LOCALES = {"en": "en-GB", "de": "de-DE"}
+ZONE = "Europe/Berlin"
+#: A Tuesday.
+NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo(ZONE))
+
+
+def list_phrases() -> Iterator[tuple[str, str, str, Any]]:
+    for file in sorted(FOLDER.glob("??.toml")):
+        for kind, phrases in tomllib.loads(file.read_text()).items():
+            for phrase, expected in phrases.items():
+                yield LOCALES[file.stem], kind, phrase, expected
+
+
+def make_spec(kind: str, **declared: Any) -> FieldSpec:
+    return field_spec("field", {"x-kind": kind, **{f"x-{key}": value for key, value in declared.items()}})
+
+
+def find_whole(spec: FieldSpec, text: str, locale: str = "en-GB") -> Span | None:
+    """The span that has every word of a text."""
+    tables = get_tables(locale)
+    words = read_words(text, tables.lexicon)
+    chart = Chart(tables.grammar, words, text)
+    for span in FINDERS[list_sorts(spec)[0]].find(chart, [spec]):
+        if all(word.is_sign for word in (*words[: span.start], *words[span.end :])):
+            return span
+    return None
+
+
+def resolve(
+    text: str, spec: FieldSpec, locale: str = "en-GB", is_asked: bool = True, **situation: Any
+) -> Resolved | None:
+    span = find_whole(spec, text, locale)
+    if span is None:
+        return None
+    return FINDERS[span.sort].resolve(span, spec, Situation(NOW, ZONE, locale, **situation), is_asked=is_asked)
+
+
+def describe(resolved: Resolved | None) -> Any:
+    """In the notation of the lists."""
+    if resolved is None:
+        return ""
+    if not resolved.values:
+        return f"!{resolved.reason}"
+    return resolved.value if resolved.is_value else list(resolved.values)
+
+
+@pytest.mark.parametrize(("locale", "kind", "phrase", "expected"), list(list_phrases()))
+def test_a_phrase_is_read_as_people_mean_it(locale: str, kind: str, phrase: str, expected: Any) -> None:
+    assert describe(resolve(phrase, make_spec(kind), locale)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "phrase"),
+    [
+        ("date", "12"), ("date", "sat"), ("date", "the 12"), ("date", "5th"), ("date", "May"), ("date", "tomorow"),
+        ("date", "the first"), ("date", "the friday"),
+        ("time", "9"), ("time", "1630"), ("time", "nine"), ("time", "in the morning"),
+        ("datetime", "friday"), ("datetime", "9"), ("duration", "90"),
+    ],
+)  # fmt: skip
+def test_a_phrase_that_may_be_something_else_is_weak(kind: str, phrase: str) -> None:
+    span = find_whole(make_spec(kind), phrase)
+
+    assert span is not None
+    assert span.is_weak
+
+
+@pytest.mark.parametrize(
+    ("kind", "phrase"),
+    [
+        ("date", "tomorrow"), ("date", "5 December"), ("date", "next Friday"), ("date", "on Friday"),
+        ("date", "the 5th"), ("date", "2026-12-05"), ("date", "friday the 4th"), ("time", "3pm"), ("time", "at 3"),
+        ("time", "16:30"), ("time", "half past four"), ("time", "noon"), ("datetime", "friday at 4"),
+        ("duration", "two weeks"),
+    ],
+)  # fmt: skip
+def test_a_phrase_that_is_nothing_else_is_strong(kind: str, phrase: str) -> None:
+    span = find_whole(make_spec(kind), phrase)
+
+    assert span is not None
+    assert not span.is_weak
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("date", "5 hours"), ("date", "4 people"), ("date", "20%"), ("date", "B12"), ("date", "3.5"), ("date", "1-2"),
+        ("time", "5 December"), ("time", "10-12"), ("time", "room 4b"), ("duration", "14:30"),
+        ("duration", "2-3 weeks"), ("time", "14,30"), ("date", "5. 12 people"),
+    ],
+)  # fmt: skip
+def test_a_part_of_another_value_is_none(kind: str, text: str) -> None:
+    tables = get_tables("en-GB")
+    chart = Chart(tables.grammar, read_words(text, tables.lexicon), text)
+    spec = make_spec(kind)
+
+    assert not FINDERS[list_sorts(spec)[0]].find(chart, [spec])
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds", "expected"),
+    [
+        ("Friday", {"max": "today"}, "2026-11-20"),
+        ("3 March", {"max": "today"}, "2026-03-03"),
+        ("the 28th", {"max": "today"}, "2026-10-28"),
+        ("3/5/85", {"max": "today"}, "1985-05-03"),
+        ("3 March", {"min": "today"}, "2027-03-03"),
+        ("today", {"min": "today"}, "2026-11-24"),
+        ("today", {"min": "today+1d"}, "!OUT_OF_BOUNDS"),
+        ("next Friday", {"max": "today+5d"}, "2026-11-27"),
+    ],
+)
+def test_a_day_lies_within_the_bounds_of_its_field(text: str, bounds: Mapping[str, str], expected: str) -> None:
+    assert describe(resolve(text, make_spec("date", **bounds))) == expected
+
+
+def test_a_day_out_of_bounds_is_refused_with_the_bounds() -> None:
+    resolved = resolve("in 100 days", make_spec("date", min="today", max="today+90d"))
+
+    assert resolved is not None
+    assert resolved.reason is Reason.OUT_OF_BOUNDS
+    assert resolved.data == {"value": "2027-03-04", "min": "2026-11-24", "max": "2027-02-22"}
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds", "expected"),
+    [
+        ("4", {"min": "08:00", "max": "18:00"}, "16:00"),
+        ("at 9", {"min": "08:00", "max": "18:00"}, "09:00"),
+        ("half past four", {}, ["04:30", "16:30"]),
+        ("7pm", {"min": "08:00", "max": "18:00"}, "!OUT_OF_BOUNDS"),
+        ("1", {"min": "20:00", "max": "04:00"}, "01:00"),
+    ],
+)
+def test_of_both_halves_of_the_day_the_one_within_bounds_is_meant(
+    text: str, bounds: Mapping[str, str], expected: Any
+) -> None:
+    assert describe(resolve(text, make_spec("time", **bounds))) == expected
+
+
+@pytest.mark.parametrize(("locale", "expected"), [("", ["2027-04-03", "2027-03-04"]), ("en-US", "2027-03-04")])
+def test_a_numeric_date_is_ambiguous_without_a_country(locale: str, expected: Any) -> None:
+    assert describe(resolve("03/04/2027", make_spec("date"), locale)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "held", "expected"),
+    [
+        ("date", "the day before", "2026-12-05", "2026-12-04"),
+        ("date", "one week later", "2026-12-05", "2026-12-12"),
+        ("date", "the 6th", "2027-01-05", "2027-01-06"),
+        ("time", "an hour later", "16:30", "17:30"),
+        ("time", "half an hour earlier", "16:30", "16:00"),
+        ("datetime", "an hour later", "2026-12-05T16:30:00+01:00", "2026-12-05T17:30:00+01:00"),
+        ("datetime", "two days later", "2026-12-05T16:30:00+01:00", "2026-12-07T16:30:00+01:00"),
+        ("datetime", "at 5 pm", "2026-12-05T16:30:00+01:00", "2026-12-05T17:00:00+01:00"),
+    ],
+)
+def test_a_relative_value_counts_from_the_held_one(kind: str, text: str, held: str, expected: str) -> None:
+    assert describe(resolve(text, make_spec(kind), held={"field": held})) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "known", "expected"),
+    [
+        ("datetime", "at 4 pm", "2026-12-05", "2026-12-05T16:00:00+01:00"),
+        ("datetime", "tomorrow", "16:30", "2026-11-25T16:30:00+01:00"),
+        ("date", "Wednesday", "2026-12-07..2026-12-13", "2026-12-09"),
+        ("date", "the 5th", "2027-03-01..2027-03-31", "2027-03-05"),
+    ],
+)
+def test_an_answer_completes_the_known_part(kind: str, text: str, known: str, expected: str) -> None:
+    assert describe(resolve(text, make_spec(kind), known_part=known)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "bounds", "expected"),
+    [
+        ("date", "5 December 2026", {}, set()),
+        ("date", "5 December", {}, set()),
+        ("date", "5 March", {}, {"year"}),
+        ("date", "the 5th", {}, {"month"}),
+        ("time", "16:30", {}, set()),
+        ("time", "4", {"min": "08:00", "max": "18:00"}, {"half"}),
+        ("datetime", "tomorrow at 3", {}, {"half"}),
+        ("datetime", "the 5th at 3 pm", {}, {"month"}),
+    ],
+)
+def test_a_value_names_the_parts_that_nobody_said(
+    kind: str, text: str, bounds: Mapping[str, str], expected: set[str]
+) -> None:
+    resolved = resolve(text, make_spec(kind, **bounds))
+
+    assert resolved is not None
+    assert resolved.supplied == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "reason", "data"),
+    [
+        ("date", "30 February", Reason.INVALID_DATE, {"day": 30, "month": 2}),
+        ("date", "Monday 5 December", Reason.WEEKDAY_MISMATCH, {"weekday": 0, "date": "2026-12-05"}),
+        ("date", "next week", Reason.DAY_MISSING, {"from": "2026-11-30", "to": "2026-12-06"}),
+        ("date", "in March", Reason.DAY_MISSING, {"from": "2027-03-01", "to": "2027-03-31"}),
+        ("time", "25:00", Reason.INVALID_TIME, {}),
+        ("time", "in the morning", Reason.TIME_MISSING, {"hours": [0, 12]}),
+        ("datetime", "tomorrow", Reason.TIME_MISSING, {"date": "2026-11-25"}),
+        ("datetime", "4 pm", Reason.DATE_MISSING, {"time": "16:00"}),
+        ("duration", "2", Reason.UNIT_MISSING, {"number": 2}),
+    ],
+)
+def test_a_refusal_names_its_reason(kind: str, text: str, reason: Reason, data: Mapping[str, Any]) -> None:
+    resolved = resolve(text, make_spec(kind))
+
+    assert resolved is not None
+    assert (resolved.reason, resolved.data) == (reason, data)
+
+
+def test_a_length_lies_within_the_bounds_of_its_field() -> None:
+    spec = make_spec("duration", min="P1D", max="P2W")
+
+    assert describe(resolve("two weeks", spec)) == "P2W"
+    assert describe(resolve("15 days", spec)) == "!OUT_OF_BOUNDS"
