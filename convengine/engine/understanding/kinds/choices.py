@@ -1,7 +1,7 @@
 """Choices: the options of a form's fields in a message, by their labels, values and synonyms."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
@@ -159,7 +159,7 @@ class ChoiceFinder:
         return choose_among([spec.options[position].value for position in slots["places"]])
 
 
-def _make_span(index: OptionIndex, start: int, end: int, places: Sequence[int], means: str, *, weak: bool) -> Span:
+def _make_span(index: OptionIndex, start: int, end: int, places: Collection[int], means: str, *, weak: bool) -> Span:
     return Span(Sort.OPTION, start, end, Phrase(means, {"places": tuple(sorted(places))}), weak, index.name)
 
 
@@ -177,7 +177,7 @@ def _find_spellings(chart: Chart, keys: Sequence[str], index: OptionIndex) -> li
     spans: list[Span] = []
     for (start, end), (options, is_strong) in sorted(matches.items(), key=lambda item: item[0][0] - item[0][1]):
         if all(end <= span.start or span.end <= start for span in spans):
-            spans.append(_make_span(index, start, end, tuple(options), OPTION, weak=not is_strong))
+            spans.append(_make_span(index, start, end, options, OPTION, weak=not is_strong))
     return spans
 
 
@@ -206,15 +206,15 @@ def _find_words(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Spa
     run: list[tuple[int, set[int]]] = []
     for at, word in enumerate((*chart.words, None)):
         places = _list_places(chart, index, at) if word and at not in skipped else set()
-        if places and (not run or run[-1][0] == at - 1):
+        if places and run and all(item.key == "-" for item in chart.words[run[-1][0] + 1 : at]):
             run.append((at, places))
-        elif word is None or word.key != "-":
-            spans += _close_run(chart, index, run)
-            run = [(at, places)] if places else []
+        elif places or word is None:
+            spans += _close_run(index, run)
+            run = [(at, places)]
     return spans
 
 
-def _close_run(chart: Chart, index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Iterator[Span]:
+def _close_run(index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Iterator[Span]:
     counts = Counter(position for _, places in run for position in places)
     best = [position for position, count in counts.items() if count == max(counts.values())]
     if 0 < len(best) < index.size or (best and index.size == 1):
@@ -222,67 +222,63 @@ def _close_run(chart: Chart, index: OptionIndex, run: Sequence[tuple[int, set[in
 
 
 def _list_places(chart: Chart, index: OptionIndex, at: int) -> set[int]:
-    """The options that a word names: by a word or its form, by the part of a word, or by their first letter."""
+    """The options that a word names: by a word or its form, the part of a word, or their first letter."""
     key = chart.words[at].key
+    if matches := _join_next(chart.words, index, at):
+        return matches
     if len(key) == 1 and key.isalpha():
         return index.words.get(key) or (index.initials.get(key, set()) if len(index.initials) == index.size else set())
     if len(key) < _SHORTEST_OWN and not key.isdecimal():
         return set()
     forms = (key, stem(key, _get_stemmer_name(chart.grammar)), _get_equals(chart.grammar).get(key, key))
-    matches = next((places for form in forms if (places := index.words.get(form))), None)
-    if not matches and len(key) >= _SHORTEST_PART:
-        matches = index.joined.get(key) or _join_next(chart.words, index, at)
-        if not matches and key not in chart.grammar.words:
-            matches = index.parts.get(key) or _find_compound(index, key)
+    matches = next((places for form in forms if (places := index.words.get(form))), None) or index.joined.get(key)
+    if not matches and len(key) >= _SHORTEST_PART and key not in chart.grammar.words:
+        matches = index.parts.get(key)
     return matches or set()
 
 
 def _join_next(words: Sequence[Word], index: OptionIndex, at: int) -> set[int] | None:
-    """The options of a word that is written apart: "mail box", at each of both words."""
+    """The options of a word that is written apart: "mail box", "e-mail", at each of both words."""
+    around = [word.key for word in words[max(0, at - 2) : at] if word.key != "-"][-1:]
+    behind = [word.key for word in words[at + 1 : at + 3] if word.key != "-"][:1]
     own = words[at].key
-    return next(
-        (
-            places
-            for text in (
-                own + words[at + 1].key if at + 1 < len(words) else "",
-                words[at - 1].key + own if at else "",
-            )
-            if (places := index.joined.get(text))
-        ),
-        None,
-    )
+    texts = (*(own + key for key in behind), *(key + own for key in around))
+    return next((places for text in texts if len(text) > _SHORTEST_PART and (places := index.joined.get(text))), None)
+
+
+def _find_alike(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Span]:
+    """Words that nothing knows and that are nearly spelled like an option, or begin or end with a word of it."""
+    spans: list[Span] = []
+    for at, word in enumerate(chart.words):
+        is_known = at in skipped or word.key in chart.grammar.words
+        if is_known or not word.key.isalpha() or len(word.key) < _SHORTEST_ALIKE:
+            continue
+        points = _compare(index, word.key)
+        best = max(points.values(), default=0.0)
+        near = {position for position, ratio in points.items() if ratio > best - MARGIN}
+        means = ALIKE if best >= TAKE and len(near) == 1 else NEAR
+        if best < OFFER:
+            near = _find_compound(index, word.key)
+        if near and (len(near) < index.size or index.size == 1):
+            spans.append(_make_span(index, at, at + 1, near, means, weak=True))
+    return spans
+
+
+def _compare(index: OptionIndex, key: str) -> dict[int, float]:
+    """How alike a word and each option are, where it is worth a comparison."""
+    from rapidfuzz import fuzz, process
+
+    points: dict[int, float] = {}
+    for spelled, ratio, _ in process.extract(
+        key, list(index.joined), scorer=fuzz.ratio, score_cutoff=OFFER - MARGIN, limit=None
+    ):
+        for position in index.joined[spelled] if len(spelled) >= _SHORTEST_ALIKE else ():
+            points[position] = max(points.get(position, 0.0), ratio)
+    return points
 
 
 def _find_compound(index: OptionIndex, key: str) -> set[int]:
     """The options of a long word that begins or ends with one of their words: "Zahnreinigung"."""
-    return {
-        position
-        for word, places in index.words.items()
-        if _SHORTEST_PART < len(word) < len(key) and (key.endswith(word) or key.startswith(word))
-        for position in places
-    }
-
-
-def _find_alike(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Span]:
-    """Words that nothing knows and that are nearly spelled like an option."""
-    from rapidfuzz import fuzz, process
-
-    spans: list[Span] = []
-    for at, word in enumerate(chart.words):
-        if at in skipped or not word.key.isalpha() or len(word.key) < _SHORTEST_ALIKE:
-            continue
-        if word.key in chart.grammar.words:
-            continue
-        points: dict[int, float] = {}
-        matches = process.extract(
-            word.key, list(index.joined), scorer=fuzz.ratio, score_cutoff=OFFER - MARGIN, limit=None
-        )
-        for spelled, ratio, _ in matches:
-            for position in index.joined[spelled] if len(spelled) >= _SHORTEST_ALIKE else ():
-                points[position] = max(points.get(position, 0.0), ratio)
-        best = max(points.values(), default=0.0)
-        near = [position for position, ratio in points.items() if ratio > best - MARGIN]
-        if best >= OFFER and (len(near) < index.size or index.size == 1):
-            means = ALIKE if best >= TAKE and len(near) == 1 else NEAR
-            spans.append(_make_span(index, at, at + 1, near, means, weak=True))
-    return spans
+    sizes = range(_SHORTEST_PART + 1, len(key))
+    parts = (part for size in sizes for part in (key[:size], key[-size:]))
+    return {position for part in parts for position in index.words.get(part, ())}

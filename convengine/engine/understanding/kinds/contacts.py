@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, Match, Phrase
 from convengine.engine.understanding.kinds.ibans import IBAN_LENGTHS, LONGEST_IBAN, check_iban
 from convengine.engine.understanding.language import find_country, get_countries
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
@@ -18,7 +18,7 @@ _FEWEST_PHONE_DIGITS, _MOST_PHONE_DIGITS = 6, 17
 _FEWEST_STRONG_DIGITS = 9
 _FEWEST_ASKED_DIGITS, _FEWEST_SPOKEN_DIGITS = 3, 7
 _MOST_POSTCODE_WORDS, _LONGEST_POSTCODE = 6, 12
-_MOST_EMAIL_WORDS = 40
+_MOST_EMAIL_WORDS, _MOST_SPOKEN_WORDS = 40, 16
 _SHORTEST_IBAN = 10
 #: What does not belong to an address that it ends.
 _EMAIL_ENDS = frozenset(".,:;!?")
@@ -57,7 +57,7 @@ class PhoneFinder:
         resolved = check_phone(text, find_own_country(spec, situation))
         if not resolved.is_value:
             return resolved if is_asked else None
-        is_written = text.startswith(("+", "00")) or spec.country or not resolved.value.startswith("+")
+        is_written = text.lstrip("(").startswith(("+", "00")) or spec.country or not resolved.value.startswith("+")
         return resolved if is_written else accept(resolved.value, "country")
 
 
@@ -144,11 +144,10 @@ class EmailFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """What is written in one around an @, and "ann at example dot org"."""
-        spans = [_find_email(chart, index) for index, word in enumerate(chart.words) if word.key == "@"]
-        if any(spans):
-            return [span for span in spans if span]
-        last = max((at for at in range(len(chart.words)) if chart.match("at_sign", at)), default=0)
-        return [span for start in range(last) if (span := _find_spoken_email(chart, start))][:1]
+        written = [_find_email(chart, at) for at, word in enumerate(chart.words) if word.key == "@"]
+        spoken = (_find_spoken_email(chart, at) for at in range(len(chart.words)))
+        whole = [span for span in written if span and chart.words[span.end - 1].key != "@"]
+        return whole or [span for span in spoken if span] or [span for span in written if span]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The address, normalised."""
@@ -156,7 +155,7 @@ class EmailFinder:
 
 
 def _find_email(chart: Chart, at: int) -> Span | None:
-    """The address around an @, if something stands on both sides without a blank."""
+    """The address around an @, or its beginning before one that ends it."""
     words, start, end = chart.words, at, at + 1
     while start and words[start].is_glued and _is_email_part(words[start - 1]):
         start -= 1
@@ -165,25 +164,47 @@ def _find_email(chart: Chart, at: int) -> Span | None:
     while end > at + 1 and words[end - 1].key in _EMAIL_ENDS:
         end -= 1
     text = chart.text[words[start].start : words[end - 1].end]
-    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if start < at < end - 1 else None
+    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if start < at else None
 
 
 def _is_email_part(word: Word) -> bool:
     return not word.is_sign or word.key in _EMAIL_SIGNS
 
 
-def _find_spoken_email(chart: Chart, start: int) -> Span | None:
-    """The address of "ann dot bell at example dot org". It is weak: "look at example dot org"."""
-    match = chart.match_longest("spoken_email", start)
-    if match is None:
+def _find_spoken_email(chart: Chart, at: int) -> Span | None:
+    """The address around the "at" of "ann dot bell at example dot org". It is weak: "look at example dot org"."""
+    sign = chart.match_longest("at_sign", at)
+    if sign is None:
         return None
-    text, at = "", start
-    while at < match.end:
-        matches = [item for name in ("at_sign", "dot_sign", "name_sign") for item in chart.match(name, at)]
-        sign = max(matches, key=lambda item: item.end, default=None)
-        text += sign.value if sign else chart.text[chart.words[at].start : chart.words[at].end]
-        at = sign.end if sign else at + 1
-    return Span(Sort.EMAIL, start, match.end, Phrase("email", {"text": text}), is_weak=True)
+    end, domain = _read_spoken_name(chart, sign.end)
+    for start in range(max(0, at - _MOST_SPOKEN_WORDS), at) if "." in domain else ():
+        name_end, name = _read_spoken_name(chart, start)
+        if name_end == at and not chart.words[start].is_glued:
+            return Span(Sort.EMAIL, start, end, Phrase("email", {"text": f"{name}@{domain}"}), is_weak=True)
+    return None
+
+
+def _read_spoken_name(chart: Chart, start: int) -> tuple[int, str]:
+    """The end and the text of words with dots and other signs between: "mail dot example.org"."""
+    words, at, text = chart.words, start, ""
+    while at < min(len(words), start + _MOST_SPOKEN_WORDS) and not words[at].is_sign:
+        text, at = text + chart.text[words[at].start : words[at].end], at + 1
+        joint = _find_joint(chart, at)
+        if joint is None or joint.end >= len(words) or words[joint.end].is_sign:
+            break
+        text, at = text + joint.value, joint.end
+    return at, text
+
+
+def _find_joint(chart: Chart, at: int) -> Match | None:
+    """What joins two words of an address: nothing or a sign without blanks, or the word for a sign."""
+    words = chart.words
+    if at < len(words) and words[at].is_glued and not words[at].is_sign:
+        return Match(at, "")
+    if at + 1 < len(words) and words[at].key in ".-_" and words[at].is_glued and words[at + 1].is_glued:
+        return Match(at + 1, words[at].key)
+    spoken = (*chart.match("dot_sign", at), *chart.match("name_sign", at))
+    return max(spoken, key=lambda match: match.end, default=None)
 
 
 @lru_cache(maxsize=1024)

@@ -53,9 +53,9 @@ class NumberFinder:
             if isinstance(held, bool) or not isinstance(held, (int, float)):
                 return None
             return take_number(spec, [Decimal(str(held)) + value * slots.get("sign", 1) for value in values])
-        if means == "money":
+        if "currency" in slots:
             return _take_money(spec, values, slots, locale, is_asked=is_asked)
-        if means == "measured":
+        if "measure" in slots:
             return _take_measure(spec, values, slots["measure"], locale, is_asked=is_asked)
         if means == "ordinal" and not is_asked:
             return None
@@ -76,10 +76,8 @@ def _continues_word(chart: Chart, span: Span) -> bool:
 
 def _read_numbers(slots: Mapping[str, Json], locale: str) -> tuple[Decimal, ...]:
     """The numbers of a phrase; two of "2-3"."""
-    named = [slots[name] for name in ("number_value", "number_value_2", "ordinal_word", "two_digits") if name in slots]
-    if "currency" in slots:
-        named = named[:1]
-    return tuple(number for value in named for number in read_values(value, locale))
+    names = ("number_value", "number_value_2") if "number_value" in slots else ("ordinal_word", "two_digits")
+    return tuple(number for name in names if name in slots for number in read_values(slots[name], locale))
 
 
 def read_values(value: Json, locale: str) -> tuple[Decimal, ...]:

@@ -64,7 +64,7 @@ def _find_code(chart: Chart, spec: FieldSpec) -> Span | None:
     if spec.kind is not Kind.PATTERN or (pattern := _compile(spec.pattern, ignore_case=False)) is None:
         return None
     parts = list(_list_parts(chart))
-    for start, end, value in _list_spellings(chart.text, parts):
+    for start, end, value in _list_spellings(chart.text, parts, spec.pattern):
         if pattern.fits(value):
             is_code = any(map(str.isdecimal, value)) and not value.isdecimal()
             return _make_span(chart, spec, start, end, value, is_weak=not is_code)
@@ -90,12 +90,15 @@ def _list_parts(chart: Chart) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _list_spellings(text: str, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
-    """The parts of a message as written and in capitals; those with digits also joined with the ones behind them."""
+def _list_spellings(text: str, parts: Sequence[tuple[int, int]], pattern: str) -> Iterator[tuple[int, int, str]]:
+    """The parts of a message as written and in capitals; those with digits also joined with the ones before them, by
+    the signs that the pattern has."""
+    joints = ["", *(joint for joint, sign in ((" ", r"\s"), ("-", "-")) if joint in pattern or sign in pattern)]
     for first, (start, _) in enumerate(parts):
         for last in range(min(len(parts), first + _MOST_PARTS), first, -1):
             pieces = [text[slice(*part)] for part in parts[first:last]]
-            if len(pieces) == 1 or any(char.isdecimal() for piece in pieces for char in piece):
-                for joint in (" ", "-", "")[: 3 if len(pieces) > 1 else 1]:
-                    value = joint.join(pieces)
-                    yield from ((start, parts[last - 1][1], spelled) for spelled in (value, value.upper()))
+            is_code = len(pieces) > 1 and any(map(str.isdecimal, pieces[-1]))
+            for joint in joints if is_code else joints[: len(pieces) == 1]:
+                value = joint.join(pieces)
+                for spelled in dict.fromkeys((value, value.upper())):
+                    yield start, parts[last - 1][1], spelled
