@@ -67,16 +67,17 @@ def _doubt(claims: Sequence[Claim]) -> list[Claim]:
     certain: list[Claim] = []
     for claim in claims:
         same = [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
-        rivals = [other for other in same if other.field is not claim.field and other.score >= claim.score]
+        rivals = [other for other in same if other.span is not claim.span and other.score >= claim.score]
         corrects = claim.span.is_weak and claim.clause.has("correction") and any(other.is_correction for other in same)
-        if corrects and not claim.is_correction and claim.label is None:
+        is_first = not any(other.field is claim.field and other.span.end <= claim.span.start for other in claims)
+        if corrects and is_first and not claim.is_correction and claim.label is None:
             continue  # "No wait, make that 4" may be meant for what was said before.
-        if claim.score >= _ASKED or not rivals:
+        if claim.score >= _ASKED:
             certain.append(claim)
-        elif not claim.span.is_weak and not any(other.score >= _ASKED for other in rivals):
+        elif not (rivals and (claim.span.is_weak or any(other.score >= _ASKED for other in rivals))):
             fields = {other.field.path for other in same if other.span is claim.span and other.resolved.is_value}
             spans = {id(other.span) for other in claims if other.field.path in fields}
-            certain.append(replace(claim, is_doubtful=claim.is_doubtful or len(fields) > max(len(spans), 1)))
+            certain.append(replace(claim, is_doubtful=claim.is_doubtful or len(fields) > len(spans)))
     return certain
 
 
@@ -127,8 +128,14 @@ def _make_claim(
     return Claim(item, span, resolved, clause, label, score, corrects, not is_plain)
 
 
+#: Meanings of values that count from the one that the form holds: "one more", "an hour later".
+RELATIVE = frozenset({"more", "after_held", "after_held_time"})
+
+
 def _may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bool:
     """True where a value replaces one that the form holds: by a cue of correction, or plainly at the confirmation."""
+    if span.phrase.means in RELATIVE:
+        return True
     if form.is_confirming or form.asks_what_to_change:
         return not span.is_weak or form.asks_what_to_change or understanding.find_move(*_CORRECTIONS) is not None
     return understanding.find_move(MoveKind.CORRECT) is not None or _is_contrasted(understanding, span)

@@ -66,7 +66,10 @@ _FORCES = {
 
 
 def find_cues(chart: Chart, spans: Sequence[Span]) -> list[Cue]:
-    """The longest cue at each word, but for words of a plain value: the "to" of "ten to four" is none."""
+    """The longest cue at each word, but for words of a plain value: the "to" of "ten to four" is none.
+
+    What says what a clause does with its values has no slip: "Weber" is no "weder".
+    """
     covered = {index for span in spans if not span.is_weak for index in range(span.start, span.end)}
     cues: list[Cue] = []
     at = 0
@@ -83,6 +86,7 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
         (match.end, -rank, name)
         for rank, name in enumerate((*_CUES, *_PLAIN))
         if (match := chart.match_longest(name, start))
+        and not (name in _CUES and any(word.is_mended for word in chart.words[start : match.end]))
     ]
     end, _, name = max(ends, default=(0, 0, ""))
     return Cue(name, start, end) if name else None
@@ -91,10 +95,11 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
 def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
     """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
     inner = {index for span in spans for index in range(span.start + 1, span.end)}
+    inner |= set(_list_move_words(chart))
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
     cues = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
-    cuts = {cue.start for cue in cues if cue.name in _CUTTING}
+    cuts = {cue.start for cue in cues if cue.name in _CUTTING} | {cue.end for cue in cues if cue.name == "rejection"}
     cuts |= set(_list_opening_ends(chart, [start for start, _, _ in sentences], spans, cues))
     clauses: list[Clause] = []
     for start, end, asks in sentences:
@@ -105,6 +110,13 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
             is_asked = asks and number == len(parts) - 1
             clauses.append(Clause(first, last, _find_force(own, first, is_asked=is_asked), own))
     return tuple(clauses)
+
+
+def _list_move_words(chart: Chart) -> Iterator[int]:
+    """The words of moves behind their first one: "don't know yet" is no denial of a "know yet"."""
+    for start in range(len(chart.words)):
+        if match := chart.match_longest("move", start):
+            yield from range(start + 1, match.end)
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
@@ -139,7 +151,8 @@ def _list_opening_ends(
         opening = None if word.is_mended else chart.match_longest("opening", start)
         if opening is None or opening.end >= len(chart.words):
             continue
-        follow = [span for span in spans if span.start == opening.end]
+        behind = _skip_small(cues, opening.end, ("correction", "filler", "courtesy"))
+        follow = [span for span in spans if span.start in (opening.end, behind)]
         if start not in starts:
             before = {span.sort for span in spans if span.end <= start}
             if opening.value == "no" and any(span.sort in before for span in follow):
@@ -152,9 +165,10 @@ def _list_opening_ends(
             yield opening.end
 
 
-def _skip_small(cues: Sequence[Cue], start: int) -> int:
+def _skip_small(cues: Sequence[Cue], start: int, names: Sequence[str] = ("courtesy", "joint")) -> int:
+    """The next word that is not part of a cue of these names."""
     for cue in cues:
-        if cue.start == start and cue.name in ("courtesy", "joint"):
+        if cue.start == start and cue.name in names:
             start = cue.end
     return start
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from convengine.engine.understanding.assign import Claim
+from convengine.engine.understanding.assign import RELATIVE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.labels import Label
@@ -61,13 +61,16 @@ class Explained:
         """True for "6pm?": a clause that asks, and has nothing but a value of the asked field and words of request."""
         own = [claim for claim in claims if claim.clause is clause]
         is_meant = any(claim.field is self.form.asked_field for claim in own) or (
-            clause.has("correction") and any(claim.is_correction for claim in own)
+            any(
+                claim.is_correction and (clause.has("correction") or claim.span.phrase.means in RELATIVE)
+                for claim in own
+            )
         )
         return (is_meant or self.form.is_opener) and not self.list_unexplained(clause) and not self._asks_more(clause)
 
     def _asks_more(self, clause: Clause) -> bool:
         """True for a question that begins with a word such as "when"."""
-        return clause.has("question")
+        return clause.has("question") and not clause.has("request")
 
 
 def decide(
@@ -86,10 +89,14 @@ def decide(
 
 
 def _ask_which(claim: Claim, explained: Explained) -> Claim:
-    """The claim with both values where another clause that is as plain has a second one for its field."""
-    others = [other for other in claim.rivals if not explained.list_unexplained(other.clause)]
+    """The claim with both values where a clause that is as plain has a second one; doubtful where another one has."""
+    others = [
+        other for other in claim.rivals if other.clause is claim.clause or not explained.list_unexplained(other.clause)
+    ]
     values = tuple(dict.fromkeys(value for item in (claim, *others) for value in item.resolved.values))
-    return replace(claim, resolved=Resolved(values)) if others else claim
+    if others:
+        return replace(claim, resolved=Resolved(values))
+    return replace(claim, is_doubtful=True) if claim.rivals else claim
 
 
 def _is_plain(form: OpenForm, claim: Claim, explained: Explained) -> bool:

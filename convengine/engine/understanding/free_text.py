@@ -16,6 +16,7 @@ from convengine.engine.understanding.words import Word
 TEXT = "TEXT"
 #: Between the name of a field and its text.
 _LABEL_SIGNS = frozenset({":", "=", "'s", "is", "ist"})
+_NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 _BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
 _AROUND = ("courtesy", "lead_in", "lead_out", "joint", "label_joint")
 #: Signs that end a text and do not belong to it.
@@ -31,6 +32,7 @@ def read_free_text(
     explained: Explained,
     grammar: Grammar,
     beside: Sequence[tuple[int, int]],
+    labels: Sequence[Label],
     *,
     is_phrase: bool,
 ) -> Taken | None:
@@ -51,11 +53,11 @@ def read_free_text(
         return None
     is_name = asks_for_name(item, grammar)
     if is_name:
-        start, end = _strip_small(understanding, start, end)
-    if start >= end or (is_name and not _is_name(understanding, start, end)):
+        start, end = _find_name(understanding, labels, start, end)
+    if start >= end:
         return None
     first, last = understanding.words[start].start, understanding.words[end - 1].end
-    is_echoed = bool(claims)
+    is_echoed = bool(claims) or (is_name and explained.says_more(end, len(understanding.words)))
     return Taken(item.path, understanding.text[first:last], first, last, TEXT, is_echoed)
 
 
@@ -151,14 +153,22 @@ def _is_rather_value(understanding: Understanding, item: FormField, start: int, 
     return bool(content) and 2 * sum(n in valued for n in content) >= len(content)
 
 
-def _strip_small(understanding: Understanding, start: int, end: int) -> tuple[int, int]:
-    """The part between small words at both ends: the name of "it is Ann Hill here"."""
-    small = {
-        index
-        for cue in understanding.cues
-        if cue.name == "filler" and not _is_mended(understanding.words, cue)
-        for index in range(cue.start, cue.end)
-    }
+def _find_name(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:
+    """The name in the first clause that states one; the end of the message without one."""
+    for clause in understanding.clauses:
+        if clause.force is Force.STATES and clause.start < end and start < clause.end:
+            first, last = _strip_lead(understanding, labels, max(start, clause.start), min(end, clause.end))
+            if first < last and _is_name(understanding, first, last):
+                return first, last
+    return end, end
+
+
+def _strip_lead(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:
+    """The part between lead-ins, courtesies and names of fields at both ends: the name of "it is Ann Hill here"."""
+    small = {at for name in _AROUND for first, last in _list_matches(understanding, name) for at in range(first, last)}
+    named = (index for label in labels for index in range(label.start, label.end))
+    small |= {index for index in named if not understanding.words[index].is_mended}
+    small |= {index for index, word in enumerate(understanding.words) if word.key in _ENDS}
     while start < end and start in small:
         start += 1
     while end > start and end - 1 in small:
@@ -167,16 +177,16 @@ def _strip_small(understanding: Understanding, start: int, end: int) -> tuple[in
 
 
 def _is_name(understanding: Understanding, start: int, end: int) -> bool:
-    """True for a few words of which none is a small one or a number."""
+    """True for a few words of which none is a small one or a number, and one is in no table."""
     small = {
         index
         for cue in understanding.cues
-        if cue.name in ("filler", "denial", "supposition", "question", "request")
-        and not _is_mended(understanding.words, cue)
+        if cue.name in _NOT_IN_NAMES and not _is_mended(understanding.words, cue)
         for index in range(cue.start, cue.end)
     }
-    words = understanding.words[start:end]
-    letters = [word for word in words if not word.is_sign]
-    return 0 < len(letters) <= _MOST_NAME_WORDS and all(
-        word.is_sign or not (word.is_number or index in small) for index, word in enumerate(words, start)
+    words = [(index, word) for index, word in enumerate(understanding.words[start:end], start) if not word.is_sign]
+    known = understanding.chart.grammar.words if understanding.chart else ()
+    is_new = any(word.key not in known or word.is_mended for _, word in words)
+    return (
+        is_new and len(words) <= _MOST_NAME_WORDS and not any(word.is_number or index in small for index, word in words)
     )

@@ -35,16 +35,18 @@ def read_into_form(
     results = list(decide(understanding, form, claims, explained))
     inclusions = list(_list_inclusions(understanding, form, labels))
     results += [taken for taken, _ in inclusions]
-    results += _read_asked_yes_no(understanding, form, {result.field for result in results})
+    results = _add_asked_yes_no(understanding, form, results)
     labelled = list(list_labelled_texts(understanding, form, labels, tables.grammar, {item.field for item in results}))
     results += [taken for taken, _ in labelled]
     touched = {result.field for result in results}
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
         beside = [position for _, position in (*inclusions, *labelled)]
-        text = read_free_text(understanding, form, claims, explained, tables.grammar, beside, is_phrase=is_phrase)
+        text = read_free_text(
+            understanding, form, claims, explained, tables.grammar, beside, labels, is_phrase=is_phrase
+        )
         results += [text] if text else []
     touched = {result.field for result in results}
-    cleared = [path for path in _list_cleared(understanding, form, labels) if path not in touched]
+    cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
     named = [path for path in _list_named(understanding, form, labels) if path not in {*touched, *cleared}]
     return Reading(
         tuple(result for result in results if isinstance(result, Taken)),
@@ -83,25 +85,37 @@ def _list_inclusions(
                 yield Taken(item.path, value, first, last, LABEL), (start, label.end)
 
 
-def _read_asked_yes_no(understanding: Understanding, form: OpenForm, touched: set[str]) -> list[Taken]:
-    """The asked yes/no field by a yes or no that nothing else in the message makes doubtful."""
+def _add_asked_yes_no(
+    understanding: Understanding, form: OpenForm, results: list[Taken | Offered | Refused]
+) -> list[Taken | Offered | Refused]:
+    """The results with the asked yes/no field, by a yes or no that nothing else in the message makes doubtful.
+
+    A yes beside "without it" is neither.
+    """
     asked_field = form.asked_field
-    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO or asked_field.path in touched:
-        return []
     answers = [move for move in understanding.moves if move.kind in (MoveKind.AFFIRM, MoveKind.NEGATE)]
-    values = {move.kind is MoveKind.AFFIRM for move in answers}
-    if len(values) != 1 or not (understanding.is_bare_move or not _has_other_force(understanding)):
-        return []
-    first, last = answers[0].start, answers[0].end - 1
-    position = understanding.words[first].start, understanding.words[last].end
-    return [Taken(asked_field.path, values.pop(), *position, ASKED, any(move.is_mended for move in answers))]
+    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO or not answers:
+        return results
+    own = [item for item in results if item.field == asked_field.path]
+    values = {move.kind is MoveKind.AFFIRM for move in answers} | {
+        item.value for item in own if isinstance(item, Taken)
+    }
+    if len(values) != 1 or _is_doubtful(understanding):
+        return [item for item in results if item not in own]
+    if own:
+        return results
+    position = understanding.words[answers[0].start].start, understanding.words[answers[0].end - 1].end
+    is_mended = any(move.is_mended for move in answers)
+    return [*results, Taken(asked_field.path, values.pop(), *position, ASKED, is_mended)]
 
 
-def _has_other_force(understanding: Understanding) -> bool:
-    """True when a clause supposes or denies, so that a yes is none: "yes if it is cheap"."""
+def _is_doubtful(understanding: Understanding) -> bool:
+    """True when a clause supposes, denies or asks, or a move puts off, so that a yes is none: "yes if it is cheap"."""
     moves = [move for move in understanding.moves if move.is_whole]
+    if any(move.kind in (MoveKind.SKIP, MoveKind.WAIT, MoveKind.LEAVE, MoveKind.REPEAT) for move in moves):
+        return True
     return any(
-        clause.force in (Force.SUPPOSES, Force.DENIES)
+        clause.force in (Force.SUPPOSES, Force.DENIES, Force.ASKS)
         and not any(clause.start <= move.start < clause.end for move in moves)
         for clause in understanding.clauses
     )
@@ -122,12 +136,24 @@ def _find_inclusion(understanding: Understanding, label: Label) -> tuple[int, bo
     return label.start, follows[0].kind is MoveKind.AFFIRM if follows else None
 
 
-def _list_cleared(understanding: Understanding, form: OpenForm, labels: Sequence[Label]) -> list[str]:
+def _denies_only(understanding: Understanding, explained: Explained) -> bool:
+    """True for "no special wish": a denial of nothing but what was asked for."""
+    clauses = understanding.clauses
+    return any(clause.force is Force.DENIES for clause in clauses) and not any(
+        clause.force in (Force.ASKS, Force.SUPPOSES) or explained.list_unexplained(clause) for clause in clauses
+    )
+
+
+def _list_cleared(
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], explained: Explained
+) -> list[str]:
     """Fields that are left empty: the asked optional one by "skip" or "no", and those behind "remove"."""
     asked_field, cleared = form.asked_field, []
     if asked_field is not None and not asked_field.required and understanding.is_bare_move:
         kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
         cleared += [asked_field.path] if understanding.find_move(*kinds) else []
+    elif asked_field is not None and not asked_field.required and _denies_only(understanding, explained):
+        cleared.append(asked_field.path)
     for move in understanding.moves:
         if move.kind is MoveKind.CLEAR:
             cleared += [label.field for label in labels if 0 <= label.start - move.end <= 1]

@@ -11,6 +11,9 @@ from convengine.engine.understanding.moves import Move, MoveKind, find_moves
 from convengine.engine.understanding.span import Finder, Sort, Span, list_sorts
 from convengine.engine.understanding.words import Lexicon, Word, read_words
 
+#: More values of a sort are no answer.
+_MOST_SPANS = 12
+
 
 @dataclass(frozen=True, eq=False)
 class Understanding:
@@ -52,7 +55,7 @@ def understand(
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
     wanted = {sort for spec in specs for sort in list_sorts(spec)}
-    spans = tuple(span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs))
+    spans = tuple(span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs)[:_MOST_SPANS])
     cues = find_cues(chart, spans)
     clauses = split_clauses(chart, spans, cues)
     return Understanding(text, words, spans, tuple(cues), clauses, find_moves(chart, clauses), chart)

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-#: No more characters of a message are read: what is longer is a letter, and no answer.
-MOST_CHARS = 1000
+#: No more characters and words of a message are read: what is longer is a letter, and no answer.
+MOST_CHARS, MOST_WORDS = 1000, 250
 #: So many words of a message are mended, and none that is shorter.
 _MOST_MENDED, _SHORTEST_MENDED = 40, 3
 _APOSTROPHES = "'’‘ʼ`´"
@@ -56,7 +56,7 @@ def split_text(text: str) -> list[Word]:
     """The words, numbers and signs of a text as they are typed, with folded keys."""
     words: list[Word] = []
     start, size = 0, min(len(text), MOST_CHARS)
-    while start < size:
+    while start < size and len(words) < MOST_WORDS:
         end = _find_end(text, start, size)
         if not text[start].isspace() and not _is_silent(text[start]):
             key = "-" if text[start] in _DASHES else fold(text[start:end])
