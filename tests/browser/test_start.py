@@ -121,6 +121,7 @@ def test_a_flow_is_saved_in_a_draft_where_changes_are_reviewed(server: Server, s
         assert ben.fits
         assert all("409" in trouble for trouble in ben.troubles)
         ben.troubles.clear()
+        page.wait_for_load_state("networkidle")  # The preview of the flow is not there outside of the draft.
         with page.expect_navigation():
             page.get_by_role("button", name="Leave").press("Enter")
     finally:

@@ -55,7 +55,9 @@ def understand(
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
     wanted = {sort for spec in specs for sort in list_sorts(spec)}
-    spans = tuple(span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs)[:_MOST_SPANS])
+    spans = tuple(
+        span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs)[:_MOST_SPANS]
+    )
     cues = find_cues(chart, spans)
     clauses = split_clauses(chart, spans, cues)
     return Understanding(text, words, spans, tuple(cues), clauses, find_moves(chart, clauses), chart)
