@@ -46,7 +46,7 @@ def list_claims(
     """Every span with every field that could take it, in clauses that state, suppose or ask."""
     claims: list[Claim] = []
     for span in understanding.spans:
-        if span.is_weak and _is_part(understanding, span):
+        if span.is_weak and (_is_part(understanding, span) or _swallows(understanding, span)):
             continue
         clause = next((item for item in understanding.clauses if item.start <= span.start < item.end), None)
         if clause is None or clause.force not in _STATING:
@@ -64,14 +64,11 @@ def _doubt(claims: Sequence[Claim]) -> list[Claim]:
 
     A field that was asked for, or that is named, has the words for itself. So has each field with a value of its own.
     """
+    claims = [claim for claim in claims if not _is_for_another(claims, claim)]
     certain: list[Claim] = []
     for claim in claims:
-        same = [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
+        same = _list_same(claims, claim)
         rivals = [other for other in same if other.span is not claim.span and other.score >= claim.score]
-        corrects = claim.span.is_weak and claim.clause.has("correction") and any(other.is_correction for other in same)
-        is_first = not any(other.field is claim.field and other.span.end <= claim.span.start for other in claims)
-        if corrects and is_first and not claim.is_correction and claim.label is None:
-            continue  # "No wait, make that 4" may be meant for what was said before.
         if claim.score >= _ASKED:
             certain.append(claim)
         elif not (rivals and (claim.span.is_weak or any(other.score >= _ASKED for other in rivals))):
@@ -81,12 +78,32 @@ def _doubt(claims: Sequence[Claim]) -> list[Claim]:
     return certain
 
 
+def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
+    """The claims of the same words."""
+    return [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
+
+
+def _is_for_another(claims: Sequence[Claim], claim: Claim) -> bool:
+    """True for the 4 of "no wait, make that 4" and an open field, where it may be meant for what was said before."""
+    if not (claim.span.is_weak and claim.clause.has("correction")) or claim.is_correction or claim.label is not None:
+        return False
+    is_first = not any(other.field is claim.field and other.span.end <= claim.span.start for other in claims)
+    return is_first and any(other.is_correction for other in _list_same(claims, claim))
+
+
 def _is_part(understanding: Understanding, span: Span) -> bool:
     """True for a weak span in a longer one: the "3" of "3 pm" is no day."""
     size = span.end - span.start
     return any(
         other.start <= span.start and span.end <= other.end and other.end - other.start > size and not other.is_weak
         for other in understanding.spans
+    )
+
+
+def _swallows(understanding: Understanding, span: Span) -> bool:
+    """True for what only looks like a code of a field, and has a plain value in it."""
+    return span.sort is Sort.PATTERN and any(
+        span.start <= other.start and other.end <= span.end for other in understanding.spans if not other.is_weak
     )
 
 
@@ -104,17 +121,26 @@ def _make_claim(
         return None
     is_asked = item.path == form.asked_path
     label = bound if bound and bound.field == item.path else None
+    if bound and not bound.field and span.is_weak:
+        return None  # "My zip is 90210", where nobody asks for one.
     resolved = finders[span.sort].resolve(span, item.spec, situation, is_asked=is_asked or label is not None)
     if resolved is None:
         return None
     corrects = not form.is_open(item.path)
     is_plain = not corrects or _may_correct(understanding, form, span) or (label is not None and label.is_whole)
-    if corrects and span.is_weak and not (is_plain and (label is None or _may_correct(understanding, form, span))):
+    if (
+        corrects
+        and span.is_weak
+        and not (
+            is_plain
+            and (label is None or _may_correct(understanding, form, span) or _is_assigned(understanding, label, span))
+        )
+    ):
         return None
     if corrects and resolved.is_value and resolved.value == form.held[item.path]:
         return None
     is_alone = _begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
-    if span.is_weak and not (is_asked or label or is_alone):
+    if span.is_weak and not (is_asked or label or (is_alone and not _is_move(understanding, span))):
         return None
     is_cued = corrects and not span.is_weak and clause.has("correction")
     score = (
@@ -128,6 +154,17 @@ def _make_claim(
     return Claim(item, span, resolved, clause, label, score, corrects, not is_plain)
 
 
+def _is_assigned(understanding: Understanding, label: Label, span: Span) -> bool:
+    """True for "amount: 5" and "change the amount to 5": a joint stands between the name and its value."""
+    chart, between = understanding.chart, range(label.end, span.start)
+    return label.is_whole and chart is not None and any(chart.match_longest("label_joint", at) for at in between)
+
+
+def _is_move(understanding: Understanding, span: Span) -> bool:
+    """True for words that are all that their clause wants: the "none" that leaves a field empty is no 0 for another."""
+    return any(move.is_whole and move.start <= span.start and span.end <= move.end for move in understanding.moves)
+
+
 #: Meanings of values that count from the one that the form holds: "one more", "an hour later".
 RELATIVE = frozenset({"more", "after_held", "after_held_time"})
 
@@ -137,8 +174,11 @@ def _may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bo
     if span.phrase.means in RELATIVE:
         return True
     if form.is_confirming or form.asks_what_to_change:
-        return not span.is_weak or form.asks_what_to_change or understanding.find_move(*_CORRECTIONS) is not None
-    return understanding.find_move(MoveKind.CORRECT) is not None or _is_contrasted(understanding, span)
+        is_expected = form.asks_what_to_change or understanding.find_move(*_CORRECTIONS) is not None
+        return not span.is_weak or is_expected or _is_contrasted(understanding, span)
+    answers_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
+    kinds = (MoveKind.CORRECT,) if answers_no else _CORRECTIONS
+    return understanding.find_move(*kinds) is not None or _is_contrasted(understanding, span)
 
 
 def _is_contrasted(understanding: Understanding, span: Span) -> bool:
@@ -165,6 +205,8 @@ def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, 
         return False
     known = {index for cue in clause.cues for index in range(cue.start, cue.end)}
     known |= {index for other in understanding.spans if not other.is_weak for index in range(other.start, other.end)}
+    if form.is_opener:
+        known |= {index for index, word in enumerate(understanding.words) if word.key in form.own_words}
     return all(
         index in known or understanding.words[index].is_sign or span.start <= index < span.end
         for index in range(clause.start, clause.end)

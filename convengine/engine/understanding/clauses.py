@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from convengine.engine.understanding.grammar import Chart
-from convengine.engine.understanding.span import Span
+from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.words import Word
 
 _SENTENCE_ENDS = frozenset(".!?;\n")
 _JOINTS = frozenset(",-")
 #: Classes of words that say what a clause does with its values. The order is the precedence of equally long ones.
-_CUES = ("rejection", "denial", "supposition", "elsewhere")
+_CUES = ("rejection", "denial", "supposition", "limit", "elsewhere")
 #: Classes of words that say nothing by themselves, or only what the clause is for.
 _PLAIN = (
-    "courtesy", "question", "request", "inclusion", "filler", "joint", "alternative", "correction", "label_joint",
-    "lead_in", "lead_out", "clearing",
+    "courtesy", "why", "question", "request", "inclusion", "filler", "joint", "alternative", "correction",
+    "label_joint", "lead_in", "lead_out", "clearing",
 )  # fmt: skip
 
 
@@ -54,13 +54,14 @@ class Clause:
 
 
 #: Cues that begin a clause of their own.
-_CUTTING = ("joint", "alternative", "denial", "supposition", "elsewhere")
+_CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "elsewhere")
 #: Behind a "no" without a sign, they begin something else: "no it is Friday".
-_BEHIND_NO = ("filler", "correction", "lead_in", "courtesy", "label_joint", "denial")
+_BEHIND_NO = ("filler", "correction", "lead_in", "courtesy", "label_joint", "denial", "request", "question")
 _FORCES = {
     "rejection": Force.DENIES,
     "denial": Force.DENIES,
     "supposition": Force.SUPPOSES,
+    "limit": Force.SUPPOSES,
     "elsewhere": Force.TELLS,
 }
 
@@ -75,10 +76,17 @@ def find_cues(chart: Chart, spans: Sequence[Span]) -> list[Cue]:
     at = 0
     while at < len(chart.words):
         cue = None if at in covered else _find_cue(chart, at)
+        if cue is not None and cue.name == "limit" and not _limits(spans, cue):
+            cue = Cue("filler", cue.start, cue.end)
         if cue is not None:
             cues.append(cue)
         at = cue.end if cue else at + 1
     return cues
+
+
+def _limits(spans: Sequence[Span], cue: Cue) -> bool:
+    """True for the "by" of "by Friday", and not for that of "by card"."""
+    return any(cue.end <= span.start <= cue.end + 1 for span in spans)
 
 
 def _find_cue(chart: Chart, start: int) -> Cue | None:
@@ -94,7 +102,8 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
 
 def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
     """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
-    inner = {index for span in spans for index in range(span.start + 1, span.end)}
+    plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
+    inner = {index for span in plain for index in range(span.start + 1, span.end)}
     inner |= set(_list_move_words(chart))
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
     cues = [cue for cue in cues if cue not in ranges]
@@ -126,7 +135,7 @@ def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
         return force
     first = _skip_small(cues, start)
     begins_question = any(
-        cue.start == first and (cue.name == "question" or (cue.name == "request" and cue.end > cue.start + 1))
+        cue.start == first and (cue.name in ("why", "question") or (cue.name == "request" and cue.end > cue.start + 1))
         for cue in cues
     )
     return Force.ASKS if begins_question or is_asked else Force.STATES
@@ -161,8 +170,15 @@ def _list_opening_ends(
             opening.value == "yes"
             or any(not span.is_weak for span in follow)
             or any(cue.start == opening.end and cue.name in _BEHIND_NO for cue in cues)
+            or _begins_move(chart, start, opening.end)
         ):
             yield opening.end
+
+
+def _begins_move(chart: Chart, start: int, end: int) -> bool:
+    """True for the "leave that" of "no leave that", and not for the "need" of "no need"."""
+    match = chart.match_longest("move", start)
+    return (match is None or match.end <= end) and chart.match_longest("move", end) is not None
 
 
 def _skip_small(cues: Sequence[Cue], start: int, names: Sequence[str] = ("courtesy", "joint")) -> int:

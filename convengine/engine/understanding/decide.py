@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from convengine.engine.understanding.assign import RELATIVE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm
+from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.labels import Label
 from convengine.engine.understanding.reading import Offered, Refused, Taken
-from convengine.engine.understanding.span import Reason, Resolved
+from convengine.engine.understanding.span import Reason, Resolved, Sort
 from convengine.engine.understanding.understand import Understanding
 
 #: A plain value for the asked field is taken at once when no more of its clause is unexplained than this share.
 MOST_UNEXPLAINED = 1 / 3
 #: `means` of a span that is only near to an option: it is offered, never taken.
 NEAR = "near"
+#: Values of these sorts are taken letter by letter, so that no word of them is mended.
+_AS_TYPED = (Sort.EMAIL, Sort.PHONE, Sort.POSTCODE, Sort.IBAN, Sort.PATTERN)
 ASKED, LABEL, KIND, CORRECTION = "ASKED", "LABEL", "KIND", "CORRECTION"
 
 
@@ -39,10 +43,20 @@ class Explained:
 
     def _is_own(self, index: int) -> bool:
         """True for a word of the question, and in the message that began the form for one of its intent."""
-        key, asked_field = self.understanding.words[index].key, self.form.asked_field
-        return (asked_field is not None and key in asked_field.question) or (
-            self.form.is_opener and key in self.form.own_words
-        )
+        key = self.understanding.words[index].key
+        return self._stem(key) in self._asked_stems or (self.form.is_opener and key in self.form.own_words)
+
+    @cached_property
+    def _asked_stems(self) -> frozenset[str]:
+        """The words of the question and of the names of fields, without their endings."""
+        asked_field = self.form.asked_field
+        words = set(asked_field.question) if asked_field else set()
+        words |= {word for item in self.form.fields for label in item.labels for word in label}
+        return frozenset(map(self._stem, words))
+
+    def _stem(self, word: str) -> str:
+        chart = self.understanding.chart
+        return stem(word, get_stemmer_name(chart.grammar)) if chart else word
 
     def says_more(self, start: int, end: int) -> bool:
         """True when words of this part say something besides names of fields: "same name" is no name."""
@@ -51,6 +65,23 @@ class Explained:
     def list_unexplained(self, clause: Clause) -> list[int]:
         """The words of a clause that nothing explains."""
         return [index for index in range(clause.start, clause.end) if index in self.content - self._known]
+
+    def is_about_asked(self, clause: Clause) -> bool:
+        """True for "why?" and "which ones are there?": words of the question, and names of fields."""
+        asked_field = self.form.asked_field
+        if asked_field is None or not (clause.has("why") or asked_field.spec.options):
+            return False
+        content = [index for index in range(clause.start, clause.end) if index in self.content]
+        return all(index in self._named or self._is_own(index) for index in content)
+
+    def leaves_another_clause(self, clause: Clause) -> bool:
+        """True when another clause states something that nothing explains: "me, my wife and 3 kids"."""
+        others = (other for other in self.understanding.clauses if other is not clause)
+        return any(other.force is Force.STATES and self.list_unexplained(other) for other in others)
+
+    def has_content(self, clause: Clause) -> bool:
+        """True when a clause has words besides cues."""
+        return any(index in self.content for index in range(clause.start, clause.end))
 
     def measure(self, clause: Clause) -> float:
         """The share of its content words that nothing explains, from 0 to 1."""
@@ -66,42 +97,65 @@ class Explained:
                 for claim in own
             )
         )
-        return (is_meant or self.form.is_opener) and not self.list_unexplained(clause) and not self._asks_more(clause)
+        if self.list_unexplained(clause):
+            return False
+        return self.form.is_opener or (is_meant and not self._asks_more(clause))
 
     def _asks_more(self, clause: Clause) -> bool:
         """True for a question that begins with a word such as "when"."""
-        return clause.has("question") and not clause.has("request")
+        return (clause.has("question") or clause.has("why")) and not clause.has("request")
 
 
 def decide(
     understanding: Understanding, form: OpenForm, claims: Sequence[Claim], explained: Explained
 ) -> Iterator[Taken | Offered | Refused]:
     """What becomes of each claim; nothing for one that is left."""
-    for claim in (_ask_which(claim, explained) for claim in claims):
+    taken_back = _find_taken_back(understanding, claims, explained)
+    for claim in (_ask_which(claim, explained, taken_back) for claim in claims):
         if claim.clause.force is Force.ASKS and not explained.asks_for_value(claim.clause, claims):
             continue
         if not claim.resolved.is_value:
             yield from _refuse(understanding, form, claim)
         elif _is_plain(form, claim, explained):
-            yield _take(understanding, claim, explained)
+            yield _take(understanding, form, claim, explained)
         elif _may_offer(form, claim, claims):
             yield Offered(claim.field.path, claim.resolved.value, *_find_position(understanding, claim))
 
 
-def _ask_which(claim: Claim, explained: Explained) -> Claim:
-    """The claim with both values where a clause that is as plain has a second one; doubtful where another one has."""
+def _find_taken_back(understanding: Understanding, claims: Sequence[Claim], explained: Explained) -> Clause | None:
+    """The first clause that corrects what is said before it, with words that give no value: "5 June. Sorry, 2017"."""
+    valued = {index for claim in claims for index in range(claim.span.start, claim.span.end)}
+    return next(
+        (
+            clause
+            for clause in understanding.clauses
+            if clause.has("correction")
+            and valued.isdisjoint(range(clause.start, clause.end))
+            and explained.has_content(clause)
+        ),
+        None,
+    )
+
+
+def _ask_which(claim: Claim, explained: Explained, taken_back: Clause | None) -> Claim:
+    """The claim with both values where a clause that is as plain has a second one; doubtful where another one has, and
+    where a later clause takes it back.
+    """
     others = [
         other for other in claim.rivals if other.clause is claim.clause or not explained.list_unexplained(other.clause)
     ]
     values = tuple(dict.fromkeys(value for item in (claim, *others) for value in item.resolved.values))
     if others:
         return replace(claim, resolved=Resolved(values))
-    return replace(claim, is_doubtful=True) if claim.rivals else claim
+    is_doubtful = bool(claim.rivals) or (taken_back is not None and claim.clause.end <= taken_back.start)
+    return replace(claim, is_doubtful=True) if is_doubtful else claim
 
 
 def _is_plain(form: OpenForm, claim: Claim, explained: Explained) -> bool:
     """True for a value that is taken at once."""
     if claim.is_doubtful or claim.clause.force is Force.SUPPOSES or claim.span.phrase.means == NEAR:
+        return False
+    if claim.span.is_weak and claim.label is None and explained.leaves_another_clause(claim.clause):
         return False
     if not explained.list_unexplained(claim.clause):
         return True
@@ -109,12 +163,13 @@ def _is_plain(form: OpenForm, claim: Claim, explained: Explained) -> bool:
     return is_strong and explained.measure(claim.clause) <= MOST_UNEXPLAINED
 
 
-def _take(understanding: Understanding, claim: Claim, explained: Explained) -> Taken:
+def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Taken:
     by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= 8 else KIND
-    is_mended = any(word.is_mended for word in understanding.words[claim.span.start : claim.span.end])
+    words = understanding.words[claim.span.start : claim.span.end]
+    is_mended = claim.span.sort not in _AS_TYPED and any(word.is_mended for word in words)
     is_echoed = (
         is_mended
-        or claim.is_correction
+        or not form.is_open(claim.field.path)
         or bool(claim.resolved.supplied)
         or bool(explained.list_unexplained(claim.clause))
     )

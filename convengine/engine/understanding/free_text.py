@@ -80,22 +80,31 @@ def list_labelled_texts(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], grammar: Grammar, touched: set[str]
 ) -> Iterator[tuple[Taken, tuple[int, int]]]:
     """Texts behind the name of their field and a joint, "my name is Ann Hill", each with its place in the words."""
-    joints = {cue.start: cue.end for cue in understanding.cues if cue.name in ("label_joint", "lead_in")}
+    joints = {start: end for name in ("label_joint", "lead_in") for start, end in _list_matches(understanding, name)}
     for label in labels:
         item = form.field(label.field)
         clause = next((clause for clause in understanding.clauses if clause.start <= label.start < clause.end), None)
         if item is None or not is_text(item) or clause is None or clause.force is not Force.STATES:
             continue
-        if item.path in touched or not (form.is_open(item.path) or form.is_confirming):
+        if item.path in touched:
             continue
         sign = label.end < clause.end and understanding.words[label.end].key in _LABEL_SIGNS
         start = max(label.end + sign, joints.get(label.end, 0))
         if not label.end < start < clause.end:
             continue
+        is_held = not form.is_open(item.path)
         if asks_for_name(item, grammar) and not _is_name(understanding, start, clause.end):
             continue
+        if is_held and not _has_new_word(understanding, start, clause.end):
+            continue  # "The address is wrong"
         first, last = understanding.words[start].start, understanding.words[clause.end - 1].end
-        yield Taken(item.path, understanding.text[first:last], first, last, TEXT, True), (clause.start, clause.end)
+        yield (
+            Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held),
+            (
+                clause.start,
+                clause.end,
+            ),
+        )
 
 
 def _strip(
@@ -185,8 +194,13 @@ def _is_name(understanding: Understanding, start: int, end: int) -> bool:
         for index in range(cue.start, cue.end)
     }
     words = [(index, word) for index, word in enumerate(understanding.words[start:end], start) if not word.is_sign]
-    known = understanding.chart.grammar.words if understanding.chart else ()
-    is_new = any(word.key not in known or word.is_mended for _, word in words)
+    is_new = _has_new_word(understanding, start, end)
     return (
         is_new and len(words) <= _MOST_NAME_WORDS and not any(word.is_number or index in small for index, word in words)
     )
+
+
+def _has_new_word(understanding: Understanding, start: int, end: int) -> bool:
+    """True when a word is in no table, or has a slip there."""
+    known = understanding.chart.grammar.words if understanding.chart else ()
+    return any(word.key not in known or word.is_mended for word in understanding.words[start:end] if not word.is_sign)

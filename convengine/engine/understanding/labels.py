@@ -7,10 +7,16 @@ from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.understand import Understanding
 
+#: Kinds whose names stand beside other values, too: "day", "time".
+_COMMON = ("date", "time")
+
 
 @dataclass(frozen=True)
 class Label:
-    """The name of a field, from one word up to another. `is_whole`: not only one of its words."""
+    """The name of a field, from one word up to another; blank for something that the form does not ask for.
+
+    `is_whole`: not only one of its words.
+    """
 
     field: str
     start: int
@@ -46,10 +52,12 @@ def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
 
 
 def _find_kind(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
-    """A name that any field of a kind has, where the form has one such: "number" for the phone."""
+    """A name that any field of a kind has: "number" for the phone. Where the form has no such field, it names none."""
     match = chart.match_longest("kind_name", at) if chart else None
     items = [item for item in form.fields if match and item.spec.kind == match.value]
-    return Label(items[0].path, at, match.end, is_whole=False) if match and len(items) == 1 else None
+    if match is None or len(items) > 1 or (not items and match.value in _COMMON):
+        return None
+    return Label(items[0].path if items else "", at, match.end, is_whole=False)
 
 
 def _find_part(keys: Sequence[str], at: int, form: OpenForm, cued: set[int]) -> Label | None:

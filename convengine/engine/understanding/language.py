@@ -52,9 +52,9 @@ def list_languages() -> tuple[str, ...]:
     return tuple(sorted(item.name for item in _get_folder().iterdir() if (item / "words.toml").is_file()))
 
 
-def get_tables(locale: str, fallback: str = "") -> Tables:
-    """The tables of a locale's language; words that it does not have are looked up in that of `fallback`."""
-    names = dict.fromkeys((find_language(locale), *([find_language(fallback)] if fallback else [])))
+def get_tables(locale: str, *fallbacks: str) -> Tables:
+    """The tables of a locale's language; words that it does not have are looked up in those of `fallbacks`."""
+    names = dict.fromkeys((find_language(locale), *(find_language(fallback) for fallback in fallbacks if fallback)))
     return _load_tables(tuple(names))
 
 

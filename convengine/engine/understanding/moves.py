@@ -1,10 +1,10 @@
 """What a message wants from the conversation, besides giving values: yes, no, skip, leave, a person, a question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.clauses import Clause, Cue, Force
 from convengine.engine.understanding.grammar import Chart
 
 
@@ -12,6 +12,8 @@ class MoveKind(StrEnum):
     """The moves that the tables and the clauses give; those about fields are in `Reading`."""
 
     AFFIRM = "AFFIRM"
+    #: Good words, which are a yes to a summary, and none beside thanks.
+    PRAISE = "PRAISE"
     NEGATE = "NEGATE"
     CORRECT = "CORRECT"
     CLEAR = "CLEAR"
@@ -26,6 +28,10 @@ class MoveKind(StrEnum):
     FAREWELL = "FAREWELL"
     RESTART = "RESTART"
     HELP = "HELP"
+    #: To go on with what is open.
+    STAY = "STAY"
+    #: The same thing once more.
+    MORE = "MORE"
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,8 @@ class Move:
     is_mended: bool = False
 
 
+#: What a clause in the form of a question may want besides an answer: "can you cancel my booking?".
+_WISHES = (MoveKind.LEAVE, MoveKind.PERSON, MoveKind.REPEAT, MoveKind.HELP, MoveKind.RESTART, MoveKind.WAIT)
 _BESIDE = ("filler", "courtesy", "joint", "lead_in", "lead_out", "label_joint", "correction")
 
 
@@ -50,43 +58,68 @@ def find_moves(chart: Chart, clauses: Sequence[Clause]) -> tuple[Move, ...]:
 
 def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
     whole = _cover(chart, clause)
-    yield from whole or _list_persons(chart, clause)
+    yield from whole or _list_anywhere(chart, clause)
     if clause.force is Force.ASKS and not whole:
-        yield Move(MoveKind.ASK, clause.start, clause.end, is_whole=False)
+        start = next(
+            (cue.end for cue in clause.cues if cue.start == clause.start and cue.name == "joint"), clause.start
+        )
+        yield Move(MoveKind.ASK, start, clause.end, is_whole=False)
     for name, kind in (("correction", MoveKind.CORRECT), ("clearing", MoveKind.CLEAR)):
         cue = next((cue for cue in clause.cues if cue.name == name), None)
-        if cue is not None:
+        if cue is not None and _says_more(chart, clause, cue):
             yield Move(kind, cue.start, cue.end, is_whole=False)
 
 
-def _list_persons(chart: Chart, clause: Clause) -> Iterator[Move]:
-    """The wish for a person in a clause that says more: the longest one."""
-    persons = [
-        Move(MoveKind.PERSON, at, match.end, is_whole=False)
+def _says_more(chart: Chart, clause: Clause, cue: Cue) -> bool:
+    """False for the "sorry" that ends a message and stands by itself, which corrects nothing."""
+    small = {index for other in clause.cues for index in range(other.start, other.end)}
+    is_followed = any(not word.is_sign for word in chart.words[cue.end :])
+    return is_followed or any(
+        index not in small and not chart.words[index].is_sign and chart.match_longest("move", index) is None
+        for index in range(clause.start, cue.start)
+    )
+
+
+def _list_anywhere(chart: Chart, clause: Clause) -> Iterator[Move]:
+    """The move that counts in a clause that says more, such as the wish for a person: the longest one."""
+    moves = [
+        Move(MoveKind(match.value.means), at, match.end, is_whole=False)
         for at in range(clause.start, clause.end)
         for match in chart.match("move", at)
         if match.end <= clause.end and match.value.slots.get("anywhere")
     ]
-    yield from sorted(persons, key=lambda move: move.start - move.end)[:1]
+    yield from sorted(moves, key=lambda move: move.start - move.end)[:1]
 
 
 def _cover(chart: Chart, clause: Clause) -> list[Move]:
     """The moves that the whole clause is made of, with nothing but small words between; none if it says more."""
-    moves: list[Move] = []
-    small = {index for cue in clause.cues if cue.name in _BESIDE for index in range(cue.start, cue.end)}
-    at = clause.start
-    while at < clause.end:
-        match = next((match for match in chart.match("move", at) if match.end <= clause.end), None)
-        if match is not None and not _is_part(chart, at, match.end, clause):
-            mended = any(word.is_mended for word in chart.words[at : match.end])
-            moves.append(Move(MoveKind(match.value.means), at, match.end, is_mended=mended))
-            at = match.end
-        elif at in small or chart.words[at].is_sign:
-            at += 1
-        else:
-            return []
+    asks = clause.force is Force.ASKS
+    beside = (*_BESIDE, "request") if asks else _BESIDE
+    small = {index for cue in clause.cues if cue.name in beside for index in range(cue.start, cue.end)}
+    #: By position: the moves that cover the clause from there on; null where none do.
+    covers: dict[int, list[Move] | None] = {clause.end: []}
+    for at in range(clause.end - 1, clause.start - 1, -1):
+        covers[at] = _cover_from(chart, clause, at, covers)
+        if covers[at] is None and (at in small or chart.words[at].is_sign):
+            covers[at] = covers[at + 1]
+    moves = covers[clause.start] or []
+    if asks and not all(move.kind in _WISHES for move in moves):
+        return []
     kinds = {move.kind for move in moves}
+    if {MoveKind.NEGATE, MoveKind.LEAVE} <= kinds:
+        moves = [move for move in moves if move.kind is not MoveKind.LEAVE]  # "Don't cancel my order"
     return [move for move in moves if move.kind is not MoveKind.GREET or kinds == {MoveKind.GREET}]
+
+
+def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list[Move] | None]) -> list[Move] | None:
+    """The longest move that begins at a word, and what covers the rest of the clause."""
+    matches = [match for match in chart.match("move", at) if match.end <= clause.end]
+    for match in sorted(matches, key=lambda match: -match.end):
+        rest = covers[match.end]
+        if rest is not None and not _is_part(chart, at, match.end, clause):
+            is_mended = any(word.is_mended for word in chart.words[at : match.end])
+            return [Move(MoveKind(match.value.means), at, match.end, is_mended=is_mended), *rest]
+    return None
 
 
 def _is_part(chart: Chart, start: int, end: int, clause: Clause) -> bool:

@@ -12,9 +12,13 @@ from convengine.engine.understanding.labels import Label, find_labels
 from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
-from convengine.engine.understanding.span import Finder, Situation, Sort
+from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
 from convengine.engine.understanding.understand import Understanding
 
+#: A longer answer to a choice may be about something else.
+_MOST_OPTION_WORDS = 2
+#: Between the name of a field and its value.
+_SIGNS = frozenset({":", "="})
 #: The value of a yes/no field whose name stands behind one of these words: "with breakfast".
 _INCLUSIONS = {"inclusion": True, "denial": False, "clearing": False}
 
@@ -35,9 +39,10 @@ def read_into_form(
     results = list(decide(understanding, form, claims, explained))
     inclusions = list(_list_inclusions(understanding, form, labels))
     results += [taken for taken, _ in inclusions]
-    results = _add_asked_yes_no(understanding, form, results)
+    results = _add_asked_yes_no(understanding, form, explained, results)
     labelled = list(list_labelled_texts(understanding, form, labels, tables.grammar, {item.field for item in results}))
     results += [taken for taken, _ in labelled]
+    results += list(_list_unread(understanding, form, labels, {result.field for result in results}))
     touched = {result.field for result in results}
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
         beside = [position for _, position in (*inclusions, *labelled)]
@@ -46,6 +51,7 @@ def read_into_form(
         )
         results += [text] if text else []
     touched = {result.field for result in results}
+    results += [] if touched or is_phrase else _refuse_option(understanding, form, explained)
     cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
     named = [path for path in _list_named(understanding, form, labels) if path not in {*touched, *cleared}]
     return Reading(
@@ -55,7 +61,13 @@ def read_into_form(
         tuple(cleared),
         tuple(named),
         tuple(_list_unexplained(understanding, explained, results)),
+        _asks_about_asked(understanding, explained),
     )
+
+
+def _asks_about_asked(understanding: Understanding, explained: Explained) -> bool:
+    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
+    return bool(asking) and all(map(explained.is_about_asked, asking))
 
 
 def _list_unexplained(
@@ -66,6 +78,33 @@ def _list_unexplained(
         understanding.words[index] for clause in understanding.clauses for index in explained.list_unexplained(clause)
     ]
     return [(word.start, word.end) for word in words if not any(start <= word.start < end for start, end in taken)]
+
+
+def _refuse_option(understanding: Understanding, form: OpenForm, explained: Explained) -> list[Refused]:
+    """The refusal of a short answer to a choice that is none of its options: "medium"."""
+    asked_field, clauses = form.asked_field, understanding.clauses
+    if asked_field is None or not asked_field.spec.options or understanding.moves or len(clauses) != 1:
+        return []
+    words = explained.list_unexplained(clauses[0])
+    if clauses[0].force is not Force.STATES or not 0 < len(words) <= _MOST_OPTION_WORDS:
+        return []
+    text = understanding.quote(clauses[0].start, clauses[0].end)
+    labels = [option.label for option in asked_field.spec.options]
+    return [Refused(asked_field.path, text, Reason.NOT_AN_OPTION, {"options": labels})]
+
+
+def _list_unread(
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], touched: set[str]
+) -> Iterator[Refused]:
+    """Choices that are named with a sign and words that are no option: "city: Paris"."""
+    for label in labels:
+        item = form.field(label.field)
+        clause = next((clause for clause in understanding.clauses if clause.start <= label.start < clause.end), None)
+        if item is None or clause is None or item.path in touched or not item.spec.options:
+            continue
+        if label.end + 1 < clause.end and understanding.words[label.end].key in _SIGNS:
+            text = understanding.quote(label.end + 1, clause.end)
+            yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA)
 
 
 def _list_inclusions(
@@ -86,37 +125,59 @@ def _list_inclusions(
 
 
 def _add_asked_yes_no(
-    understanding: Understanding, form: OpenForm, results: list[Taken | Offered | Refused]
+    understanding: Understanding, form: OpenForm, explained: Explained, results: list[Taken | Offered | Refused]
 ) -> list[Taken | Offered | Refused]:
     """The results with the asked yes/no field, by a yes or no that nothing else in the message makes doubtful.
 
-    A yes beside "without it" is neither.
+    A yes beside "without it" is neither. One that only begins or ends a clause is repeated.
     """
     asked_field = form.asked_field
-    answers = [move for move in understanding.moves if move.kind in (MoveKind.AFFIRM, MoveKind.NEGATE)]
-    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO or not answers:
+    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO:
+        return results
+    kinds = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.NEGATE)
+    moves = [move for move in understanding.moves if move.kind in kinds and move.is_whole]
+    answers = [(move.kind is not MoveKind.NEGATE, move.start, move.end) for move in moves]
+    answers = answers or list(_list_edges(understanding))
+    if not answers:
         return results
     own = [item for item in results if item.field == asked_field.path]
-    values = {move.kind is MoveKind.AFFIRM for move in answers} | {
-        item.value for item in own if isinstance(item, Taken)
-    }
-    if len(values) != 1 or _is_doubtful(understanding):
+    values = {value for value, _, _ in answers} | {item.value for item in own if isinstance(item, Taken)}
+    if len(values) != 1 or _is_doubtful(understanding, explained, answers):
         return [item for item in results if item not in own]
     if own:
         return results
-    position = understanding.words[answers[0].start].start, understanding.words[answers[0].end - 1].end
-    is_mended = any(move.is_mended for move in answers)
-    return [*results, Taken(asked_field.path, values.pop(), *position, ASKED, is_mended)]
+    _, start, end = answers[0]
+    position = understanding.words[start].start, understanding.words[end - 1].end
+    is_echoed = not moves or any(move.is_mended for move in moves)
+    return [*results, Taken(asked_field.path, values.pop(), *position, ASKED, is_echoed)]
 
 
-def _is_doubtful(understanding: Understanding) -> bool:
-    """True when a clause supposes, denies or asks, or a move puts off, so that a yes is none: "yes if it is cheap"."""
+def _list_edges(understanding: Understanding) -> Iterator[tuple[bool, int, int]]:
+    """The yes or no that begins a clause which states something, or ends the last one: "no booze", "floor yes"."""
+    stating = [clause for clause in understanding.clauses if clause.force in (Force.STATES, Force.DENIES)]
+    for clause in stating if understanding.chart else ():
+        last = clause.end - 1 if clause is understanding.clauses[-1] else clause.start
+        for at in dict.fromkeys((clause.start, last)):
+            match = understanding.chart.match_longest("opening", at) if understanding.chart else None
+            if match is not None and not any(word.is_mended for word in understanding.words[at : match.end]):
+                yield match.value == "yes", at, match.end
+                return
+
+
+def _is_doubtful(understanding: Understanding, explained: Explained, answers: Sequence[tuple[bool, int, int]]) -> bool:
+    """True when a clause supposes or denies, or a move puts off, so that a yes is none: "yes if it is cheap".
+
+    Not by a denial that only repeats a no: "no, not the first one".
+    """
     moves = [move for move in understanding.moves if move.is_whole]
     if any(move.kind in (MoveKind.SKIP, MoveKind.WAIT, MoveKind.LEAVE, MoveKind.REPEAT) for move in moves):
         return True
+    starts = {start for _, start, _ in answers} | {move.start for move in moves}
+    agrees = not any(value for value, _, _ in answers)
     return any(
-        clause.force in (Force.SUPPOSES, Force.DENIES, Force.ASKS)
-        and not any(clause.start <= move.start < clause.end for move in moves)
+        clause.force in (Force.SUPPOSES, Force.DENIES)
+        and starts.isdisjoint(range(clause.start, clause.end))
+        and not (agrees and clause.force is Force.DENIES and not explained.list_unexplained(clause))
         for clause in understanding.clauses
     )
 
@@ -156,19 +217,23 @@ def _list_cleared(
         cleared.append(asked_field.path)
     for move in understanding.moves:
         if move.kind is MoveKind.CLEAR:
-            cleared += [label.field for label in labels if 0 <= label.start - move.end <= 1]
+            cleared += [label.field for label in labels if label.field and 0 <= label.start - move.end <= 1]
     return list(dict.fromkeys(cleared))
 
 
 def _list_named(understanding: Understanding, form: OpenForm, labels: Sequence[Label]) -> list[str]:
     """Held fields whose name is said with a cue of correction, or after "What should I change?", without a value."""
     rejected = [clause for clause in understanding.clauses if clause.has("rejection")]
+    valued = {span.sort for span in understanding.spans if not span.is_weak}
     is_meant = form.asks_what_to_change or understanding.find_move(MoveKind.CORRECT) is not None
     return list(
         dict.fromkeys(
             label.field
             for label in labels
-            if not form.is_open(label.field)
+            if label.field
+            and not form.is_open(label.field)
+            # The value that it holds already was said again.
+            and not ((item := form.field(label.field)) and valued.intersection(item.sorts))
             and (is_meant or any(clause.start <= label.start < clause.end for clause in rejected))
         )
     )

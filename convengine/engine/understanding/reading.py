@@ -57,8 +57,21 @@ class Reading:
     named: tuple[str, ...] = ()
     #: Words that nothing explains: pairs of positions in the message's characters.
     unexplained: tuple[tuple[int, int], ...] = ()
+    #: The message asks something of which every word is explained: what the asked field is for, what there is.
+    asks_about_asked: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that the message says something for."""
+        results: tuple[Taken | Offered | Refused, ...] = (*self.taken, *self.offered, *self.sure_refusals)
+        return (*(item.field for item in results), *self.cleared)
 
     @property
     def gives_anything(self) -> bool:
         """False for a miss."""
-        return bool(self.taken or self.offered or self.refused or self.cleared or self.named)
+        return bool(self.fields or self.named)
+
+    @property
+    def sure_refusals(self) -> tuple[Refused, ...]:
+        """The refusals of what was surely meant as a value: words that are no option may mean anything."""
+        return tuple(item for item in self.refused if item.reason is not Reason.NOT_AN_OPTION)

@@ -80,6 +80,8 @@ class Reason(StrEnum):
     INVALID_EMAIL = "INVALID_EMAIL"
     INVALID_POSTCODE = "INVALID_POSTCODE"
     INVALID_IBAN = "INVALID_IBAN"
+    #: The value breaks the field's own JSON Schema.
+    VALUE_VIOLATES_SCHEMA = "VALUE_VIOLATES_SCHEMA"
     #: The text does not have the form that the field's pattern asks for.
     PATTERN_MISMATCH = "PATTERN_MISMATCH"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from convengine.engine.understanding.clauses import Clause, Cue, find_cues, split_clauses
+from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, split_clauses
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.language import Tables
@@ -37,11 +37,26 @@ class Understanding:
         return next((move for move in self.moves if move.kind in kinds), None)
 
     @property
+    def is_cut_off(self) -> bool:
+        """True for a message that ends where something should follow: "yes but"."""
+        last = next((index for index in range(len(self.words) - 1, -1, -1) if not self.words[index].is_sign), 0)
+        return any(cue.name in ("joint", "alternative") and cue.end == last + 1 for cue in self.cues)
+
+    @property
     def is_bare_move(self) -> bool:
         """True when the message says nothing but moves and courtesies."""
         covered = {index for move in self.moves if move.is_whole for index in range(move.start, move.end)}
         covered |= {index for cue in self.cues for index in range(cue.start, cue.end)}
-        return bool(self.moves) and all(index in covered or word.is_sign for index, word in enumerate(self.words))
+        if not self.moves or self.is_cut_off or any(map(self._doubts, self.clauses)):
+            return False
+        return all(index in covered or word.is_sign for index, word in enumerate(self.words))
+
+    def _doubts(self, clause: Clause) -> bool:
+        """True for a clause that denies or supposes something and is no move: "yes but not now"."""
+        is_plain = clause.force in (Force.STATES, Force.ASKS)
+        return not is_plain and not any(
+            move.is_whole and clause.start <= move.start < clause.end for move in self.moves
+        )
 
 
 def understand(

@@ -75,7 +75,7 @@ def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
 
 
 def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) -> None:
-    for form in {word, stem(word, _get_stemmer_name(grammar)), _get_equals(grammar).get(word, word)}:
+    for form in {word, stem(word, get_stemmer_name(grammar)), _get_equals(grammar).get(word, word)}:
         index.words.setdefault(form, set()).add(position)
     if len(word) > _SHORTEST_PART:
         index.joined.setdefault(word, set()).add(position)
@@ -103,7 +103,7 @@ def _get_equals(grammar: Grammar) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _get_stemmer_name(grammar: Grammar) -> str:
+def get_stemmer_name(grammar: Grammar) -> str:
     return next((word for word, _ in grammar.list_words("stemmer")), "")
 
 
@@ -230,7 +230,7 @@ def _list_places(chart: Chart, index: OptionIndex, at: int) -> set[int]:
         return index.words.get(key) or (index.initials.get(key, set()) if len(index.initials) == index.size else set())
     if len(key) < _SHORTEST_OWN and not key.isdecimal():
         return set()
-    forms = (key, stem(key, _get_stemmer_name(chart.grammar)), _get_equals(chart.grammar).get(key, key))
+    forms = (key, stem(key, get_stemmer_name(chart.grammar)), _get_equals(chart.grammar).get(key, key))
     matches = next((places for form in forms if (places := index.words.get(form))), None) or index.joined.get(key)
     if not matches and len(key) >= _SHORTEST_PART and key not in chart.grammar.words:
         matches = index.parts.get(key)

@@ -62,8 +62,7 @@ class ClockFinder:
         if not allowed:
             return refuse_bounds(format_minutes(times.minutes[0]), spec.minimum, spec.maximum)
         meant = [times.written] if times.written in allowed else allowed
-        supplied = ["half"] if len(meant) == 1 and len(times.minutes) > 1 and times.written is None else []
-        return choose_among([format_minutes(minute) for minute in meant], *supplied)
+        return choose_among([format_minutes(minute) for minute in meant])
 
 
 def prefer_known_half(times: Times, known_part: str) -> Times:

@@ -98,7 +98,10 @@ class DayFinder:
         return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
-        """The day within the bounds of a field."""
+        """The day within the bounds of a field. A day of birth that nobody asked for has its year."""
+        has_year = span.phrase.means == "iso" or not span.phrase.slots.keys().isdisjoint(YEARS)
+        if not (has_year or is_asked) and names_birth(spec):
+            return None
         context = make_context(spec, situation)
         days = read_days(span.phrase, context)
         return None if days is None else narrow_days(span.phrase, days, context)

@@ -1,6 +1,7 @@
 """What an author's patterns find for a field: `pattern` and `x-extract`, and the formats uuid and uri."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.understanding.field import FieldSpec, Kind
@@ -16,14 +17,24 @@ _MOST_PARTS = 4
 #: An answer of so many words that has digits and not the form of the asked field is refused.
 _MOST_REFUSED_WORDS = 8
 _FOUND, _OTHER = "pattern", "other"
+#: Letters of a code that stand by themselves are no more.
+_LONGEST_LETTERS = 3
+#: More matches of a pattern are no answer.
+_MOST_MATCHES = 4
 
 
 class PatternFinder:
     """Finds what an author's patterns match (`Sort.PATTERN`), for exactly their field."""
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
-        """The first match for each field that has patterns."""
-        return [span for spec in specs if (span := _find_extract(chart, spec) or _find_code(chart, spec))]
+        """The matches of the first own pattern that each field has, and what else has the form of its values."""
+        spans: list[Span] = []
+        for spec in specs:
+            extracts = _list_extracts(chart, spec)
+            words = {index for span in extracts for index in range(span.start, span.end)}
+            codes = _list_codes(chart, spec) if spec.kind is Kind.PATTERN else []
+            spans += [*extracts, *(code for code in codes if words.isdisjoint(range(code.start, code.end)))]
+        return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The text of the match."""
@@ -32,15 +43,18 @@ class PatternFinder:
         return accept(span.phrase.slots["text"])
 
 
-def _find_extract(chart: Chart, spec: FieldSpec) -> Span | None:
-    """The first match of the author's own patterns: its group `value`, else its first group, else all of it."""
+def _list_extracts(chart: Chart, spec: FieldSpec) -> list[Span]:
+    """The matches of the author's first pattern that has any: its group `value`, else its first group, else all."""
     for text in (*spec.extract, *([_FORMATS[spec.format]] if spec.format in _FORMATS else [])):
         pattern = _compile(text, ignore_case=True)
-        match = pattern.search(chart.text) if pattern else None
-        if match is not None:
+        spans: list[Span] = []
+        for match in islice(pattern.occurrences(chart.text), _MOST_MATCHES) if pattern else ():
             value = match.groupdict().get("value") or next(filter(None, match.groups()), match.group(0))
-            return _make_span(chart, spec, *match.span(), str(value), is_weak=False)
-    return None
+            span = _make_span(chart, spec, *match.span(), str(value), is_weak=False)
+            spans += [span] if span else []
+        if spans:
+            return spans
+    return []
 
 
 def _compile(text: str, *, ignore_case: bool) -> Pattern | None:
@@ -59,22 +73,38 @@ def _make_span(
     return Span(Sort.PATTERN, covered[0], covered[-1] + 1, Phrase(means, {"text": value}), is_weak, spec.name)
 
 
-def _find_code(chart: Chart, spec: FieldSpec) -> Span | None:
+def _list_codes(chart: Chart, spec: FieldSpec) -> list[Span]:
     """What has the form of the field's own pattern. It is strong if no number and no word looks like it."""
     if spec.kind is not Kind.PATTERN or (pattern := _compile(spec.pattern, ignore_case=False)) is None:
-        return None
+        return []
     parts = list(_list_parts(chart))
+    codes: dict[int, Span] = {}
     for start, end, value in _list_spellings(chart.text, parts, spec.pattern):
         if pattern.fits(value):
-            is_code = any(map(str.isdecimal, value)) and not value.isdecimal()
-            return _make_span(chart, spec, start, end, value, is_weak=not is_code)
+            has_digits = any(map(str.isdecimal, value))
+            is_code = has_digits and not value.replace(" ", "").isdecimal() and not _has_word(chart, value)
+            span = _make_span(chart, spec, start, end, value, is_weak=not is_code)
+            if span is not None and (has_digits or not codes):
+                codes.setdefault(span.end, span)
+    if codes:
+        return list(codes.values())
     inside = _compile(rf"\b(?:{spec.pattern})\b", ignore_case=False)
-    if inside and (match := inside.search(chart.text)) and match.group(0):
-        return _make_span(chart, spec, *match.span(), str(match.group(0)), is_weak=True)
+    match = inside.search(chart.text) if inside else None
     numbers = [part for part in parts if any(map(str.isdecimal, chart.text[slice(*part)]))]
-    if numbers and len(parts) <= _MOST_REFUSED_WORDS:
-        return _make_span(chart, spec, numbers[0][0], numbers[-1][1], "", is_weak=True, means=_OTHER)
-    return None
+    span = None
+    if match and match.group(0):
+        span = _make_span(chart, spec, *match.span(), str(match.group(0)), is_weak=True)
+    elif numbers and len(parts) <= _MOST_REFUSED_WORDS:
+        span = _make_span(chart, spec, numbers[0][0], numbers[-1][1], "", is_weak=True, means=_OTHER)
+    return [span] if span else []
+
+
+def _has_word(chart: Chart, value: str) -> bool:
+    """True for a value with a word of the tables or a longer one, which is no plain code: "12 Mill Lane"."""
+    return any(
+        part.isalpha() and (len(part) > _LONGEST_LETTERS or (len(part) > 1 and part.casefold() in chart.grammar.words))
+        for part in value.split()
+    )
 
 
 def _list_parts(chart: Chart) -> Iterator[tuple[int, int]]:

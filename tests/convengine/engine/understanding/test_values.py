@@ -200,7 +200,7 @@ def test_an_answer_completes_the_known_part(kind: str, text: str, known: str, ex
         ("date", "5 March", {}, {"year"}),
         ("date", "the 5th", {}, {"month"}),
         ("time", "16:30", {}, set()),
-        ("time", "4", {"min": "08:00", "max": "18:00"}, {"half"}),
+        ("time", "4", {"min": "08:00", "max": "18:00"}, set()),
         ("datetime", "tomorrow at 3", {}, {"half"}),
         ("datetime", "the 5th at 3 pm", {}, {"month"}),
     ],
