@@ -12,7 +12,7 @@ from convengine.engine.prompts import render
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.values.language import get_country
+from convengine.engine.understanding.language import find_country
 
 #: A value inside a text, with the blanks before it.
 _INSERTED = re.compile(r"(?P<blanks>[ \t]*)\{\{-?\s*(?P<name>[A-Za-z_]\w*)[^{}]*\}\}")
@@ -58,7 +58,7 @@ def describe_single_phrasing(questions: Sequence[str]) -> list[str]:
 
 def describe_assumed_country(locale: str) -> str:
     """How a phone number without a country code is read, where the field names no country."""
-    if country := get_country(locale):
+    if country := find_country(locale):
         return f"A number without a country code is taken for one of {country}, because of the language {locale}."
     return "A number without a country code keeps its digits as typed."
 

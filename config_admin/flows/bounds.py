@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from convengine.engine.values.bounds import read_date_bound, read_moment_bound, read_time_bound
-from convengine.engine.values.durations import count_seconds, parse_duration
+from convengine.engine.understanding.kinds.dates import read_date_bound, read_moment_bound, read_time_bound
+from convengine.engine.understanding.kinds.lengths import count_seconds, parse_duration
 
 #: What is offered for each type, with labels.
 OFFERED: Mapping[str, Sequence[tuple[str, str]]] = {

@@ -12,7 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 
 from config_admin.releases.content import control_plane
-from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.field_conditions.evaluate import ALIASES
@@ -21,6 +21,7 @@ from convengine.engine.text.wording import join_names
 from convengine.engine.turn.enums import Word
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.scope import HAND_OVER
+from convengine.engine.understanding.language import find_language
 
 Json = Any
 Values = dict[str, Json]

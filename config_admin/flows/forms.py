@@ -14,12 +14,13 @@ from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, r
 from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices
 from config_admin.flows.flows import Document, FlowKind, Json, Values, write_condition
 from config_admin.validation.installation import describe_installation
-from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.field_conditions.parser import ConditionError, parse_condition
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.language import find_language
 
 #: The types of fields, with their labels.
 TYPES: Mapping[str, str] = {

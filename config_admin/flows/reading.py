@@ -24,7 +24,7 @@ from config_admin.flows.flows import (
     write_rows,
 )
 from config_admin.validation.relations import index_rows
-from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.conditions import find_fault
 from convengine.engine.text.compare import code
@@ -32,6 +32,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, HAND_OVER, QUESTION_BESIDE_FLOW, intent_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.language import find_language
 
 #: The columns that tell the rows of one flow apart.
 _IDENTITY: Mapping[str, tuple[str, ...]] = {

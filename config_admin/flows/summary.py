@@ -8,9 +8,10 @@ from config_admin.flows.bounds import format_bound
 from config_admin.flows.choices import format_choices
 from config_admin.flows.flows import Document, FlowKind, Values, write_condition, write_rows
 from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VALUES, TYPES
-from convengine.engine.forms.asking import find_language, get_texts, write_question
+from convengine.engine.forms.asking import get_texts, write_question
 from convengine.engine.forms.form import Form
 from convengine.engine.rules.field_conditions.words import describe_condition
+from convengine.engine.understanding.language import find_language
 
 _PLAIN_KEYS = (
     "title", "description", "locale", "ask_mode", "confirmation", "on_no", "task", "task_failed", "tool", "answer",

@@ -61,6 +61,8 @@ class StateReport:
     asked: AskedField | None
     confirm: Confirm | None
     choices: Sequence[Choice] | None
+    #: By field, the values that a yes to `confirm` stores; null without such a question.
+    offered: Mapping[str, Json] | None = None
 
     @classmethod
     def read(cls, raw: Mapping[str, Json]) -> Self:
@@ -74,6 +76,7 @@ class StateReport:
             AskedField.read(field) if field else None,
             Confirm(confirm["yes"], confirm["no"]) if confirm else None,
             None if choices is None else _read_choices(choices),
+            raw.get("offered"),
         )
 
 

@@ -40,7 +40,7 @@ DIALOGUES = {
     "a purchase, with a price beyond the bounds": (
         ("do you buy used bicycles", "What is the frame number?"),
         ("my frame number is AB123456", "What price do you ask?"),
-        ("about 5000", "Sorry, “about 5000” does not fit here. What price do you ask?"),
+        ("about 5000", "“5000” is not possible (from £20 to £3,000). What price do you ask?"),
         ("450 pounds", "At which post code can we collect it?"),
         ("SW1A 1AA", "To which IBAN shall we pay?"),
         ("GB82 WEST 1234 5698 7654 32", "Is there anything else we should know?"),

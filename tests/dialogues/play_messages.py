@@ -17,7 +17,8 @@ from django.test import override_settings
 from django.utils.dateparse import parse_datetime
 
 from config_admin.flows.flows import COLLECT, CONFIRM, DONE
-from convengine.engine.forms.asking import find_language, get_texts
+from convengine.engine.forms.asking import get_texts
+from convengine.engine.understanding.language import find_language
 from tests.api import Caller
 from tests.dialogues.play import FOLDER, is_handed_over, store_flows
 

@@ -1,8 +1,8 @@
 """Find the dialogue act of a message by patterns alone. The first match wins.
 
-The patterns for yes and no are in English and narrow, as a yes can run an action. The words of the language folders add
+The patterns for yes and no are in English and narrow, as a yes can run an action. The moves of the language tables add
 to them only after an answer that ends with a question mark. At the confirmation of a form that says what a "no" does
-(`x-on-no`), a yes or no may also begin the message: "yes, book it for me", "no that's not it".
+(`x-on-no`), a yes or no may also be one clause of the message: "yes, book it. Where do I park?".
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from convengine.engine.dialogue.settings import (
 )
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import read_on_no
-from convengine.engine.forms.user_answer import read_confirmation, read_yes_or_no, starts_over
+from convengine.engine.forms.message import read_confirmation, read_yes_or_no, says_only
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
 from convengine.engine.turn import rows
@@ -28,6 +28,7 @@ from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.moves import MoveKind
 
 #: Edit phrases are tested between these two groups.
 _BEFORE_EDIT_PHRASES: tuple[tuple[Setting[str], DialogueAct], ...] = (
@@ -57,11 +58,11 @@ def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) ->
 def read_leave_answer(session: Session, classified: ClassifiedAct) -> ClassifiedAct:
     """The act; a yes or no to "Do you want to stop?" confirms nothing else, so it is only an answer.
 
-    So is a yes to "What should I change?".
+    So is one to "Do you mean Thursday?", and a yes to "What should I change?".
     """
     state = DialogueState.of(session)
     answers: tuple[DialogueAct, ...] = (DialogueAct.AFFIRM,) if state.asks_what_to_change else ()
-    if state.leaving is not None:
+    if state.leaving is not None or state.offered:
         answers = (DialogueAct.AFFIRM, DialogueAct.NEGATE)
     return replace(classified, act=DialogueAct.ANSWER) if classified.act in answers else classified
 
@@ -78,7 +79,7 @@ def _classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -
         return ClassifiedAct(act, 0.95)
     if act := _match_whole_text(text, _AFTER_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
-    if starts_over(session, turn):
+    if says_only(session, turn, MoveKind.RESTART):
         return ClassifiedAct(DialogueAct.RESET, 0.95)
     if plain.endswith("?"):
         return ClassifiedAct(DialogueAct.QUESTION, 0.70)
@@ -97,7 +98,7 @@ def _read_yes_or_no_act(session: Session, turn: Turn) -> DialogueAct | None:
     if row is not None and read_on_no(row) is not None and _is_complete(get_form(turn.snapshot, row), session):
         value = read_confirmation(session, turn, row)
     else:
-        value = read_yes_or_no(session, turn, row)
+        value = read_yes_or_no(session, turn)
     return None if value is None else DialogueAct.AFFIRM if value else DialogueAct.NEGATE
 
 
@@ -113,8 +114,8 @@ def affirms(text: str | None, session: Session, turn: Turn) -> bool:
 def means_reset(session: Session, turn: Turn) -> bool:
     """True when the whole text asks to start over. Only then may a model's RESET count."""
     text = match_text(session.user_text)
-    return _match_whole_text(text, ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None or starts_over(
-        session, turn
+    return _match_whole_text(text, ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None or says_only(
+        session, turn, MoveKind.RESTART
     )
 
 

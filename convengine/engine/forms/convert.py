@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from convengine.engine.forms.form import Field, Form
+from convengine.engine.forms.message import read_value
 from convengine.engine.forms.spellings import find_choice
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.numbers import read_number, to_json_number
-from convengine.engine.values import Kind, ReadingSituation, read_value
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.span import Situation
 
 Json = Any
 
@@ -48,7 +50,7 @@ def clean_value(text: str) -> str:
     return next(part for part in quoted.groups() if part) if quoted else text.strip()
 
 
-def convert_value(text: str, field: Field, form: Form, situation: ReadingSituation | None = None) -> ConvertedValue:
+def convert_value(text: str, field: Field, form: Form, situation: Situation | None = None) -> ConvertedValue:
     """Convert a text to the value of a field and validate it.
 
     `situation`: the user said it, so that it is read as people say values (R114).
@@ -64,15 +66,15 @@ def convert_value(text: str, field: Field, form: Form, situation: ReadingSituati
     return converted
 
 
-def _read_spoken(text: str, field: Field, situation: ReadingSituation) -> ConvertedValue | None:
-    """What `engine.values` reads; null for free text, and where the schema says better what is wrong."""
+def _read_spoken(text: str, field: Field, situation: Situation) -> ConvertedValue | None:
+    """What the finders read; null for free text, and where the schema says better what is wrong."""
     if field.spec.kind in _AS_WRITTEN or field.type in ("array", "object"):
         return None
-    reading = read_value(field.spec, text, situation)
-    if reading.has_value:
-        return ConvertedValue(reading.value)
-    if reading.reason and field.spec.kind in _CALENDAR:
-        return ConvertedValue(text, reading.reason.value)
+    reading = read_value(text, field.spec, situation)
+    if reading.taken:
+        return ConvertedValue(reading.taken[0].value)
+    if reading.refused and field.spec.kind in _CALENDAR:
+        return ConvertedValue(text, reading.refused[0].reason.value)
     return None
 
 

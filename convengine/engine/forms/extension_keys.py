@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.forms.life import ClearCause, OnLeave, OnNo
-from convengine.engine.values.field_spec import Kind
+from convengine.engine.understanding.field import Kind
 
 Json = Any
 _TEXT: Mapping[str, Json] = {"type": "string"}

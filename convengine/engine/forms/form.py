@@ -4,7 +4,7 @@ jsonschema validates single values; this module decides which values are missing
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -20,9 +20,18 @@ from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.values import STORED_FORMATS, FieldSpec, field_spec
+from convengine.engine.understanding.field import FieldSpec, field_spec
+from convengine.engine.understanding.kinds.clock import is_time
+from convengine.engine.understanding.kinds.ibans import check_iban
+from convengine.engine.understanding.kinds.lengths import parse_duration
 
 Json = Any
+#: For each format of JSON Schema that is stored in a way of ours: is a text in it?
+STORED_FORMATS: Mapping[str, Callable[[str], bool]] = {
+    "time": is_time,
+    "duration": lambda text: bool(parse_duration(text)),
+    "iban": lambda text: check_iban(text).is_value,
+}
 
 
 @dataclass(frozen=True)

@@ -2,42 +2,29 @@
 
 from enum import StrEnum
 
-from convengine.engine.forms.asking import (
-    asks_for_next,
-    asks_for_person,
-    drop_leaving_clauses,
-    drops_subject,
-    find_form_language,
-    find_form_locale,
-    get_texts,
-    has_leaving_clause,
-    orders_to_stop,
-    puts_off_subject,
-    says_only,
-    skips_field,
-    wants_to_leave,
-)
-from convengine.engine.forms.extract.labels import find_mentions
-from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.asking import find_form_language, get_texts
+from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
-from convengine.engine.forms.read_message import find_value
+from convengine.engine.forms.message import (
+    find_open_schema,
+    read_message,
+    read_yes_or_no,
+    says,
+    says_only,
+    understand_message,
+)
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
-from convengine.engine.forms.user_answer import find_open_schema, name_subject, read_opening_answer, read_yes_or_no
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
-from convengine.engine.turn.local_time import TIME_ZONE
 from convengine.engine.turn.rows import Intent, OutputSchema
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, ReadingSituation, ValueSpan, find_values, is_passing_moment, read_value
+from convengine.engine.understanding.moves import MoveKind
 
 #: Source of these answers.
 SOURCE = "FORM"
 #: Input param that says what became of a wish to leave.
 PARAM = "form_leave"
-#: So short a name of a field may be another word: "to".
-_SHORT_NAME = 2
 _ACT_ANSWERS = {DialogueAct.AFFIRM.value: True, DialogueAct.NEGATE.value: False}
 
 
@@ -53,17 +40,16 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     """What becomes of a wish to leave, or of the answer to "Do you want to stop?"; null for other messages."""
     following = DialogueState.of(session).leaving
     is_asked = following is not None
-    if asks_for_person(session.user_text, must_speak=True):
+    if says(session, turn, MoveKind.PERSON):
         return None  # "That is too complicated, I'd rather talk to somebody"
     row = find_left_schema(session, turn)
     if row is None:
         return None
-    if is_asked and says_only(session.user_text, "stay"):
+    if is_asked and says_only(session, turn, MoveKind.STAY):
         return LeaveDecision.STAY
     wants = _wants_to_leave(session, turn, row)
     if is_asked:
-        answer = True if wants and not following else _read_answer(session, turn, row)
-        answer = read_opening_answer(session, turn, row) if answer is None else answer
+        answer = True if wants and not following else _read_answer(session, turn)
         if answer is None and wants:
             return LeaveDecision.ASK  # "Forget it" may mean this form as well as the other subject.
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
@@ -71,9 +57,9 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     return decide_on_leave(session, turn, row) if wants and not confirms else None
 
 
-def _read_answer(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+def _read_answer(session: Session, turn: Turn) -> bool | None:
     """The answer to "Do you want to stop?": its words, else what a model made of them."""
-    answer, params = read_yes_or_no(session, turn, row), session.input_params
+    answer, params = read_yes_or_no(session, turn), session.input_params
     if answer is not None or params.get("dialogue_act_source") != "LLM":
         return answer
     return _ACT_ANSWERS.get(str(params.get("dialogue_act_llm_candidate")))
@@ -142,82 +128,19 @@ def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
     return get_form(turn.snapshot, row) if row else None
 
 
-def wants_next(session: Session, turn: Turn) -> bool:
-    """True when the message asks for one more of what the open form is for."""
-    return asks_for_next(session.user_text, name_subject(session, turn))
-
-
 def find_rest_beside_leaving(session: Session, turn: Turn) -> str:
     """What a message that leaves the form says besides; blank for one that answers "Do you want to stop?"."""
     if DialogueState.of(session).leaving is not None:
         return ""
-    return drop_leaving_clauses(session.user_text, name_subject(session, turn))
+    understanding = understand_message(session, turn)
+    starts = {move.start for move in understanding.moves if move.kind is MoveKind.LEAVE}
+    rest = [clause for clause in understanding.clauses if starts.isdisjoint(range(clause.start, clause.end))]
+    return ", ".join(understanding.quote(clause.start, clause.end) for clause in rest)
 
 
 def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
-    """True when the message only stops, unless it answers the asked field: with its option "cancel", with a no
-    ("I don't need it"), or with nothing.
-
-    A message that stops in a clause must not say a value: "never mind, Friday is fine".
-    """
-    text, form = session.user_text or "", get_form(turn.snapshot, row)
-    stops = wants_to_leave(text)
-    subject = f"{name_subject(session, turn)} {_name_chosen_options(session, form)}"
-    orders = not stops and orders_to_stop(text, subject)
-    drops = not (stops or orders) and drops_subject(text, subject)
-    puts_off = not stops and puts_off_subject(text)
-    if not (stops or orders or drops or puts_off or has_leaving_clause(text)):
+    """True when a clause only stops, unless the message gives the form something: "never mind, Friday is fine"."""
+    if not says(session, turn, MoveKind.LEAVE):
         return False
-    situation = ReadingSituation(
-        turn.ports.clock.now(), turn.config(session, TIME_ZONE), find_form_locale(session, turn, form)
-    )
-    asked_field = DialogueState.of(session).asked_field
-    field = form.field(asked_field) if asked_field else None
-    if not has_leaving_clause(text) and field is not None and _skips(session, form, field):
-        return False  # "Nah, don't need one"
-    if not stops:
-        takes_sentences = field is not None and field.spec.long
-        mentions = find_mentions(Reading(text), form.leaves) if drops else []
-        names_field = any(mention.end - mention.start > _SHORT_NAME for mention in mentions)
-        is_no = (drops or puts_off) and field is not None and read_value(field.spec, text, situation).has_value
-        spans = find_values([field.spec for field in form.leaves], text, situation)
-        says_value = (
-            names_field
-            or is_no
-            or any(
-                not is_passing_moment(text[span.start : span.end], situation) and _is_new(session, span)
-                for span in spans
-            )
-        )
-        return not takes_sentences and not says_value
-    if field is None:
-        return True
-    if _skips(session, form, field):
-        return False
-    reading = read_value(field.spec, text, situation)
-    says_no = field.spec.kind is Kind.YES_NO and reading.has_value and reading.value is False
-    return not (says_no or (field.spec.kind is Kind.CHOICE and reading.has_value))
-
-
-def _name_chosen_options(session: Session, form: Form) -> str:
-    """The words for the options that the form holds: "forget the shelves"."""
-    chosen = (
-        option
-        for field in form.leaves
-        for option in field.spec.options
-        if option.value == find_value(session.context, field.path)
-    )
-    return " ".join(spelling for option in chosen for spelling in option.spellings)
-
-
-def _is_new(session: Session, span: ValueSpan) -> bool:
-    """False for a value that the form held before: the shelves of "scrap that, I'll do the shelves myself"."""
-    read = session.fields_read.read if session.fields_read else ()
-    return not span.readings.keys().isdisjoint(read) or all(
-        reading.value != find_value(session.context, path) for path, reading in span.readings.items()
-    )
-
-
-def _skips(session: Session, form: Form, field: Field) -> bool:
-    """True when the message leaves the optional field empty that is asked for."""
-    return field.path in form.status(session.context).unanswered and skips_field(session.user_text, field)
+    reading = read_message(session, turn, row)
+    return not (reading.taken or reading.cleared)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from convengine.engine.forms.form import get_form, is_meaningful
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.session_form import clear_form_facts, find_known_schema
 from convengine.engine.forms.settings import ON_LEAVE
 from convengine.engine.forms.stages import FORM_CLEARED
@@ -115,11 +115,10 @@ def clear_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: Clea
     if not clears_on(row, cause):
         return session
     fields = _list_cleared(session, row)
-    values = {name: session.context[name] for name in fields if is_meaningful(session.context[name])}
     turn.audit(session, FORM_CLEARED, schemaId=row.schema_id, cause=cause.value, fields=fields)
     session = forget_question(session.without_context(*fields))
     if cause is ClearCause.DONE:
-        session = update_dialogue(session, done_schema=row.schema_id, done_values=values)
+        session = update_dialogue(session, done_schema=row.schema_id)
     return clear_form_facts(session)
 
 

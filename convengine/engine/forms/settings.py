@@ -23,6 +23,17 @@ MAX_MISSES = declare(
     ),
     label="Failed answers before a form is given up",
 )
+ECHO = declare(
+    FAMILY,
+    "ECHO",
+    one_of("DOUBTFUL", "ALL", "NONE"),
+    "DOUBTFUL",
+    (
+        "Which values the next question repeats first: those that the message did not say plainly (a typing error that "
+        "was mended, a year that was added, a correction), all, or none."
+    ),
+    label="Values that are repeated",
+)
 ON_LEAVE = declare(
     FAMILY,
     "ON_LEAVE",

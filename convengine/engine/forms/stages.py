@@ -14,18 +14,29 @@ SCHEMA_EXTRACTION_DETERMINISTIC = declare_stage(
         SentenceTemplate("Found no field values in the message."),
     ),
 )
+MESSAGE_UNDERSTOOD = declare_stage(
+    "MESSAGE_UNDERSTOOD",
+    Family.DATA,
+    (
+        "How the message was understood: its moves, such as a yes or a question, the parts that may be values, and the "
+        "words that say what a clause does. Numbers are positions in the message."
+    ),
+    steps="DialogueActStep CorrectionStep IntentResolutionStep SchemaExtractionStep ResponseResolutionStep",
+    keys="moves spans cues",
+)
 FIELDS_READ = declare_stage(
     "FIELDS_READ",
     Family.DATA,
     "Which fields the message gave, which of its texts were refused and why, and which field had been asked for.",
     steps="CorrectionStep SchemaExtractionStep",
-    keys="read refused asked",
+    keys="read refused asked offered by unexplained",
     sentences=(
         SentenceTemplate(
             "Asked for {asked}[; the message gave {read:names}][; not taken: {refused:refused}].",
         ),
         SentenceTemplate("The message gave {read:names}[; not taken: {refused:refused}]."),
         SentenceTemplate("Not taken: {refused:refused}."),
+        SentenceTemplate("Asked whether {offered:data} is meant."),
         SentenceTemplate("The message gave no field."),
     ),
 )

@@ -13,9 +13,10 @@ from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import FieldSpec, Kind, say_value
-from convengine.engine.values.bounds import read_date_bound, read_moment_bound
-from convengine.engine.values.language import get_language
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.kinds.dates import read_date_bound, read_moment_bound
+from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.say import say_value
 
 Json = Any
 #: How a value is written, where its type does not say it.
@@ -35,16 +36,18 @@ _FORMATS = {
 def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     """What the user is asked at the end of a turn: `choices`, the `asked` field of a form, or a yes or no to `confirm`.
 
-    At most one of them; the others are null. It has nothing that the user said.
+    At most one of them; the others are null. `offered` has the values that a yes stores, by field.
     """
     state, choices = DialogueState.of(session), _list_choices(session)
     field = find_asked_field(session, turn)
     asks_to_leave = state.leaving is not None
-    report: dict[str, Json] = {"asked": None, "confirm": None, "choices": choices}
-    if choices is None and field is not None and not asks_to_leave:
+    asks_yes_or_no = asks_to_leave or bool(state.offered)
+    offered = dict(state.offered) or None
+    report: dict[str, Json] = {"asked": None, "confirm": None, "choices": choices, "offered": offered}
+    if choices is None and field is not None and not asks_yes_or_no:
         report["asked"] = _describe_field(session, turn, field)
-    elif choices is None and (asks_to_leave or (_awaits_yes(session, turn) and not state.asks_what_to_change)):
-        say = get_language(find_form_language(session, turn, _get_last_form(turn, state))).say
+    elif choices is None and (asks_yes_or_no or (_awaits_yes(session, turn) and not state.asks_what_to_change)):
+        say = get_tables(find_form_language(session, turn, _get_last_form(turn, state))).say
         report["confirm"] = {"yes": say["yes"], "no": say["no"]}
     return report
 

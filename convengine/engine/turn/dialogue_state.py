@@ -31,8 +31,8 @@ class DialogueState:
     leaving: str | None = None
     #: The schema of the form that was done last, which "another one" begins again.
     done_schema: int | None = None
-    #: The values of that form, which "same number as before" takes again (R113).
-    done_values: Mapping[str, Json] = field(default_factory=dict)
+    #: By field: the values of "Do you mean Thursday 26 November?", which a yes stores.
+    offered: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def asks_what_to_change(self) -> bool:
@@ -47,7 +47,7 @@ class DialogueState:
             return _DEFAULT
         asked_field, options = branch.get("asked_field"), branch.get("listed_options")
         leaving, known_part = branch.get("leaving"), branch.get("known_part")
-        done_values = branch.get("done_values")
+        offered = branch.get("offered")
         return cls(
             asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
@@ -57,7 +57,7 @@ class DialogueState:
             _read_count(branch.get("not_understood_count")),
             leaving if isinstance(leaving, str) else None,
             _read_id(branch.get("done_schema")),
-            done_values if isinstance(done_values, Mapping) else {},
+            offered if isinstance(offered, Mapping) else {},
         )
 
     def store(self, session: Session) -> Session:

@@ -88,6 +88,10 @@ class FieldsRead:
     refused: tuple[RefusedValue, ...] = ()
     #: The field that the last answer asked for.
     asked_field: str | None = None
+    #: By field: a value that is stored only after a yes.
+    offered: Mapping[str, Json] = field(default_factory=dict)
+    #: Of `read`, the fields whose new value the answer repeats.
+    echoed: tuple[str, ...] = ()
 
     def find_refusal(self, path: str) -> RefusedValue | None:
         """The refused value of a field, if any."""

@@ -11,7 +11,7 @@ from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.ports import ModelCall, Ports
 from convengine.engine.turn.release_choice import ReleaseChoice
 from convengine.engine.turn.session import Session, StepTiming
-from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.snapshot import Memo, Snapshot
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.stages import CONFIG_ROW_INVALID, CONFIG_VALUE_INVALID, DECISION
 from convengine.engine.turn.trail import AuditEvent, Trail
@@ -132,6 +132,8 @@ class Turn:
     admitted: dict[int, bool] = field(default_factory=dict)
     #: The rule or form that last decided about `intent` and `state` in this turn, with their code.
     set_by_rule: dict[str, tuple[rows.Rule | rows.OutputSchema, str]] = field(default_factory=dict)
+    #: What the turn computes once: the message as it was understood, and as it was read into each form.
+    memo: Memo = field(default_factory=Memo)
     _audited_once: set[tuple[str, str]] = field(default_factory=set)
 
     @property

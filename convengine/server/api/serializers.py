@@ -283,6 +283,7 @@ class StateReportSerializer(serializers.Serializer[Any]):
     asked = AskedFieldSerializer(allow_null=True)
     confirm = ConfirmSerializer(allow_null=True)
     choices = ChoiceSerializer(many=True, allow_null=True, help_text="What the user may mean, if that was asked.")
+    offered = serializers.DictField(allow_null=True, help_text="By field, the values that a yes to `confirm` stores.")
 
 
 class VerboseLineSerializer(serializers.Serializer[Any]):

@@ -62,10 +62,10 @@ def make_form() -> None:
 
 def test_a_refused_value_names_its_field_and_the_reason() -> None:
     make_form()
-    say("fees", "medium")
+    say("fees", "size: medium")
     messages = list(read_messages(Kind.REFUSED_VALUE, timezone.now() - timedelta(days=1)))
     assert [(message.text, message.subject) for message in messages] == [
-        ("medium", ("FEES", "size", "NOT_AN_OPTION", "", ""))
+        ("medium", ("FEES", "size", "VALUE_VIOLATES_SCHEMA", "", ""))
     ]
 
 

@@ -114,11 +114,11 @@ def test_a_refused_value_leads_to_its_field(analyst: Client, address: str) -> No
     fill()
     make_form()
     key = str(CeConversation().conversation_id)
-    for text in ("fees", "medium"):
+    for text in ("fees", "size: medium"):
         take_turn(TurnRequest(key, text))
     list(update_inbox())
     line = analyst.get(address, {"kind": "REFUSED_VALUE"}).context["lines"][0]
-    assert (line.title, line.examples) == ("Size of FEES: it is none of the options", ["medium"])
+    assert (line.title, line.examples) == ("Size of FEES: the field does not allow it", ["medium"])
     assert analyst.get(line.actions[0].url).status_code == 200
 
 

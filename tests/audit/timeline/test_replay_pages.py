@@ -51,7 +51,7 @@ def test_on_its_own_release_a_turn_is_equal_and_on_another_the_differences_are_n
     caller.say("hours")
     release = edit_response()
 
-    assert "All 78 events and the answer are the same." in page(qa, caller, "turn/1/replay/")
+    assert "All 79 events and the answer are the same." in page(qa, caller, "turn/1/replay/")
     there = page(qa, caller, f"turn/1/replay/?release={release}")
 
     assert "steps are different" in there

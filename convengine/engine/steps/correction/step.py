@@ -14,9 +14,8 @@ from convengine.engine.forms.edit_phrases import (
     resolve_field,
     split_sentences,
 )
-from convengine.engine.forms.extract.negated_or_hypothetical import begins_with_negation
 from convengine.engine.forms.form import Field, Form
-from convengine.engine.forms.read_message import describe_situation
+from convengine.engine.forms.message import begins_with_denial, describe_situation
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     decide_schema,
@@ -43,7 +42,7 @@ from convengine.engine.turn.rows import PromptTemplate
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import ReadingSituation
+from convengine.engine.understanding.span import Situation
 
 #: Session fields that routing may change.
 ROUTE_FIELDS = FACT_FIELDS | {"context", "fields_read", "reply_override"}
@@ -223,7 +222,7 @@ class _RequestedChange:
     value: str
 
 
-def read_patch(text: str, form: Form, context: Mapping[str, Json], situation: ReadingSituation | None = None) -> Patch:
+def read_patch(text: str, form: Form, context: Mapping[str, Json], situation: Situation | None = None) -> Patch:
     """The changes that a text asks for. If one cannot be applied, none is."""
     changes: list[Change] = []
     for change in _list_requested_changes(text, form, context):
@@ -307,7 +306,7 @@ def _find_fields_holding(value_text: str, form: Form, context: Mapping[str, Json
 
 
 def _convert_value(
-    value_text: str, field: Field, form: Form, context: Mapping[str, Json], situation: ReadingSituation | None
+    value_text: str, field: Field, form: Form, context: Mapping[str, Json], situation: Situation | None
 ) -> ConvertedValue:
     """Convert the value of a field. "Irving, not Dallas" means Irving if the field holds Dallas."""
     value = clean_value(value_text)
@@ -315,6 +314,6 @@ def _convert_value(
     held = context.get(field.path)
     if contrast and held is not None and fold(clean_value(contrast["old"])) == fold(str(held)):
         value = clean_value(contrast["new"])
-    if field.type == "string" and begins_with_negation(fold(value), field):
+    if field.type == "string" and begins_with_denial(value, situation):
         return ConvertedValue(problem=VALUE_INVALID)
     return convert_value(value, field, form, situation)

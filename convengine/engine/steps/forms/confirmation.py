@@ -1,20 +1,17 @@
 """A "no" to the confirmation of a form, and the choice of what to change (R113)."""
 
-from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields, write_change_question
+from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.life import ClearCause, OnNo, clear_form, is_final_state, leave_form, read_on_no
+from convengine.engine.forms.offers import SOURCE, ask_what_to_change
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.text.compare import code
-from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
-
-#: Source of these answers.
-SOURCE = "FORM"
 
 
 def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session | None:
@@ -28,7 +25,8 @@ def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
     session = session.with_params({"form_refused": code(session.intent)})
     texts = get_texts(find_form_language(session, turn, form))
     if on_no is OnNo.ASK_WHAT_TO_CHANGE:
-        return _ask_what_to_change(session, turn, row, form)
+        paths = [field.path for field in list_filled_fields(form, session.context)]
+        return ask_what_to_change(set_form_facts(session, row, form.status(session.context)), turn, form, paths)
     if on_no is OnNo.RESTART:
         session = clear_form(session, turn, row, ClearCause.RESTART)
         state = code(row.state_code)
@@ -36,11 +34,3 @@ def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
         return set_form_facts(session, row, form.status(session.context))
     session = leave_form(session, turn, row, "FORM_REFUSED")
     return session.evolve(reply_override=ReplyOverride(texts["cancelled"], SOURCE))
-
-
-def _ask_what_to_change(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
-    fields = list_filled_fields(form, session.context)
-    question = write_change_question(fields, find_form_language(session, turn, form))
-    session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
-    session = set_form_facts(session, row, form.status(session.context))
-    return session.evolve(reply_override=ReplyOverride(question, SOURCE))

@@ -3,37 +3,23 @@
 Source: pipeline-2 5.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import (
-    asks_for_options,
-    asks_why,
-    blank_questions,
-    is_courtesy,
-    is_phrase,
-    is_question,
-    skips_field,
-)
-from convengine.engine.forms.extract.only_part import refuses_value
-from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
-from convengine.engine.forms.leaving import wants_next
+from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
+from convengine.engine.forms.message import find_value, is_question, read_message
+from convengine.engine.forms.offers import ask_what_is_meant
 from convengine.engine.forms.read_message import (
-    AskedFields,
-    describe_situation,
-    extract_fields,
-    extract_values,
-    find_asked_fields,
+    audit_reading,
     find_extractor,
-    find_value,
     has_reading_prompt_elsewhere,
+    list_read,
     list_refused,
     merge_values,
     note_fields_read,
-    store_extraction,
+    read_values,
+    store_reading,
 )
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
@@ -66,10 +52,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind
-from convengine.engine.values.language import get_language, list_languages
-from convengine.engine.values.names import has_sentence_word, is_name_field
-from convengine.engine.values.tokens import fold_text
+from convengine.engine.understanding.reading import Reading
 
 Json = Any
 #: Session fields that collecting may change.
@@ -79,8 +62,6 @@ COLLECT_FIELDS = FACT_FIELDS | {
 }  # fmt: skip
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
-#: Longest name beside a question, in words.
-_MOST_NAME_WORDS = 4
 
 
 class _MessageReading(NamedTuple):
@@ -89,6 +70,8 @@ class _MessageReading(NamedTuple):
     session: Session
     fields: list[str]
     refused: dict[str, RefusedValue]
+    #: By the tables; empty where only a model reads.
+    reading: Reading
 
 
 class SchemaExtractionStep(Step):
@@ -193,23 +176,13 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     `known`: the form is that of an earlier state, which no model reads.
     """
     before = session.context
-    asked_fields = find_asked_fields(session, turn, row, form)
     if session.digression is not None:
-        session = _settle_digression(session, turn, form, asked_fields)
-        if session.digression is not None and not _answers_beside_question(session, form, asked_fields):
-            asked_fields = AskedFields()
-    session, fields, refused = _read_message(session, turn, row, form, asked_fields, known)
+        session = _settle_digression(session, turn, row)
+    session, fields, refused, reading = _read_message(session, turn, row, form, known)
     if session.only_digresses:
         refused = {}
-    asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
-    asks = asked_field is not None and (
-        asks_for_options(session.user_text, asked_field)
-        or asks_why(session.user_text, asked_field)
-        or (not fields and wants_next(session, turn))
-    )
-    if asks:
-        refused = {}
-    session = note_fields_read(session, turn, fields, refused.values(), is_answer=not asks)
+    asks = reading.asks_about_asked and not (fields or refused)
+    session = note_fields_read(session, turn, fields, refused.values(), reading, is_answer=not asks)
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
         session = session.without_context("mcp")
@@ -225,73 +198,34 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
         }
     )
     _audit_status(session, turn, row)
-    return session
+    return ask_what_is_meant(session, turn, form) if reading.offered else session
 
 
-def _answers_beside_question(session: Session, form: Form, asked_fields: AskedFields) -> bool:
-    """True when the rest of the message may be the asked field's value: "4, and do you have helmets?".
-
-    Of free text, a name that is written as one, and that there is none: "Thomas Berger, and where can I park?".
-    """
-    field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
-    rest = blank_questions(session.user_text).strip(" ,.;:!–-")
-    if field is None or not rest:
-        return False
-    if field.spec.kind is not Kind.TEXT or (not field.required and skips_field(session.user_text, field)):
-        return True
-    return _is_written_name(rest, field)
+def _settle_digression(session: Session, turn: Turn, row: OutputSchema) -> Session:
+    """Decide whether the message is a question in between: not if it gives values and asks nothing (R112)."""
+    reading = read_message(session, turn, row)
+    if not is_question(session, turn):
+        return session.evolve(digression=None) if reading.gives_anything else session
+    has_values = bool(reading.taken) or (session.digression is not None and session.digression.has_values)
+    return session.evolve(digression=session.digression and replace(session.digression, has_values=has_values))
 
 
-def _is_written_name(text: str, field: Field) -> bool:
-    words, languages = text.split(), [get_language(code) for code in list_languages()]
-    if not any(is_name_field(field.spec, language) for language in languages):
-        return False
-    is_name = 1 < len(words) <= _MOST_NAME_WORDS and all(
-        word[0].isupper() and word.replace("-", "").replace("'", "").isalpha() for word in words
-    )
-    is_other = is_phrase(text, "greetings", "thanks", "leave") or is_courtesy(text)
-    known = [language.list_table_words().issuperset(map(fold_text, words)) for language in languages]
-    is_other = is_other or any(known)  # "Eine Frage, was kostet das?"
-    return is_name and not is_other and not any(has_sentence_word(text, language) for language in languages)
-
-
-def _settle_digression(session: Session, turn: Turn, form: Form, asked_fields: AskedFields) -> Session:
-    """Decide whether the message is a question in between: not if it gives values and asks nothing (R112).
-
-    What counts are labelled values and values with a type of their own; a bare text is no value here.
-    """
-    given = extract_fields(session, turn, form, AskedFields())
-    if is_question(session):
-        has_values = bool(given.extracted) or (session.digression is not None and session.digression.has_values)
-        return session.evolve(digression=session.digression and replace(session.digression, has_values=has_values))
-    asked_field = form.field(asked_fields.paths[0]) if asked_fields.is_question else None
-    has_type = asked_field is not None and asked_field.spec.kind is not Kind.TEXT
-    bare = extract_fields(session, turn, form, asked_fields) if has_type else given
-    gives_value = given.extracted or given.rejected or bare.extracted
-    return session.evolve(digression=None) if gives_value else session
-
-
-def _read_message(
-    session: Session, turn: Turn, row: OutputSchema, form: Form, asked_fields: AskedFields, known: bool
-) -> _MessageReading:
-    """Read the message with the engine, the model, or both in that order (R10)."""
+def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, known: bool) -> _MessageReading:
+    """Read the message with the tables, the model, or both in that order (R10)."""
     fields: list[str] = []
     refused: dict[str, RefusedValue] = {}
     if blank(session.user_text):
-        return _MessageReading(session, fields, refused)
-    if asked_fields.is_question and wants_next(session, turn) and _awaits_value(form, asked_fields):
-        return _MessageReading(session, fields, refused)
-    if skipped := _find_skipped_field(session, form, asked_fields, skips_field):
-        # The null says that the question was answered.
-        return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
+        return _MessageReading(session, fields, refused, Reading())
     extractor = "DETERMINISTIC" if known or session.digression else find_extractor(session, turn)
     if not (known or session.digression) and _has_nothing_to_ask(session, turn, form):
-        return _MessageReading(session, fields, refused)
+        return _MessageReading(session, fields, refused, Reading())
+    reading = Reading()
     if extractor != "LLM":
-        extraction = extract_values(session, turn, form, asked_fields)
-        session = store_extraction(session, extraction)
-        fields = [finding.field for finding in extraction.extracted]
-        refused = list_refused(session, extraction)
+        reading = read_values(session, turn, row, form)
+        audit_reading(session, turn, reading)
+        session = store_reading(session, form, reading)
+        fields = list_read(form, reading)
+        refused = {refusal.field: refusal for refusal in list_refused(reading)}
     if extractor == "LLM" or (extractor == "DETERMINISTIC_THEN_LLM" and not form.status(session.context).complete):
         session, answer = read_by_model(session, turn, row, form, settled=fields)
         session = session.evolve(context=merge_values(session.context, answer.values))
@@ -299,12 +233,7 @@ def _read_message(
         refused = {path: refusal for path, refusal in refused.items() if path not in fields}
         text = shorten_line(session.user_text, _REFUSED_CHARS)
         refused |= {path: RefusedValue(path, text, reason) for path, reason in answer.invalid.items()}
-    if not (fields or refused or session.digression or session.intent_source):
-        situation = describe_situation(session, turn, form)
-        refuses = partial(refuses_value, form=form, situation=situation)
-        if skipped := _find_skipped_field(session, form, asked_fields, refuses):
-            return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
-    return _MessageReading(session, fields, refused)
+    return _MessageReading(session, fields, refused, reading)
 
 
 def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
@@ -314,23 +243,6 @@ def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
     if not form.schema.get("required") or not form.status(session.context).complete:
         return False
     return has_reading_prompt_elsewhere(session, turn)
-
-
-def _awaits_value(form: Form, asked_fields: AskedFields) -> bool:
-    """True when a required field is asked for: a note may well say "another chair"."""
-    return any((field := form.field(path)) and field.required for path in asked_fields.paths)
-
-
-def _find_skipped_field(
-    session: Session, form: Form, asked_fields: AskedFields, skips: Callable[[str | None, Field], bool]
-) -> str | None:
-    """The optional field that the user does not want to fill, by what `skips` reads: "skip", "none", "no e-mail"."""
-    if not asked_fields.is_question:
-        return None
-    fields = (form.field(path) for path in asked_fields.paths)
-    skipped = [field.path for field in fields if field and skips(session.user_text, field)]
-    unanswered = form.status(session.context).unanswered if skipped else ()
-    return next((path for path in skipped if path in unanswered), None)
 
 
 def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Json) -> None:

@@ -7,8 +7,8 @@ from functools import cache, partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.asking import says_only
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
+from convengine.engine.forms.message import says_only
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.phrases.matching import PhraseMatches, describe_matches, match_phrases
 from convengine.engine.rules.text_bank import TextBank
@@ -41,6 +41,7 @@ from convengine.engine.turn.scope import ANY, UNKNOWN, is_resolved, is_state_res
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
+from convengine.engine.understanding.moves import MoveKind
 
 Json = Any
 REMEDY = "Install it with pip install 'convengine[semantic]', or choose another match type."
@@ -262,7 +263,7 @@ def _compare(
     if match_type is ClassifierType.PHRASE:
         own = turn.snapshot.list_questions_beside(session.intent)
         matches = match_phrases(turn.snapshot, text, interrupting=interrupting, own=own)
-        return _compare_phrases(turn.snapshot, _drop_greeting(matches, text))
+        return _compare_phrases(turn.snapshot, _drop_greeting(matches, greets=says_only(session, turn, MoveKind.GREET)))
     comparison = compare_examples(session, turn, text, compared_rows)
     if comparison.problem:
         for row in compared_rows:
@@ -270,9 +271,9 @@ def _compare(
     return comparison
 
 
-def _drop_greeting(matches: PhraseMatches, text: str) -> PhraseMatches:
+def _drop_greeting(matches: PhraseMatches, *, greets: bool) -> PhraseMatches:
     """The matches, without those of a greeting that shares a word with a phrase and is none: "can you hear me?"."""
-    if not matches.hits or matches.hits[0].score == 1 or not says_only(text, "greetings"):
+    if not matches.hits or matches.hits[0].score == 1 or not greets:
         return matches
     return replace(matches, hits=(), near=(*matches.hits, *matches.near))
 

@@ -1,47 +1,28 @@
 """A message beside the open question: one that is answered there, or one that leaves for a person (R110, R112)."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from convengine.engine.clarification import collision
-from convengine.engine.forms.asking import (
-    asks_for_another,
-    asks_for_options,
-    asks_for_person,
-    find_form_locale,
-    find_questions,
-    is_phrase,
-    is_question,
-    skips_field,
-    talks_to_own_person,
-    tells_about_user,
-)
-from convengine.engine.forms.extract.place_names import asks_for_text
-from convengine.engine.forms.form import get_form, is_meaningful
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.read_message import describe_situation, find_value
-from convengine.engine.forms.session_form import find_asked_field, find_schema
+from convengine.engine.forms.message import find_open_schema, find_questions, is_question, read_message, says
+from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
-from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import Classification, classify, order_classifiers
 from convengine.engine.text.compare import blank, code
-from convengine.engine.text.words import fold
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, Lifecycle, PolicyDecision, RoutingDecision
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE, UNKNOWN
 from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, Reason, read_value
-from convengine.engine.values.language import get_language, list_languages
-from convengine.engine.values.names import has_sentence_word
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.reading import Reading
 
-#: Fewest telling words of a statement that answers a free-text field.
+#: A phrase with such a share of a statement counts though the statement could be the text that was asked for.
+_SURE = 0.9
+#: A statement of so many words that nothing explains is rather a text than a pattern's word.
 _FEWEST_WORDS = 3
-#: Why a value that was surely meant for its field is not complete, or cannot be taken.
-_IN_PART = (
-    Reason.AMBIGUOUS, Reason.DAY_MISSING, Reason.TIME_MISSING, Reason.DATE_MISSING, Reason.UNIT_MISSING,
-    Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH, Reason.NOT_WHOLE,
-)  # fmt: skip
 #: What answers the open question is no digression.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
 _DECISIONS = (PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION)
@@ -56,7 +37,7 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     """
     if not turn.snapshot.interrupting_classifiers or not _may_interrupt(session, turn):
         return None
-    text = find_questions(session.user_text) or session.user_text
+    text = find_questions(session, turn) or session.user_text
     classification = classify(session, turn, text, interrupting=True)
     row = classification.winner
     if row is None and turn.snapshot.returning_intents.issuperset(classification.intents):
@@ -64,9 +45,10 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
         row = classification.find_best(classification.intents)
     if row is None or code(row.intent_code) == code(session.intent):
         return None
-    if _chooses_option(session, turn) if leaves_form(row) else _says_more(session, turn, row):
+    is_sure = classification.details.get("score", 0) >= _SURE
+    if not is_sure and only_counts_persons(session, turn, row):
         return None
-    if only_counts_persons(session, row):
+    if not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row):
         return None
     own = turn.snapshot.list_questions_beside(session.intent)
     return None if code(row.intent_code) not in own and asks_for_field_options(session, turn) else row
@@ -74,8 +56,13 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
 
 def asks_for_field_options(session: Session, turn: Turn) -> bool:
     """True when the message asks what there is to choose from for the asked field."""
-    field = find_asked_field(session, turn)
-    return field is not None and asks_for_options(session.user_text, field)
+    field, reading = find_asked_field(session, turn), _read_open_form(session, turn)
+    return field is not None and bool(field.spec.options) and reading.asks_about_asked
+
+
+def _read_open_form(session: Session, turn: Turn) -> Reading:
+    row = find_open_schema(session, turn)
+    return read_message(session, turn, row) if row and not get_form(turn.snapshot, row).problem else Reading()
 
 
 def leaves_form(row: rows.Classifier) -> bool:
@@ -83,20 +70,10 @@ def leaves_form(row: rows.Classifier) -> bool:
     return code(row.state_code) == HAND_OVER
 
 
-def only_counts_persons(session: Session, row: rows.Classifier) -> bool:
-    """True for "8:15 and it's for 6 people", which has a word of "I want to talk to a person" and asks for nobody.
-
-    So has "I have to talk to my husband".
-    """
-    text = session.user_text or ""
-    if leaves_form(row) and talks_to_own_person(text):
-        return True
-    if not leaves_form(row) or asks_for_person(text, must_speak=True):
-        return False
-    return asks_for_another(text) or any(
-        any(map(str.isdigit, token.text)) or language.number_words.get(token.text, 0) > 1
-        for language in map(get_language, list_languages())
-        for token in language.read_tokens(text).tokens
+def only_counts_persons(session: Session, turn: Turn, row: rows.Classifier) -> bool:
+    """True for "8:15 and it's for 6 people", which has a word of "I want to talk to a person" and asks for nobody."""
+    return (
+        leaves_form(row) and not says(session, turn, MoveKind.PERSON) and _read_open_form(session, turn).gives_anything
     )
 
 
@@ -110,7 +87,7 @@ def find_returning_row(session: Session, turn: Turn, classification: Classificat
         return None
     if not classification.hits:
         # It may say something else, too, that hides what it asks.
-        part = find_questions(session.user_text)
+        part = find_questions(session, turn)
         row = find_interruption(session, turn) if part not in ("", (session.user_text or "").strip()) else None
         return None if row is None or leaves_form(row) else row
     intents = {*classification.intents} - {code(session.intent)}
@@ -166,52 +143,17 @@ def _may_interrupt(session: Session, turn: Turn) -> bool:
     route = params.get("routing_decision")
     if route in _ROUTES:
         return False
-    return is_question(session) or not (
+    return is_question(session, turn) or not (
         route == RoutingDecision.APPLY_CORRECTION or _answers_asked_field(session, turn)
     )
 
 
-def _says_more(session: Session, turn: Turn, row: rows.Classifier) -> bool:
-    """True for a statement that answers a free-text field: it has few words of the phrase."""
+def _answers_with_text(session: Session, turn: Turn, row: rows.Classifier) -> bool:
+    """True for a statement that may be the text that was asked for: no phrase, and more than words of a pattern."""
     field = find_asked_field(session, turn)
-    if field is None or field.spec.kind is not Kind.TEXT or is_question(session):
+    if field is None or field.spec.kind is not Kind.TEXT or is_question(session, turn):
         return False
-    if any(char.isdigit() for char in session.user_text or ""):
-        return True  # "6 vegetarians"
-    if not field.required and tells_about_user(session.user_text):
-        return True  # "We need the baby seat"
-    language = detect_languages(f"{row.pattern} {session.user_text}")[0]
-    known = {word.term for word in read_telling_words(row.pattern, language)}
-    words = read_telling_words(session.user_text, language)
-    terms = [word.term for word in words]
-    if field.required and len(known) > 1 and asks_for_text(field, find_form_locale(session, turn)):
-        others = [word.text for word in words if word.term not in known]
-        if len(terms) - len(others) == 1 and _names_only(session.user_text or "", others):
-            return True  # "The airport", where "How much is a taxi to the airport?" is a question
-    return len(terms) >= _FEWEST_WORDS and sum(term in known for term in terms) * 2 < len(terms)
-
-
-def _names_only(text: str, others: Sequence[str]) -> bool:
-    """True for a thing by its name, "to Heathrow Airport": no sentence, and no other word without a capital."""
-    written = {fold(word) for word in text.split() if word[:1].isupper()}
-    plain = " ".join(word for word in text.split() if not is_phrase(word.strip(",.!"), "courtesies"))
-    is_sentence = any(has_sentence_word(plain, get_language(code)) for code in list_languages())
-    return written.issuperset(others) and not is_sentence
-
-
-def _chooses_option(session: Session, turn: Turn) -> bool:
-    """True for a message that is an option of an open field, and asks to speak to nobody: "phone please"."""
-    schema = find_schema(turn.snapshot, session.intent, session.state)
-    if schema is None or is_question(session) or asks_for_person(session.user_text, must_speak=True):
-        return False
-    form = get_form(turn.snapshot, schema)
-    situation = replace(describe_situation(session, turn, form), is_asked=False, listed_options=())
-    return any(
-        field.spec.kind is Kind.CHOICE
-        and not is_meaningful(find_value(session.context, field.path))
-        and read_value(field.spec, session.user_text or "", situation).has_value
-        for field in form.leaves
-    )
+    return row.is_phrase or len(_read_open_form(session, turn).unexplained) >= _FEWEST_WORDS
 
 
 def _repeats_question(session: Session) -> bool:
@@ -221,22 +163,16 @@ def _repeats_question(session: Session) -> bool:
 
 
 def _answers_asked_field(session: Session, turn: Turn) -> bool:
-    """True when the message is a value of the asked field or a part of one, "next week some time", or when the field
-    takes whatever the user writes (`x-long`).
+    """True when the message has something for the asked field, or when the field takes whatever the user writes.
 
     A name or another short text may be a phrase, too.
     """
-    field = find_asked_field(session, turn)
-    schema = find_schema(turn.snapshot, session.intent, session.state)
-    if field is None or schema is None:
+    field, reading = find_asked_field(session, turn), _read_open_form(session, turn)
+    if field is None:
         return False
-    if not field.required and skips_field(session.user_text, field):
-        return True  # "No access needs"
     if field.spec.kind is Kind.TEXT:
-        return field.spec.long
-    form = get_form(turn.snapshot, schema)
-    reading = read_value(field.spec, session.user_text or "", describe_situation(session, turn, form))
-    return reading.has_value or reading.reason in _IN_PART
+        return field.spec.long or field.path in reading.cleared
+    return field.path in reading.fields
 
 
 def _has_open_question(session: Session, turn: Turn) -> bool:

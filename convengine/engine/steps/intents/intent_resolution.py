@@ -4,9 +4,7 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
-from convengine.engine.forms.asking import asks_for_another, asks_for_more, is_question, wants_to_speak
-from convengine.engine.forms.extract import Extraction, extract
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -18,7 +16,7 @@ from convengine.engine.forms.leaving import (
     stay,
 )
 from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read_on_no
-from convengine.engine.forms.read_message import describe_situation, extract_fields, find_asked_fields
+from convengine.engine.forms.message import is_question, read_message, says
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
 from convengine.engine.phrases.matching import asks_to_do
 from convengine.engine.pipeline.step import Continue, Step
@@ -79,7 +77,8 @@ from convengine.engine.turn.scope import ANY, IDLE, INTENT_COLLISION, UNKNOWN, i
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.moves import MoveKind
 
 #: Session fields that resolving an intent may change.
 RESOLVE_FIELDS = RULE_FIELDS | {
@@ -229,7 +228,7 @@ def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Sessi
     schema, intent = find_left_schema(session, turn), code(row.intent_code)
     if intent == code(session.intent):
         return _audit_no_change(stay(session), turn, "FORM_STAYS")
-    wants_person = leaves_form(row) and wants_to_speak(session.user_text)
+    wants_person = leaves_form(row) and says(session, turn, MoveKind.PERSON)
     if not wants_person and schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn, intent), turn, "FORM_LEAVE_ASKED")
     return _leave_for(session, turn, row)
@@ -262,9 +261,13 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
         return _audit_no_change(digressing, turn, "DIGRESSION")
     row = _find_ordered_row(session, turn, classification) or classification.winner
     row = row or (_find_unnamed_row(session, turn) if not classification.collided else None)
-    if row is not None and find_left_schema(session, turn) is not None and only_counts_persons(session, row):
+    if row is not None and find_left_schema(session, turn) is not None and only_counts_persons(session, turn, row):
         row = None
-    if row is not None and not forced and asks_to_undo_done_form(session, turn, row):
+    if (
+        row is not None
+        and not forced
+        and asks_to_undo_done_form(session, turn, row, classification.details.get("score", 0))
+    ):
         return _audit_no_change(session, turn, "FORM_DONE")
     if row is not None and not forced and asks_before_leaving(session, turn, code(row.intent_code)):
         return _change_subject(session, turn, row)
@@ -304,28 +307,25 @@ def _find_ordered_row(session: Session, turn: Turn, classification: Classificati
 def _count_values(session: Session, turn: Turn, row: rows.Classifier) -> int:
     """How many fields of the form that a row begins have a value in the message; texts do not count."""
     schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
-    form = get_form(turn.snapshot, schema) if schema is not None else None
-    if form is None or form.problem:
+    return _count_typed_fields(session, turn, schema, is_opener=True) if schema is not None else 0
+
+
+def _count_typed_fields(session: Session, turn: Turn, schema: rows.OutputSchema, *, is_opener: bool) -> int:
+    form = get_form(turn.snapshot, schema)
+    if form.problem:
         return 0
-    situation, paths = describe_situation(session, turn, form), [field.path for field in form.leaves]
-    extraction = extract(form, session.user_text, situation=situation, missing=paths)
-    return _count_typed_fields(form, extraction)
-
-
-def _count_typed_fields(form: Form, extraction: Extraction) -> int:
-    fields = [field for finding in extraction.extracted if (field := form.field(finding.field))]
-    return sum(field.spec.kind is not Kind.TEXT for field in fields)
+    reading = read_message(session, turn, schema, is_opener=is_opener)
+    paths = {item.field for item in reading.taken} | {item.field for item in reading.offered}
+    return sum(field.path in paths and field.spec.kind is not Kind.TEXT for field in form.leaves)
 
 
 def _fills_offered_form(session: Session, turn: Turn) -> bool:
     """True when the answer to "Do you want to stop this and go on with X?" fills more of X than of the open form."""
     following, schema = DialogueState.of(session).leaving, find_left_schema(session, turn)
     row = _find_offered_row(turn, following) if following and schema is not None else None
-    if row is None or schema is None or is_question(session):
+    if row is None or schema is None or is_question(session, turn):
         return False
-    form, count = get_form(turn.snapshot, schema), _count_values(session, turn, row)
-    asked_fields = find_asked_fields(session, turn, schema, form)
-    return count > _count_typed_fields(form, extract_fields(session, turn, form, asked_fields)) if count else False
+    return _count_values(session, turn, row) > _count_typed_fields(session, turn, schema, is_opener=False)
 
 
 def _find_offered_row(turn: Turn, intent: str) -> rows.Classifier | None:
@@ -340,21 +340,10 @@ def _find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
     schema = turn.snapshot.row(rows.OutputSchema, done) if done is not None else None
     if schema is None or not clears_on(schema, ClearCause.RESTART):
         return None
-    if not (asks_for_another(session.user_text) or _adds_values(session, turn, schema)):
+    if not says(session, turn, MoveKind.MORE):
         return None
     begins = ((row, code(row.state_code)) for row in order_classifiers(turn.snapshot))
     return next((row for row, state in begins if _begins_form(row, state, schema)), None)
-
-
-def _adds_values(session: Session, turn: Turn, schema: rows.OutputSchema) -> bool:
-    """True for a message that says "too" beside values of the form: "can you do my mum's lawn too?"."""
-    form = get_form(turn.snapshot, schema)
-    if form.problem or not asks_for_more(session.user_text):
-        return False
-    missing = [field.path for field in form.leaves]
-    return bool(
-        extract(form, session.user_text, situation=describe_situation(session, turn, form), missing=missing).extracted
-    )
 
 
 def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
@@ -363,9 +352,9 @@ def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
     for row in collision.list_offered_rows(session, turn.snapshot):
         schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
         form = get_form(turn.snapshot, schema) if schema else None
-        if form is not None and form.leaves and not form.problem:
-            reading = extract(form, session.user_text, situation=describe_situation(session, turn, form))
-            shares.append((len(reading.extracted) / len(form.leaves), row))
+        if schema is not None and form is not None and form.leaves and not form.problem:
+            reading = read_message(session, turn, schema, is_opener=True)
+            shares.append((len(reading.taken) / len(form.leaves), row))
     best = max(shares, key=lambda counted: counted[0], default=None)
     return best[1] if best and best[0] else None
 

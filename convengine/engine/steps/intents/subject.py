@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 
-from convengine.engine.forms.asking import asks_to_undo, says_only, skips_field
-from convengine.engine.forms.extract import Extracted
-from convengine.engine.forms.extract.language import NAMED
-from convengine.engine.forms.form import Field, get_form
+from convengine.engine.forms.asking import find_form_language
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -13,11 +11,9 @@ from convengine.engine.forms.leaving import (
     find_left_schema,
     find_rest_beside_leaving,
     notices_other_subjects,
-    wants_next,
 )
 from convengine.engine.forms.life import find_ended_schema
-from convengine.engine.forms.read_message import extract_fields, find_asked_fields
-from convengine.engine.forms.user_answer import list_locales
+from convengine.engine.forms.message import read_message, says, understand_message
 from convengine.engine.phrases.matching import has_request
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import classify
@@ -29,8 +25,10 @@ from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, Reason, says_yes_or_no
-from convengine.engine.values.language import Language, get_language
+from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.moves import MoveKind
 
 #: What answers the open question is no new subject.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -44,34 +42,35 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     """The phrase that the message matches while a form keeps the intent: of another intent, or of this one again.
 
     A message that has values of the form is about the form. A text, which may be anything, counts less than a phrase
-    that matches as a whole.
+    that matches as a whole. So does a message that corrects or refuses something.
     """
     schema = find_left_schema(session, turn)
     if schema is None or not notices_other_subjects(session, turn, schema) or not _may_change(session):
         return None
+    reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
-    asked_field = form.field(DialogueState.of(session).asked_field or "")
-    unanswered = form.status(session.context).unanswered
-    if asked_field and asked_field.path in unanswered and skips_field(session.user_text, asked_field):
-        return None  # "I'll have to look for it first"
-    if asked_field and asked_field.required and wants_next(session, turn):
-        row = classify(session, turn, session.user_text).winner
-        return row if row is not None and code(row.intent_code) == code(session.intent) else None
-    extraction = extract_fields(session, turn, form, find_asked_fields(session, turn, schema, form))
-    findings = [finding for finding in extraction.extracted if not _says_soon(session, turn, schema, finding)]
-    fields = [field for finding in findings if (field := form.field(finding.field))]
-    if any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields):
+    fields = [field for item in reading.taken if (field := form.field(item.field))]
+    is_about_form = any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields)
+    if is_about_form or reading.sure_refusals or reading.cleared:
         return None
-    if any(finding.reason == Reason.OUT_OF_BOUNDS for finding in extraction.rejected):
-        return None  # "12 kids" is an answer, though one that does not fit.
     classification = classify(session, turn, session.user_text)
     row = classification.winner
-    if row is None or code(row.intent_code) in turn.snapshot.returning_intents or only_counts_persons(session, row):
+    if row is None or code(row.intent_code) in turn.snapshot.returning_intents:
         return None
-    if fields and classification.details.get("score", 0) < _SURE:
+    if only_counts_persons(session, turn, row):
         return None
-    is_other = _is_other_subject(session, turn, code(row.intent_code))
-    return row if is_other or all(_takes_names(field) for field in fields) else None
+    is_sure = classification.details.get("score", 0) >= _SURE
+    if not is_sure and (fields or _refuses(session, turn)):
+        return None
+    return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
+
+
+def _refuses(session: Session, turn: Turn) -> bool:
+    """True for a word of correction or of denial: "I don't want any money" starts no refund."""
+    understanding = understand_message(session, turn)
+    return understanding.find_move(MoveKind.CORRECT, MoveKind.CLEAR) is not None or any(
+        clause.force is Force.DENIES for clause in understanding.clauses
+    )
 
 
 def find_following_subject(session: Session, turn: Turn) -> rows.Classifier | None:
@@ -86,49 +85,24 @@ def find_following_subject(session: Session, turn: Turn) -> rows.Classifier | No
     return row if leaves_form(row) or has_request(rest) else None
 
 
-def _says_soon(session: Session, turn: Turn, schema: rows.OutputSchema, finding: Extracted) -> bool:
-    """True for the "straight away" of "I'd rather rent one straight away"; not for a message that says nothing else."""
-    text, (start, end) = session.user_text or "", finding.span
-    languages = (get_language(locale) for locale in list_locales(session, turn, schema))
-    return end - start < len(text.strip()) and any(
-        language.is_in("soon_words", text[start:end]) for language in languages
-    )
-
-
-def _takes_names(field: Field) -> bool:
-    return any(not NAMED.isdisjoint(label) for label in field.labels)
-
-
 def accepts_offered_subject(session: Session, turn: Turn) -> bool:
-    """True when the answer to "Do you want to stop this and go on with X?" is a yes that names X, "yes, the home visit
-    please", or says nothing but that name.
-    """
-    intent, text = DialogueState.of(session).leaving, session.user_text or ""
-    schema = find_left_schema(session, turn) if intent else None
-    if schema is None or intent is None or "?" in text:
+    """True when the answer to "Do you want to stop this and go on with X?" names X: "yes, the home visit please"."""
+    intent = DialogueState.of(session).leaving
+    if not intent or find_left_schema(session, turn) is None:
         return False
-    languages = [get_language(locale) for locale in list_locales(session, turn, schema)]
-    if any(_denies_or_waits(text, language) for language in languages):
+    understanding = understand_message(session, turn)
+    if understanding.find_move(MoveKind.NEGATE, MoveKind.WAIT, MoveKind.ASK) or any(
+        clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses
+    ):
         return False
-    words = (token.text for token in languages[0].read_tokens(text).tokens)
-    plain = " ".join(word for word in words if not any(language.is_in("changes", word) for language in languages))
-    row, named = turn.snapshot.row(rows.Intent, intent), _list_terms([plain])
+    winner = classify(session, turn, session.user_text).winner
+    row, named = turn.snapshot.row(rows.Intent, intent), _list_terms([session.user_text or ""])
     name = _list_terms([row.name]) if row is not None else set()
-    if any(_begins_with_yes(text, language) for language in languages):
-        winner = classify(session, turn, text).winner
-        return (bool(name) and name <= named) or (winner is not None and code(winner.intent_code) == intent)
+    if winner is not None and code(winner.intent_code) == intent:
+        return True
+    if understanding.find_move(MoveKind.AFFIRM):
+        return bool(name) and name <= named
     return bool(named & name) and named <= _list_terms(_list_texts(turn, intent))
-
-
-def _begins_with_yes(text: str, language: Language) -> bool:
-    first = language.read_tokens(text).tokens[:1]
-    return bool(first) and says_yes_or_no(first[0].text, language.name) is True
-
-
-def _denies_or_waits(text: str, language: Language) -> bool:
-    """True for "not the home visit" and "yes, but first the appointment"."""
-    tokens = language.read_tokens(text).tokens
-    return any(language.is_in(table, token.text) for token in tokens for table in ("denials", "leading_no", "delays"))
 
 
 def stay_at_question(session: Session, turn: Turn, intent: str) -> Session | None:
@@ -159,23 +133,21 @@ def _may_change(session: Session) -> bool:
     return not corrects and params.get("dialogue_act") not in _ANSWERS
 
 
-def asks_to_undo_done_form(session: Session, turn: Turn, row: rows.Classifier) -> bool:
-    """True for "cancel my appointment" after the form was done, if its intent has no phrases for that.
+def asks_to_undo_done_form(session: Session, turn: Turn, row: rows.Classifier, score: float) -> bool:
+    """True for "cancel my appointment" after the form was done, unless a phrase is for that.
 
     `row` is the phrase that would take the message: of the same intent, which would begin again, or of another one that
     does not know what should be cancelled.
     """
-    text = session.user_text
-    if not asks_to_undo(text) or code(session.state) == UNKNOWN or find_ended_schema(session, turn) is None:
+    if not says(session, turn, MoveKind.LEAVE, MoveKind.CORRECT) or find_ended_schema(session, turn) is None:
         return False
-    own = _list_texts(turn, code(session.intent))
-    if any(map(asks_to_undo, own)):
+    if code(session.state) == UNKNOWN:
         return False
-    named = _list_terms([text or ""])
-    if code(row.intent_code) == code(session.intent) or not named:
-        return True
-    unknown = named - _list_terms(_list_texts(turn, code(row.intent_code)))
-    return row.is_phrase and bool(unknown) and (says_only(text, "cancel_this") or bool(unknown & _list_terms(own)))
+    if code(row.intent_code) == code(session.intent):
+        return score < _SURE
+    undo = _list_terms(word for word, _ in get_tables(find_form_language(session, turn)).grammar.list_words("undo"))
+    named = _list_terms([session.user_text or ""]) - undo
+    return not named or (row.is_phrase and not named <= _list_terms(_list_texts(turn, code(row.intent_code))))
 
 
 def _list_texts(turn: Turn, intent: str) -> list[str]:
@@ -190,4 +162,4 @@ def _list_terms(texts: Iterable[str]) -> set[str]:
     words = (
         word for text in texts for language in detect_languages(text) for word in read_telling_words(text, language)
     )
-    return {word.term for word in words if not asks_to_undo(word.text)}
+    return {word.term for word in words}

@@ -8,32 +8,36 @@ from convengine.engine.forms.asking import (
     ASK_AGAIN,
     DONE,
     INVALID,
-    asks_for_options,
-    asks_why,
+    find_form_language,
     find_form_locale,
-    find_language,
     find_open_fields,
     get_texts,
-    is_small_talk,
-    knows_no_value,
-    skips_field,
+    list_filled_fields,
     sort_fields,
+    write_change_question,
     write_needed,
-    write_next,
     write_question,
     write_question_for_all,
     write_refusal,
     write_title,
     write_why,
 )
-from convengine.engine.forms.extract.day_order import is_day_field
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.leaving import wants_next
-from convengine.engine.forms.life import ClearCause, clear_form, is_final_state, leave_form, leave_old_form, read_on_no
-from convengine.engine.forms.read_message import describe_situation
+from convengine.engine.forms.life import (
+    ClearCause,
+    OnNo,
+    awaits_confirmation,
+    clear_form,
+    is_final_state,
+    leave_form,
+    leave_old_form,
+    read_on_no,
+)
+from convengine.engine.forms.message import may_change, read_message, says, says_only
+from convengine.engine.forms.offers import write_offer
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.settings import ASK as ASK_MODE
-from convengine.engine.forms.settings import MAX_MISSES
+from convengine.engine.forms.settings import ECHO, MAX_MISSES
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
@@ -41,14 +45,16 @@ from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
 from convengine.engine.steps.responses.not_understood import find_hand_over_intent, lacks_model
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
-from convengine.engine.turn.enums import ActionStatus
+from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import Response
 from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.values import Kind, Reason, say_value
-from convengine.engine.values.date_times import add_known_hours, write_period
-from convengine.engine.values.named_periods import find_named_period, is_period
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.language import find_language
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.say import say_value
+from convengine.engine.understanding.span import Reason
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
@@ -56,7 +62,8 @@ _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kin
 _SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH, NOT_ALLOWED)
 #: The parts of a stored moment.
 _DAY, _TIME, _MOMENT = slice(0, 10), slice(11, 16), 16
-_NOON = 12
+#: Kinds of values that may be said in two messages.
+_IN_PARTS = (Kind.DATE, Kind.DATE_TIME)
 _SLOTS = ("pending_slot", "pendingSlot")
 Json = Any
 
@@ -133,11 +140,41 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
         asked_field=field.path,
         misses=before.misses if before.asked_field == field.path else 0,
         listed_options=options,
-        known_part=_find_known_part(session, field)
-        or _find_named_period(session, turn, form, fields, before.asked_field)
-        or _keep_known_part(session, form, before, fields, field),
+        known_part=_find_known_part(session, field) or _keep_known_part(session, before, fields, field),
+        offered=dict(session.fields_read.offered) if session.fields_read else {},
     )
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
+
+
+def ask_for_change(session: Session, turn: Turn) -> Session | None:
+    """The session that asks what to change, after a message to the confirmation that gave nothing.
+
+    A yes that follows must not confirm what the user wanted otherwise. Null where no form with `x-on-no` waits.
+    """
+    row = session.resolved_schema
+    if row is None or read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not _says_nothing_known(session, turn):
+        return None
+    form = get_form(turn.snapshot, row)
+    language, fields = find_form_language(session, turn, form), list_filled_fields(form, session.context)
+    question = write_change_question(fields, language)
+    session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
+    return session.evolve(form_question=str(get_texts(language)["ask_again"]).format(question=question))
+
+
+def _says_nothing_known(session: Session, turn: Turn) -> bool:
+    """True for a message to the confirmation that may change something, and that nobody took up."""
+    if not awaits_confirmation(session, turn) or session.digression or session.reply_override:
+        return False
+    params, before = session.input_params, (session.turn_start_intent, session.turn_start_state)
+    if (session.intent, session.state) != before or params.get("dialogue_act") in _ANSWERS:
+        return False
+    if params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION or params.get("form_leave"):
+        return False
+    gives = session.fields_read and (session.fields_read.read or session.fields_read.refused)
+    return not gives and may_change(session, turn)
+
+
+_ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
 
 
 def _find_offered(session: Session, field: Field, before: DialogueState) -> tuple[Json, ...]:
@@ -176,70 +213,33 @@ def _read_ask_mode(session: Session, turn: Turn, form: Form) -> str:
 
 
 def _find_known_part(session: Session, field: Field) -> str:
-    """The day without a time, or the time without a day, that this message gave; of two moments, what both share."""
+    """What a refused value of this message says of the field: the day, the time, or the period that it lies in."""
     refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
-    candidates = [str(candidate) for candidate in refusal.data.get("candidates") or ()] if refusal else []
+    if refusal is None:
+        return ""
+    data = refusal.data
+    candidates = [str(candidate) for candidate in data.get("candidates") or ()]
     if candidates and field.spec.kind is Kind.TIME:
         return candidates[0]  # "07:00 or 19:00?"
     if candidates and field.spec.kind is Kind.DATE_TIME:
         days, times = ({text[part] for text in candidates} for part in (_DAY, _TIME))
-        if len(days) == 1:
-            return candidates[0][:_MOMENT]  # "Friday 03:00 or 15:00?"
-        return times.pop() if len(times) == 1 else ""
-    if refusal and field.spec.kind is Kind.TIME and refusal.reason == Reason.OUT_OF_BOUNDS:
-        return _find_half_of_day(str(refusal.data.get("value") or ""))  # "6 in the morning", then "7"
-    if refusal and field.spec.kind is Kind.DATE and refusal.reason == Reason.OUT_OF_BOUNDS:
-        return str(refusal.data.get("value") or "")  # "7.8.2062", then "sorry, 2022"
-    if refusal and field.spec.kind is Kind.DATE and refusal.reason == Reason.DAY_MISSING and "from" in refusal.data:
-        return write_period(refusal.data["from"], refusal.data["to"])  # "Next week", then "Wednesday"
-    if refusal is None or refusal.reason not in (Reason.TIME_MISSING, Reason.DATE_MISSING):
-        return ""
-    if "hours" in refusal.data:
-        return add_known_hours(str(refusal.data.get("date", "")), refusal.data["hours"])  # "Tuesday morning"
-    return str(refusal.data.get("date") or refusal.data.get("time") or "")
+        return candidates[0][:_MOMENT] if len(days) == 1 else times.pop() if len(times) == 1 else ""
+    if refusal.reason == Reason.OUT_OF_BOUNDS and field.spec.kind in (Kind.TIME, Kind.DATE):
+        return str(data.get("value") or "")  # "6 in the morning", then "7"; "7.8.2062", then "sorry, 2022"
+    if refusal.reason == Reason.DAY_MISSING and "from" in data and field.spec.kind is Kind.DATE:
+        return f"{data['from']}..{data['to']}"  # "Next week", then "Wednesday"
+    if refusal.reason in (Reason.TIME_MISSING, Reason.DATE_MISSING):
+        return str(data.get("date") or data.get("time") or "")
+    return ""
 
 
-def _find_half_of_day(time: str) -> str:
-    """The hours of the half of the day in which a time lies."""
-    hour = int(time[:2]) if time[:2].isdigit() else None
-    return "" if hour is None else add_known_hours("", (0, _NOON) if hour < _NOON else (_NOON, 2 * _NOON))
-
-
-def _find_named_period(
-    session: Session, turn: Turn, form: Form, fields: Sequence[Field], asked_path: str | None
-) -> str:
-    """The week or month that this message names for a day that is still open: "a cat sitter in October".
-
-    The answer to another question names it for something else: "she'll be 8 in June".
-    """
-    asked_field = form.field(asked_path) if asked_path else None
-    if asked_field is not None and not is_day_field(asked_field):
-        return ""
-    if session.digression is not None or not any(is_day_field(field) for field in fields) or _reads_day(session, form):
-        return ""
-    return find_named_period(session.user_text or "", describe_situation(session, turn, form))
-
-
-def _reads_day(session: Session, form: Form) -> bool:
-    """True when this message gave a day."""
-    read = session.fields_read.read if session.fields_read else ()
-    return any((field := form.field(path)) is not None and is_day_field(field) for path in read)
-
-
-def _keep_known_part(
-    session: Session, form: Form, before: DialogueState, fields: Sequence[Field], asked_field: Field
-) -> str:
-    """The half of a moment that was said before it is asked for: "is a boat free tomorrow", then "10am"."""
-    waiting = [field for field in fields if field.spec.kind is Kind.DATE_TIME and field is not asked_field]
-    if known := next((known for field in waiting if (known := _find_known_part(session, field))), ""):
-        return known
-    if is_period(before.known_part) and any(is_day_field(field) for field in fields):
-        return "" if _reads_day(session, form) else before.known_part
-    last = form.field(before.asked_field) if before.asked_field else None
-    was_moment = last is not None and last.spec.kind in (Kind.DATE_TIME, Kind.TIME)
-    is_same = before.asked_field == asked_field.path
-    waits = any(field.spec.kind is Kind.DATE_TIME for field in fields)
-    return before.known_part if is_same or (waits and not was_moment) else ""
+def _keep_known_part(session: Session, before: DialogueState, fields: Sequence[Field], asked_field: Field) -> str:
+    """What was said of an open field before it is asked for: "is a boat free tomorrow", then "10am"."""
+    if before.asked_field == asked_field.path:
+        return before.known_part
+    waiting = [field for field in fields if field.spec.kind in _IN_PARTS and field is not asked_field]
+    known = next((known for field in waiting if (known := _find_known_part(session, field))), "")
+    return known or (before.known_part if waiting or asked_field.spec.kind in _IN_PARTS else "")
 
 
 def _summarize(session: Session, turn: Turn, form: Form) -> str:
@@ -291,19 +291,21 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
     ask = _render(field, ASK, session, turn, names)
     if _read_ask_mode(session, turn, form) == "ALL" and len(fields) > 1 and not refusal:
         ask = write_question_for_all(fields, language)
-    is_missed = bool(misses) and _is_missed(session) and not lacks_model(turn)
-    if not ask or ((refusal or is_missed or asks_for_options(session.user_text, field)) and _hides_options(ask, field)):
+    asks_about = state.asked_field == field.path and _asks_about(session, turn)
+    is_missed = bool(misses) and _is_missed(session, turn) and not lacks_model(turn)
+    if not ask or ((refusal or is_missed or asks_about) and _hides_options(ask, field)):
         ask = write_question(field, language)
-    if refusal:
+    if offer := write_offer(session, turn, form):
+        question = offer
+    elif refusal:
         own = "" if refusal.reason == NOT_ALLOWED else _render(field, INVALID, session, turn, names)
         question = own or texts["invalid"].format(reason=names["reason"], question=ask)
-    elif state.asked_field == field.path and asks_why(session.user_text, field):
-        question = _render(field, ASK_AGAIN, session, turn, names) or write_why(field, language, ask)
-    elif _was_asking(session) and wants_next(session, turn):
-        question = write_next(language, ask)
-    elif offered := _offer_again(session, field, locale):
-        question = texts["invalid"].format(reason=offered, question=ask)
-    elif is_missed and not asks_for_options(session.user_text, field):
+    elif asks_about:
+        answer = ask if field.spec.options else write_why(field, language, ask)
+        question = _render(field, ASK_AGAIN, session, turn, names) or answer
+    elif listed := _offer_again(session, field, locale):
+        question = texts["invalid"].format(reason=listed, question=ask)
+    elif is_missed:
         question = _render(field, ASK_AGAIN, session, turn, names) or _write_again(session, turn, field, language, ask)
     else:
         question = ask
@@ -313,24 +315,33 @@ def _write_question(session: Session, turn: Turn, form: Form, field: Field, fiel
         if (field_read := form.field(path)) and field_read.texts(DONE)
     ]
     others = _tell_other_refusals(session, form, field, locale)
-    return " ".join(part for part in (*(done or [_repeat_changes(session, form, locale)]), *others, question) if part)
+    echo = _repeat_changes(session, form, locale) or _echo(session, turn, form, locale)
+    return " ".join(part for part in (*(done or [echo]), *others, question) if part)
+
+
+def _asks_about(session: Session, turn: Turn) -> bool:
+    """True when the message asks about the asked field: what it is for, or what there is."""
+    row = session.resolved_schema
+    return row is not None and read_message(session, turn, row).asks_about_asked and not session.digression
+
+
+def _echo(session: Session, turn: Turn, form: Form, locale: str) -> str:
+    """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026." (`Form/ECHO`)."""
+    read, mode = session.fields_read, turn.config(session, ECHO)
+    paths = {"NONE": (), "ALL": read.read if read else ()}.get(mode, read.echoed if read else ())
+    fields = [field for path in paths if (field := form.field(path)) and not field.texts(DONE)]
+    values = [(field, session.context.get(field.path)) for field in fields]
+    texts = [say_value(field.spec, value, locale) for field, value in values if value is not None]
+    return f"{', '.join(texts)}." if texts else ""
 
 
 def _write_again(session: Session, turn: Turn, field: Field, language: str, ask: str) -> str:
     """The question once more; to somebody who does not know the value, that it is needed, and who can help."""
-    text = session.user_text or ""
-    lacks_value = knows_no_value(text, field, may_add=True) or (len(text.split()) > 1 and skips_field(text, field))
-    if not (field.required and lacks_value):
+    if not (field.required and says(session, turn, MoveKind.SKIP)):
         return str(get_texts(language)["ask_again"]).format(question=ask)
     has_answer = any(turn.snapshot.has_scope(Response, intent, HAND_OVER) for intent in (session.intent, ANY))
     has_person = has_answer or find_hand_over_intent(turn.snapshot) is not None
     return f"{write_needed(field, language, has_person=has_person)} {ask}"
-
-
-def _was_asking(session: Session) -> bool:
-    """True when a field was asked for before this message, which gave no value."""
-    read = session.fields_read
-    return bool(session.input_params.get("form_leave") or (read and read.asked_field and not read.read))
 
 
 def _offer_again(session: Session, field: Field, locale: str) -> str:
@@ -370,9 +381,10 @@ def _repeat_changes(session: Session, form: Form, locale: str) -> str:
     return str(get_texts(language)["changed"]).format(values=", ".join(values))
 
 
-def _is_missed(session: Session) -> bool:
-    """True when this message was meant as an answer: thanks and a wish to leave are none."""
-    return not (is_small_talk(session) or session.input_params.get("form_leave"))
+def _is_missed(session: Session, turn: Turn) -> bool:
+    """True when this message was meant as an answer: thanks, a request to wait and a wish to leave are none."""
+    small_talk = says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
+    return not (small_talk or session.input_params.get("form_leave"))
 
 
 def _render(field: Field, key: str, session: Session, turn: Turn, names: Mapping[str, Json]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.asking import is_small_talk
+from convengine.engine.forms.message import says_only
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.llm.faults import ModelFault
 from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
@@ -14,6 +14,7 @@ from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.moves import MoveKind
 
 #: The context field that tells the deployment that a person takes over, as the rule of a hand-over flow sets it.
 HANDED_OVER = "handover"
@@ -24,7 +25,7 @@ _OPEN_ROUTES = (None, RoutingDecision.HANDLE_AS_ANSWER, RoutingDecision.CONTINUE
 _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_PENDING_SLOT)
 
 
-def is_not_understood(session: Session, answer: Response | None) -> bool:
+def is_not_understood(session: Session, turn: Turn, answer: Response | None) -> bool:
     """True when nothing in this turn took the message up. `answer` is the row that would answer."""
     read = session.fields_read
     params = session.input_params
@@ -32,7 +33,7 @@ def is_not_understood(session: Session, answer: Response | None) -> bool:
         blank(session.user_text)
         or session.intent_source
         or session.digression
-        or (read and (read.read or read.refused))
+        or (read and (read.read or read.refused or read.offered))
         or session.transitions
         or any(params.get(key) is not None for key in _ANSWERED_BY)
         or _has_new_tool_result(session)
@@ -41,7 +42,7 @@ def is_not_understood(session: Session, answer: Response | None) -> bool:
         or session.reset_reason
         or session.clarification
         or session.reply_override
-        or is_small_talk(session)
+        or says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
         or (answer is not None and code(answer.response_type) == ResponseType.DERIVED)
     )
 

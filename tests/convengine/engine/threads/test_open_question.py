@@ -21,7 +21,7 @@ VISIT: dict[str, Any] = {
     ],
     "answer": "Danke.",
 }  # fmt: skip
-NOTHING = {"asked": None, "confirm": None, "choices": None}
+NOTHING = {"asked": None, "confirm": None, "choices": None, "offered": None}
 
 
 def ask(caller: Any, *lines: str) -> dict[str, Any]:

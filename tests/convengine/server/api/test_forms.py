@@ -70,7 +70,7 @@ def caller() -> Caller:
 def test_a_form_is_filled_corrected_and_confirmed(caller: Caller) -> None:
     dialogue = [
         ("I need a loan of 35,000", "Missing: customerId, city"),
-        ("customer 4711, by the way I liked your opening hours", "Missing: city"),
+        ("customer id: 4711, by the way I liked your opening hours", "Missing: city"),
         ("Paris", "Missing: city"),
         ("dallas, no, Irving", "35000 in Irving?"),
         ("Ohh wait, change the amount to 350k", "350000 in Irving?"),

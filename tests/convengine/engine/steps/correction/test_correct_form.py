@@ -76,7 +76,14 @@ def test_a_correction_changes_the_field_of_its_kind_while_the_next_question_is_o
     assert session.context["dialogue"] == {"asked_field": "phone", "last_schema": 7}
     event = payload(turn, "CORRECTION_STEP_CORRECTION_PATCH_APPLIED")
     assert (event["field"], event["value"], event["previousValue"]) == ("time", "16:00", "15:00")
-    assert payload(turn, "FIELDS_READ") == {"read": ["time"], "refused": [], "asked": "phone"}
+    assert payload(turn, "FIELDS_READ") == {
+        "read": ["time"],
+        "refused": [],
+        "asked": "phone",
+        "offered": {},
+        "by": {"time": "CORRECTION"},
+        "unexplained": [],
+    }
 
 
 def test_a_correction_may_give_the_missing_fields_too() -> None:
@@ -169,23 +176,3 @@ def test_a_conversation_without_a_form_reads_nothing() -> None:
 
     assert get_values(session) == HELD
     assert stages(turn) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "asks"),
-    [
-        ("yes but", True),
-        ("change it to the castle", True),
-        ("yes but not so early", True),
-        ("make it 4", False),  # For the time, which is the only number.
-        ("make it Monday", False),  # It is Monday.
-        ("hold on", False),
-        ("we are rather hungry", False),
-        ("actually, forget it", False),
-    ],
-)
-def test_a_correction_that_nobody_can_read_asks_what_to_change(text: str, asks: bool) -> None:
-    session, _ = run(text, state="CONFIRM", context=FULL, dialogue={"last_schema": 7})
-
-    assert ("What should I change" in (session.reply_override.text if session.reply_override else "")) is asks
-    assert (session.context["dialogue"].get("listed_options") is not None) is asks

@@ -148,7 +148,7 @@ def test_the_decision_tells_who_was_outranked_and_why() -> None:
 def test_the_trail_of_an_exact_answer() -> None:
     _, turn = run(EXACT)
 
-    assert stages(turn) == ["DECISION", "RESOLVE_RESPONSE", "RESPONSE_EXACT", "ASSISTANT_OUTPUT"]
+    assert stages(turn) == ["MESSAGE_UNDERSTOOD", "DECISION", "RESOLVE_RESPONSE", "RESPONSE_EXACT", "ASSISTANT_OUTPUT"]
     assert payload(turn, "ASSISTANT_OUTPUT")["responseType"] == "EXACT"
 
 

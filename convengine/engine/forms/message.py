@@ -1,0 +1,363 @@
+"""The user's message of a turn: understood once, and read once into each form (docs/extraction.md)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from convengine.engine.forms.asking import find_form_language, find_form_locale, list_form_languages, sort_fields
+from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
+from convengine.engine.forms.life import is_final_state
+from convengine.engine.forms.session_form import find_known_schema, find_schema
+from convengine.engine.forms.settings import BARE_ANSWER
+from convengine.engine.forms.stages import MESSAGE_UNDERSTOOD
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.finders import FINDERS
+from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
+from convengine.engine.understanding.language import Tables, get_tables
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.read import read_into_form
+from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.span import Situation
+from convengine.engine.understanding.understand import Understanding, understand
+
+Json = Any
+_SLOTS = ("pending_slot", "pendingSlot")
+#: Readers see so many characters; longer text is only free text of an asked text field.
+MOST_CHARACTERS = 1_000
+#: A phrase of another intent with such a share of the message is no free text.
+_SURE = 0.9
+
+
+def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
+    """The schema of the intent and state, else the one that later states of the intent know."""
+    return find_schema(turn.snapshot, session.intent, session.state) or find_known_schema(session, turn)
+
+
+def find_open_form(session: Session, turn: Turn) -> Form | None:
+    """The form of the open schema; null for none, and for an unusable one."""
+    row = find_open_schema(session, turn)
+    form = get_form(turn.snapshot, row) if row else None
+    return form if form is not None and not form.problem else None
+
+
+def understand_message(session: Session, turn: Turn, form: Form | None = None) -> Understanding:
+    """What the message says, with the words of a form; without one, of the open form."""
+    form = form or find_open_form(session, turn)
+    text, tables = session.user_text or "", _find_tables(session, turn, form)
+    key = "understanding", text, form, tables
+    return turn.memo.get(key, lambda: _understand(session, turn, form, tables, text))
+
+
+def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables, text: str) -> Understanding:
+    fields = _list_fields(turn, form) if form else ()
+    lexicon = turn.snapshot.memo.get(("lexicon", form, tables), lambda: make_lexicon(fields, tables.lexicon))
+    understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, [field.spec for field in fields], lexicon)
+    if text:
+        turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **_describe(understanding))
+    return understanding
+
+
+def _describe(understanding: Understanding) -> dict[str, Json]:
+    """Positions in the message instead of words, so that there is nothing to mask."""
+    words = understanding.words
+    moves = [
+        {"move": move.kind.value, "start": words[move.start].start, "end": words[move.end - 1].end}
+        for move in understanding.moves
+    ]
+    spans = [
+        {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
+        for span in understanding.spans
+    ]
+    cues = [
+        {"cue": cue.name, "start": words[cue.start].start, "end": words[cue.end - 1].end} for cue in understanding.cues
+    ]
+    return {"moves": moves, "spans": spans, "cues": cues}
+
+
+def says(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
+    """True when a clause of the message is a move of these kinds."""
+    return understand_message(session, turn).find_move(*kinds) is not None
+
+
+def says_only(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
+    """True when the message is nothing but moves of these kinds, and courtesies."""
+    understanding = understand_message(session, turn)
+    return (
+        understanding.is_bare_move
+        and all(move.kind in (*kinds, *_SMALL) for move in understanding.moves)
+        and any(move.kind in kinds for move in understanding.moves)
+    )
+
+
+_SMALL = (MoveKind.GREET, MoveKind.THANK)
+
+
+def is_question(session: Session, turn: Turn) -> bool:
+    """True when a clause of the message asks something."""
+    return bool(find_questions(session, turn))
+
+
+def find_questions(session: Session, turn: Turn) -> str:
+    """The clauses of the message that ask something, as typed; blank for none."""
+    understanding = understand_message(session, turn)
+    asks = [move for move in understanding.moves if move.kind is MoveKind.ASK]
+    return " ".join(understanding.quote(move.start, move.end) for move in asks)
+
+
+def read_yes_or_no(session: Session, turn: Turn) -> bool | None:
+    """The yes or no that is all that the message says; null for other messages."""
+    if says_only(session, turn, MoveKind.AFFIRM, MoveKind.STAY, *list_praise(session, turn)):
+        return True
+    return False if says_only(session, turn, MoveKind.NEGATE) else None
+
+
+def list_praise(session: Session, turn: Turn) -> tuple[MoveKind, ...]:
+    """The good words that count as a yes: none beside thanks, which may end the talk."""
+    return () if says(session, turn, MoveKind.THANK) else (MoveKind.PRAISE,)
+
+
+def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+    """The yes or no to the confirmation of a form; null for a message that changes a value, doubts, or says neither.
+
+    A yes as a clause of its own counts beside a question or another wish.
+    """
+    understanding = understand_message(session, turn)
+    kinds = (*_ANSWERS, *list_praise(session, turn))
+    answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds}
+    beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
+    others = any(move.kind not in beside for move in understanding.moves)
+    says_both = MoveKind.NEGATE in answers and len(answers) > 1
+    is_doubtful = understanding.is_cut_off or _doubts(understanding) or _is_slip(understanding)
+    if not answers or says_both or others or is_doubtful:
+        return None
+    reading = read_message(session, turn, row)
+    if reading.gives_anything:
+        return None
+    if MoveKind.NEGATE in answers:
+        return False
+    return None if _says_more(session, turn, understanding, reading) else True
+
+
+_ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
+
+
+def may_change(session: Session, turn: Turn) -> bool:
+    """True for a message with a yes or a no, a word of correction or of denial, or something like a value."""
+    understanding = understand_message(session, turn)
+    kinds = (*_ANSWERS, MoveKind.CORRECT, MoveKind.CLEAR)
+    if says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT):
+        return False
+    doubts = any(clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses)
+    return doubts or bool(understanding.spans) or understanding.find_move(*kinds) is not None
+
+
+def _says_more(session: Session, turn: Turn, understanding: Understanding, reading: Reading) -> bool:
+    """True when a clause states something that nothing explains, and that is no wish for another intent."""
+    own = _list_own_words(turn, code(session.intent))
+    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
+    words = understanding.words
+    rest = [
+        start
+        for start, end in reading.unexplained
+        if not own.issuperset(fold_label(understanding.text[start:end]))
+        and not any(words[clause.start].start <= start < words[clause.end - 1].end for clause in asking)
+    ]
+    hits = {match.intent for match in match_phrases(turn.snapshot, session.user_text).hits}
+    return bool(rest) and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
+
+
+def _doubts(understanding: Understanding) -> bool:
+    """True when a clause besides the yes or no supposes or denies something, or one word behind it takes it back."""
+    return any(
+        clause.force in (Force.SUPPOSES, Force.DENIES)
+        and not any(move.is_whole and clause.start <= move.start < clause.end for move in understanding.moves)
+        for clause in understanding.clauses
+    )
+
+
+def _is_slip(understanding: Understanding) -> bool:
+    """True for a yes with a slip, unless it is all of the message and has the same letters: "yse", "yess"."""
+    mended = any(move.is_mended for move in understanding.moves)
+    words = [word for word in understanding.words if not word.is_sign]
+    return mended and not (
+        len(words) == 1 and set(understanding.text[words[0].start : words[0].end].casefold()) == set(words[0].key)
+    )
+
+
+def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: bool | None = None) -> Reading:
+    """What of the message goes into a form. `is_opener`: the message begins it; by default, if it gave the intent."""
+    form = get_form(turn.snapshot, row)
+    understanding = understand_message(session, turn, form)
+    opens = bool(session.intent_source) if is_opener is None else is_opener
+    open_form = _make_open_form(session, turn, row, form, is_opener=opens)
+    key = (
+        "reading", understanding, open_form.asked_path, opens, open_form.is_confirming,
+        session.digression is None, tuple(open_form.held),
+    )  # fmt: skip
+    return turn.memo.get(key, lambda: _read(session, turn, form, open_form, understanding))
+
+
+def _read(session: Session, turn: Turn, form: Form, open_form: OpenForm, understanding: Understanding) -> Reading:
+    asked_field = open_form.asked_field
+    takes_text = asked_field is not None and asked_field.spec.kind is Kind.TEXT
+    return read_into_form(
+        understanding,
+        open_form,
+        _find_tables(session, turn, form),
+        FINDERS,
+        describe_situation(session, turn, form),
+        is_phrase=takes_text and _is_phrase(session, turn),
+    )
+
+
+def _is_phrase(session: Session, turn: Turn) -> bool:
+    """True when a phrase of another intent has the whole message, so that it is no text for a field."""
+    if session.digression is not None:
+        return True
+    hits = match_phrases(turn.snapshot, session.user_text).hits
+    return any(match.score >= _SURE and match.intent != code(session.intent) for match in hits)
+
+
+def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
+    """How values are read: the turn's time, the conversation's zone and languages, what the form holds."""
+    state = DialogueState.of(session)
+    held = list_held(session, form)
+    return Situation(
+        turn.ports.clock.now(),
+        turn.config(session, TIME_ZONE),
+        find_form_locale(session, turn, form),
+        turn.config(session, LOCALE),
+        state.listed_options if state.asked_field else (),
+        known_part=state.known_part if state.asked_field else "",
+        held=held,
+        earlier_days=_find_earlier_days(form, held, turn.ports.clock.now().date()),
+    )
+
+
+def list_held(session: Session, form: Form) -> dict[str, Json]:
+    """The valid values that the form has, by path."""
+    values = {field.path: find_value(session.context, field.path) for field in form.leaves}
+    invalid = form.status(session.context).invalid
+    return {path: value for path, value in values.items() if is_meaningful(value) and path not in invalid}
+
+
+def find_value(context: Mapping[str, Json], path: str) -> Json:
+    """The value under a dotted path of the context; null without one."""
+    value: Json = context
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def find_asked_path(session: Session, turn: Turn, row: OutputSchema, form: Form) -> str:
+    """The pending slot, else the field that the last answer asked for, else the only one that is missing.
+
+    Blank where the last answer was about something else.
+    """
+    slots = (session.context.get(key) for key in _SLOTS)
+    slot = next((slot for slot in slots if isinstance(slot, str) and form.field(slot)), "")
+    missing = form.status(session.context).missing
+    only_missing = missing[0] if len(missing) == 1 else ""
+    before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
+    if slot or (before is not row and find_known_schema(session, turn) is not row):
+        return slot
+    asked_path = DialogueState.of(session).asked_field
+    if asked_path is None or turn.config(session, BARE_ANSWER) == "ONLY_MISSING":
+        return only_missing
+    return asked_path if form.field(asked_path) else ""
+
+
+def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> OpenForm:
+    state = DialogueState.of(session)
+    asked_path = find_asked_path(session, turn, row, form)
+    waits = state.last_schema == row.schema_id and not is_opener and not asked_path
+    return OpenForm(
+        _list_fields(turn, form),
+        list_held(session, form),
+        asked_path,
+        is_confirming=waits
+        and form.status(session.context).complete
+        and not is_final_state(turn.snapshot, session.intent, session.state),
+        asks_what_to_change=waits and state.asks_what_to_change,
+        is_opener=is_opener,
+        own_words=_list_own_words(turn, code(row.intent_code)) if is_opener else frozenset(),
+    )
+
+
+def _list_fields(turn: Turn, form: Form) -> tuple[FormField, ...]:
+    return turn.snapshot.memo.get(("fields", form), lambda: tuple(map(_make_field, _list_readable(form))))
+
+
+def _list_readable(form: Form) -> list[Field]:
+    return [field for field in sort_fields(form, form.leaves) if field.type not in ("array", "object")]
+
+
+def _make_field(field: Field) -> FormField:
+    question = frozenset(word for text in field.texts("x-ask") for word in fold_label(text))
+    return FormField(field.spec, field.required, list_labels([" ".join(label) for label in field.labels]), question)
+
+
+def _list_own_words(turn: Turn, intent: str) -> frozenset[str]:
+    """The words of the intent's phrases and patterns, and of its name."""
+    own_words: dict[str, frozenset[str]] = turn.snapshot.memo.get("own words", lambda: _collect_own_words(turn))
+    return own_words.get(intent, frozenset())
+
+
+def _collect_own_words(turn: Turn) -> dict[str, frozenset[str]]:
+    words: dict[str, set[str]] = {}
+    for row in turn.snapshot.enabled_rows(rows.Classifier):
+        if row.is_phrase or row.is_pattern:
+            words.setdefault(code(row.intent_code), set()).update(fold_label(row.pattern or ""))
+    for intent in turn.snapshot.enabled_rows(rows.Intent):
+        words.setdefault(code(intent.intent_code), set()).update(fold_label(intent.name))
+    return {intent: frozenset(found_words) for intent, found_words in words.items()}
+
+
+def _find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict[str, date]:
+    """For each date field behind one that holds a day to come: that day."""
+    earlier: dict[str, date] = {}
+    last: date | None = None
+    for field in sort_fields(form, (field for field in form.leaves if field.spec.kind in _DAYS)):
+        if last is not None:
+            earlier[field.path] = last
+        value = held.get(field.path)
+        day = date.fromisoformat(value[:10]) if isinstance(value, str) else None
+        last = day if day and day >= today else last
+    return earlier
+
+
+_DAYS = (Kind.DATE, Kind.DATE_TIME)
+
+
+def _find_tables(session: Session, turn: Turn, form: Form | None) -> Tables:
+    """The tables of the form's language, then of the conversation's, then of the other forms'."""
+    locale = find_form_locale(session, turn, form) or find_form_language(session, turn, form)
+    return get_tables(locale, turn.config(session, LOCALE), *list_form_languages(turn.snapshot))
+
+
+def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
+    """What a text is for one field alone, as an answer to its question."""
+    tables = get_tables(situation.locale, situation.fallback_locale)
+    item = FormField(spec, True, ())
+    lexicon = make_lexicon((item,), tables.lexicon)
+    understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, [spec], lexicon)
+    return read_into_form(
+        understanding, OpenForm((item,), asked_path=item.path), tables, FINDERS, replace(situation, held={})
+    )
+
+
+def begins_with_denial(text: str, situation: Situation | None) -> bool:
+    """True for a text whose first clause denies something or tells of the past: "not Dallas", "was Dallas"."""
+    tables = get_tables(situation.locale, situation.fallback_locale) if situation else get_tables("")
+    clauses = understand(text[:MOST_CHARACTERS], tables, FINDERS).clauses
+    return bool(clauses) and clauses[0].force in (Force.DENIES, Force.TELLS)
