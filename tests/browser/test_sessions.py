@@ -13,13 +13,12 @@ TURNS = 53
 
 @pytest.fixture(scope="module")
 def session_id(server: Server) -> str:
-    """A thread with two sessions; gives the second, in which a form was filled and much was said after it."""
+    """A thread with two sessions; gives the second, in which a value of a form was changed again and again."""
     server.say_as(PARTICIPANT, "Hello")
     server.say_as(PARTICIPANT, "reset")
-    for text in ("move my electricity", "my meter number is 87654321"):
-        server.say_as(PARTICIPANT, text)
-    for _ in range(TURNS - 4):
-        server.say_as(PARTICIPANT, "my meter number is 87654321")
+    server.say_as(PARTICIPANT, "move my electricity")
+    for number in range(TURNS - 3):
+        server.say_as(PARTICIPANT, f"no, my meter number is 8765432{number % 2}")
     answer = server.say_as(PARTICIPANT, "well")
     assert answer["session"]["turn_count"] == TURNS
     return str(answer["session_id"])
