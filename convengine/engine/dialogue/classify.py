@@ -18,7 +18,7 @@ from convengine.engine.dialogue.settings import (
 )
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import read_on_no
-from convengine.engine.forms.message import read_confirmation, read_yes_or_no, says_only
+from convengine.engine.forms.user_answer import read_confirmation, read_yes_or_no, says_only
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
 from convengine.engine.turn import rows

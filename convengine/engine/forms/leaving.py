@@ -5,15 +5,9 @@ from enum import StrEnum
 from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
-from convengine.engine.forms.message import (
-    find_open_schema,
-    read_message,
-    read_yes_or_no,
-    says,
-    says_only,
-    understand_message,
-)
+from convengine.engine.forms.message import find_open_schema, read_message, understand_message
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
+from convengine.engine.forms.user_answer import read_yes_or_no, says, says_only
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
 from convengine.engine.turn.rows import Intent, OutputSchema

@@ -24,7 +24,6 @@ from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
-from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Situation
@@ -82,116 +81,6 @@ def _describe(understanding: Understanding) -> dict[str, Json]:
         {"cue": cue.name, "start": words[cue.start].start, "end": words[cue.end - 1].end} for cue in understanding.cues
     ]
     return {"moves": moves, "spans": spans, "cues": cues}
-
-
-def says(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
-    """True when a clause of the message is a move of these kinds."""
-    return understand_message(session, turn).find_move(*kinds) is not None
-
-
-def says_only(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
-    """True when the message is nothing but moves of these kinds, and courtesies."""
-    understanding = understand_message(session, turn)
-    return (
-        understanding.is_bare_move
-        and all(move.kind in (*kinds, *_SMALL) for move in understanding.moves)
-        and any(move.kind in kinds for move in understanding.moves)
-    )
-
-
-_SMALL = (MoveKind.GREET, MoveKind.THANK)
-
-
-def is_question(session: Session, turn: Turn) -> bool:
-    """True when a clause of the message asks something."""
-    return bool(find_questions(session, turn))
-
-
-def find_questions(session: Session, turn: Turn) -> str:
-    """The clauses of the message that ask something, as typed; blank for none."""
-    understanding = understand_message(session, turn)
-    asks = [move for move in understanding.moves if move.kind is MoveKind.ASK]
-    return " ".join(understanding.quote(move.start, move.end) for move in asks)
-
-
-def read_yes_or_no(session: Session, turn: Turn) -> bool | None:
-    """The yes or no that is all that the message says; null for other messages."""
-    if says_only(session, turn, MoveKind.AFFIRM, MoveKind.STAY, *list_praise(session, turn)):
-        return True
-    return False if says_only(session, turn, MoveKind.NEGATE) else None
-
-
-def list_praise(session: Session, turn: Turn) -> tuple[MoveKind, ...]:
-    """The good words that count as a yes: none beside thanks, which may end the talk."""
-    return () if says(session, turn, MoveKind.THANK) else (MoveKind.PRAISE,)
-
-
-def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
-    """The yes or no to the confirmation of a form; null for a message that changes a value, doubts, or says neither.
-
-    A yes as a clause of its own counts beside a question or another wish.
-    """
-    understanding = understand_message(session, turn)
-    kinds = (*_ANSWERS, *list_praise(session, turn))
-    answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds}
-    beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
-    others = any(move.kind not in beside for move in understanding.moves)
-    says_both = MoveKind.NEGATE in answers and len(answers) > 1
-    is_doubtful = understanding.is_cut_off or _doubts(understanding) or _is_slip(understanding)
-    if not answers or says_both or others or is_doubtful:
-        return None
-    reading = read_message(session, turn, row)
-    if reading.gives_anything:
-        return None
-    if MoveKind.NEGATE in answers:
-        return False
-    return None if _says_more(session, turn, understanding, reading) else True
-
-
-_ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
-
-
-def may_change(session: Session, turn: Turn) -> bool:
-    """True for a message with a yes or a no, a word of correction or of denial, or something like a value."""
-    understanding = understand_message(session, turn)
-    kinds = (*_ANSWERS, MoveKind.CORRECT, MoveKind.CLEAR)
-    if says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT):
-        return False
-    doubts = any(clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses)
-    return doubts or bool(understanding.spans) or understanding.find_move(*kinds) is not None
-
-
-def _says_more(session: Session, turn: Turn, understanding: Understanding, reading: Reading) -> bool:
-    """True when a clause states something that nothing explains, and that is no wish for another intent."""
-    own = _list_own_words(turn, code(session.intent))
-    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
-    words = understanding.words
-    rest = [
-        start
-        for start, end in reading.unexplained
-        if not own.issuperset(fold_label(understanding.text[start:end]))
-        and not any(words[clause.start].start <= start < words[clause.end - 1].end for clause in asking)
-    ]
-    hits = {match.intent for match in match_phrases(turn.snapshot, session.user_text).hits}
-    return bool(rest) and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
-
-
-def _doubts(understanding: Understanding) -> bool:
-    """True when a clause besides the yes or no supposes or denies something, or one word behind it takes it back."""
-    return any(
-        clause.force in (Force.SUPPOSES, Force.DENIES)
-        and not any(move.is_whole and clause.start <= move.start < clause.end for move in understanding.moves)
-        for clause in understanding.clauses
-    )
-
-
-def _is_slip(understanding: Understanding) -> bool:
-    """True for a yes with a slip, unless it is all of the message and has the same letters: "yse", "yess"."""
-    mended = any(move.is_mended for move in understanding.moves)
-    words = [word for word in understanding.words if not word.is_sign]
-    return mended and not (
-        len(words) == 1 and set(understanding.text[words[0].start : words[0].end].casefold()) == set(words[0].key)
-    )
 
 
 def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: bool | None = None) -> Reading:
@@ -290,7 +179,7 @@ def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form,
         and not is_final_state(turn.snapshot, session.intent, session.state),
         asks_what_to_change=waits and state.asks_what_to_change,
         is_opener=is_opener,
-        own_words=_list_own_words(turn, code(row.intent_code)) if is_opener else frozenset(),
+        own_words=list_own_words(turn, code(row.intent_code)) if is_opener else frozenset(),
     )
 
 
@@ -307,7 +196,7 @@ def _make_field(field: Field) -> FormField:
     return FormField(field.spec, field.required, list_labels([" ".join(label) for label in field.labels]), question)
 
 
-def _list_own_words(turn: Turn, intent: str) -> frozenset[str]:
+def list_own_words(turn: Turn, intent: str) -> frozenset[str]:
     """The words of the intent's phrases and patterns, and of its name."""
     own_words: dict[str, frozenset[str]] = turn.snapshot.memo.get("own words", lambda: _collect_own_words(turn))
     return own_words.get(intent, frozenset())

@@ -2,9 +2,11 @@
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
-from convengine.engine.forms.message import find_open_schema, find_value, list_held, read_yes_or_no, says_only
+from convengine.engine.forms.message import find_open_schema, find_value, list_held
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
-from convengine.engine.forms.read_message import (
+from convengine.engine.forms.session_form import decide_schema, find_schema, lock_intent, set_form_facts
+from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
+from convengine.engine.forms.store_reading import (
     find_extractor,
     list_read,
     list_refused,
@@ -14,8 +16,7 @@ from convengine.engine.forms.read_message import (
     read_values,
     store_reading,
 )
-from convengine.engine.forms.session_form import decide_schema, find_schema, lock_intent, set_form_facts
-from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
+from convengine.engine.forms.user_answer import read_yes_or_no, says_only
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
     CORRECTION_STEP_PATCH_NOT_APPLIED,

@@ -8,19 +8,8 @@ from typing import Any, NamedTuple
 
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import leave_old_form
-from convengine.engine.forms.message import find_value, is_question, read_message
+from convengine.engine.forms.message import find_value, read_message
 from convengine.engine.forms.offers import ask_what_is_meant
-from convengine.engine.forms.read_message import (
-    audit_reading,
-    find_extractor,
-    has_reading_prompt_elsewhere,
-    list_read,
-    list_refused,
-    merge_values,
-    note_fields_read,
-    read_values,
-    store_reading,
-)
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     clear_form_facts,
@@ -33,6 +22,18 @@ from convengine.engine.forms.session_form import (
     set_form_facts,
 )
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
+from convengine.engine.forms.store_reading import (
+    audit_reading,
+    find_extractor,
+    has_reading_prompt_elsewhere,
+    list_read,
+    list_refused,
+    merge_values,
+    note_fields_read,
+    read_values,
+    store_reading,
+)
+from convengine.engine.forms.user_answer import is_question
 from convengine.engine.pending_actions.lifecycle import drop_record_of_other_scope
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase

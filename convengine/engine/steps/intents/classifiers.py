@@ -8,8 +8,8 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
-from convengine.engine.forms.message import says_only
 from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.user_answer import says_only
 from convengine.engine.phrases.matching import PhraseMatches, describe_matches, match_phrases
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import (

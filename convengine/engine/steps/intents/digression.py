@@ -5,8 +5,9 @@ from dataclasses import replace
 from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.message import find_open_schema, find_questions, is_question, read_message, says
+from convengine.engine.forms.message import find_open_schema, read_message
 from convengine.engine.forms.session_form import find_asked_field
+from convengine.engine.forms.user_answer import find_questions, is_question, says
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
 from convengine.engine.steps.intents.classifiers import Classification, classify, order_classifiers
 from convengine.engine.text.compare import blank, code

@@ -16,8 +16,9 @@ from convengine.engine.forms.leaving import (
     stay,
 )
 from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read_on_no
-from convengine.engine.forms.message import is_question, read_message, says
+from convengine.engine.forms.message import read_message
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
+from convengine.engine.forms.user_answer import is_question, says
 from convengine.engine.phrases.matching import asks_to_do
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase

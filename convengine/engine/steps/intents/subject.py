@@ -13,7 +13,8 @@ from convengine.engine.forms.leaving import (
     notices_other_subjects,
 )
 from convengine.engine.forms.life import find_ended_schema
-from convengine.engine.forms.message import read_message, says, understand_message
+from convengine.engine.forms.message import read_message, understand_message
+from convengine.engine.forms.user_answer import says
 from convengine.engine.phrases.matching import has_request
 from convengine.engine.phrases.words import detect_languages, read_telling_words
 from convengine.engine.steps.intents.classifiers import classify

@@ -33,11 +33,12 @@ from convengine.engine.forms.life import (
     leave_old_form,
     read_on_no,
 )
-from convengine.engine.forms.message import may_change, read_message, says, says_only
+from convengine.engine.forms.message import read_message
 from convengine.engine.forms.offers import write_offer
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import ECHO, MAX_MISSES
+from convengine.engine.forms.user_answer import may_change, says, says_only
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.message import says_only
 from convengine.engine.forms.settings import MAX_MISSES
+from convengine.engine.forms.user_answer import says_only
 from convengine.engine.llm.faults import ModelFault
 from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.text.compare import blank, code

@@ -7,7 +7,7 @@ answers and returns, which nobody asked again.
 from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import begins_something, find_ended_schema
-from convengine.engine.forms.message import says, says_only
+from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.scope import HAND_OVER, is_resolved

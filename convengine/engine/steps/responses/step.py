@@ -18,9 +18,9 @@ from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, Res
 from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import find_ended_schema, is_final_state
-from convengine.engine.forms.message import says
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
+from convengine.engine.forms.user_answer import says
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.fill import fill_prompts

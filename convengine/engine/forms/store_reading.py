@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from convengine.engine.forms.form import Form, is_meaningful
-from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value, read_message, says_only
+from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value, read_message
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
+from convengine.engine.forms.user_answer import says_only
 from convengine.engine.prompts.select import choose_template
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
