@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.engine.dialogue import settings as dialogue
+from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.memory import settings as memory
 from convengine.engine.pending_actions import settings as interaction
 from convengine.engine.state_graph import settings as state_graph
@@ -80,7 +81,8 @@ class WorldSettings:
 
 def world_settings(given: Mapping[str, Json], *, with_defaults: bool = True) -> WorldSettings:
     """The given settings, above the defaults of a world. Raises ScenarioFileError for an invalid value."""
-    live: dict[tuple[str, str], str] = {}
+    # Without a prompt of the world, only the tables read a form: the scripted model knows the calls of the file alone.
+    live: dict[tuple[str, str], str] = {_key(EXTRACTOR): "LLM"} if with_defaults else {}
     limit: dict[str, Json] = {}
     transitions: list[tuple[str, str]] = []
     enabled = True

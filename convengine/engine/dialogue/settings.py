@@ -31,11 +31,12 @@ _ACTS = "\n".join(f"- {act.value}: {act.help}" for act in DialogueAct)
 RESOLUTE = declare(
     FAMILY,
     "RESOLUTE",
-    one_of("REGEX_ONLY", "REGEX_THEN_LLM", "LLM_ONLY"),
-    "REGEX_THEN_LLM",
+    one_of("AUTO", "REGEX_ONLY", "REGEX_THEN_LLM", "LLM_ONLY"),
+    "AUTO",
     (
         "How the dialogue act is recognised: by patterns, by patterns and then the model if they are not sure, or "
-        "only by the model. Without a model, patterns are used."
+        "only by the model. AUTO asks the model only about messages that the tables and phrases do not explain. "
+        "Without a model, patterns are used."
     ),
     label="Recognition by patterns or model",
 )

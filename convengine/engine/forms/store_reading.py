@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from convengine.engine.forms.form import Form, is_meaningful
-from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value, read_message
+from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.forms.user_answer import says_only
@@ -27,12 +27,18 @@ _REFUSED_CHARS = 200
 _SMALL_TALK = (MoveKind.GREET, MoveKind.THANK)
 
 
+#: The tables read, and a model is asked for the words that they leave open.
+TABLES_THEN_WORDS = "TABLES_THEN_WORDS"
+
+
 def find_extractor(session: Session, turn: Turn) -> str:
-    """Who reads; only the engine if there is no model, or no prompt that tells it how to read here."""
+    """Who reads: only the tables without a model, and the tables first without a prompt that tells how to read here."""
     if not turn.ports.model.configured:
         return "DETERMINISTIC"
-    wanted = turn.config(session, EXTRACTOR) or "LLM"
-    return wanted if has_reading_prompt(session, turn) else "DETERMINISTIC"
+    wanted = turn.config(session, EXTRACTOR)
+    if has_reading_prompt(session, turn):
+        return wanted or "LLM"
+    return TABLES_THEN_WORDS if wanted in (None, "DETERMINISTIC_THEN_LLM") else "DETERMINISTIC"
 
 
 def has_reading_prompt(session: Session, turn: Turn) -> bool:
@@ -48,9 +54,9 @@ def has_reading_prompt_elsewhere(session: Session, turn: Turn) -> bool:
     )
 
 
-def read_values(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Reading:
-    """What of the message goes into the form, checked against the whole form."""
-    reading = check_order(session, form, read_message(session, turn, row))
+def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Reading:
+    """What of a reading goes into the form, checked against the whole form and what was offered before."""
+    reading = check_order(session, form, reading)
     reading = take_long_text(session, form, find_asked_path(session, turn, row, form), reading)
     offered_before = DialogueState.of(session).offered
     # What was offered and not taken is asked for again, not offered twice.

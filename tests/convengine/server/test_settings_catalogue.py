@@ -24,7 +24,7 @@ OWN = object()
 #: Type/key, mark, kind, default, as the specification lists them.
 LISTED: tuple[tuple[str, str, str, Any], ...] = (
     # 2.1
-    ("DialogueActStep/RESOLUTE", "L", "enum", "REGEX_THEN_LLM"),
+    ("DialogueActStep/RESOLUTE", "L", "enum", "AUTO"),
     ("DialogueActStep/LLM_THRESHOLD", "L", "decimal", 0.90),
     ("DialogueActStep/QUERY_REWRITE_ENABLED", "L", "bool", True),
     ("DialogueActStep/REGEX_AFFIRM", "L", "regex", OWN),

@@ -2,18 +2,18 @@
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
-from convengine.engine.forms.message import find_open_schema, find_value, list_held
+from convengine.engine.forms.message import find_open_schema, find_value, list_held, read_message
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
 from convengine.engine.forms.session_form import decide_schema, find_schema, lock_intent, set_form_facts
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
 from convengine.engine.forms.store_reading import (
+    check_reading,
     find_extractor,
     list_read,
     list_refused,
     merge_values,
     nest_value,
     note_fields_read,
-    read_values,
     store_reading,
 )
 from convengine.engine.forms.user_answer import read_yes_or_no, says_only
@@ -54,7 +54,7 @@ def correct_form(session: Session, turn: Turn) -> Session:
     held = list_held(session, form)
     if not held or (is_own and find_extractor(session, turn) == "LLM"):
         return session
-    reading = read_values(session, turn, row, form)
+    reading = check_reading(session, turn, row, form, read_message(session, turn, row))
     if held.keys().isdisjoint(reading.fields) and not reading.named:
         return session
     return _apply(session, turn, row, form, reading)

@@ -6,6 +6,7 @@ from typing import Any
 
 from convengine.engine.dialogue import settings as catalogue
 from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset, read_leave_answer
+from convengine.engine.dialogue.explained import is_explained
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.forms.edit_phrases import find_edit_clauses, resolves_to_one_field
@@ -32,7 +33,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
 REGEX_ONLY = "REGEX_ONLY"
-REGEX_THEN_LLM = "REGEX_THEN_LLM"
+LLM_ONLY = "LLM_ONLY"
+AUTO = "AUTO"
 #: Sources of an act: the patterns; the model; the patterns because the model failed, or may not reset.
 REGEX = "REGEX"
 LLM = "LLM"
@@ -155,8 +157,9 @@ def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:
 
 def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedAct:
     """The act by the mode of the turn, with the guard on a model's reset."""
-    mode = _find_mode(session, turn)
-    if mode == REGEX_ONLY or (mode == REGEX_THEN_LLM and regex.confidence >= turn.config(session, LLM_THRESHOLD)):
+    mode = turn.config(session, RESOLUTE) if turn.ports.model.configured else REGEX_ONLY
+    is_sure = mode != LLM_ONLY and regex.confidence >= turn.config(session, LLM_THRESHOLD)
+    if mode == REGEX_ONLY or is_sure or (mode == AUTO and is_explained(session, turn)):
         return ResolvedAct(regex, regex, REGEX, mode)
     # There is nothing to ask, or nothing left to find out.
     model_act = None if blank(session.user_text) or session.reset_only else ask_act(session, turn)
@@ -196,11 +199,6 @@ def audit_final_act(before: Session, after: Session, turn: Turn) -> None:
     act, source = (after.input_params.get(key) for key in keys)
     if (act, source) != tuple(before.input_params.get(key) for key in keys):
         turn.audit(after, DIALOGUE_ACT_FINAL, dialogueAct=act, dialogueActSource=source)
-
-
-def _find_mode(session: Session, turn: Turn) -> str:
-    wanted = turn.config(session, RESOLUTE)
-    return wanted if turn.ports.model.configured else REGEX_ONLY
 
 
 def ask_act(session: Session, turn: Turn) -> ModelAct | None:

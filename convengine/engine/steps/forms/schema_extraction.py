@@ -23,14 +23,15 @@ from convengine.engine.forms.session_form import (
 )
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.store_reading import (
+    TABLES_THEN_WORDS,
     audit_reading,
+    check_reading,
     find_extractor,
     has_reading_prompt_elsewhere,
     list_read,
     list_refused,
     merge_values,
     note_fields_read,
-    read_values,
     store_reading,
 )
 from convengine.engine.forms.user_answer import is_question
@@ -39,6 +40,7 @@ from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
 from convengine.engine.steps.forms.confirmation import react_to_no
+from convengine.engine.steps.forms.find_by_model import add_findings_of_model
 from convengine.engine.steps.forms.stages import (
     AUTO_ADVANCE_FACTS,
     AUTO_ADVANCE_SKIPPED_NO_SCHEMA,
@@ -212,7 +214,7 @@ def _settle_digression(session: Session, turn: Turn, row: OutputSchema) -> Sessi
 
 
 def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, known: bool) -> _MessageReading:
-    """Read the message with the tables, the model, or both in that order (R10)."""
+    """Read the message with the tables, the model, or both in that order (R10, R143)."""
     fields: list[str] = []
     refused: dict[str, RefusedValue] = {}
     if blank(session.user_text):
@@ -222,7 +224,10 @@ def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, k
         return _MessageReading(session, fields, refused, Reading())
     reading = Reading()
     if extractor != "LLM":
-        reading = read_values(session, turn, row, form)
+        reading = read_message(session, turn, row)
+        if extractor == TABLES_THEN_WORDS:
+            reading = add_findings_of_model(session, turn, row, form, reading)
+        reading = check_reading(session, turn, row, form, reading)
         audit_reading(session, turn, reading)
         session = store_reading(session, form, reading)
         fields = list_read(form, reading)

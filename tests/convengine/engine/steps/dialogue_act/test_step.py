@@ -162,8 +162,8 @@ def test_DA_V21_a_pattern_that_does_not_compile_leaves_the_built_in_one() -> Non
 def test_DA_V22_an_unknown_mode_is_the_default_one() -> None:
     session, turn = run("yes", mode="FOO", model=NeverAsked())
 
-    assert payload(turn, "DIALOGUE_ACT_CLASSIFIED")["dialogueActResolveMode"] == "REGEX_THEN_LLM"
-    assert payload(turn, "CONFIG_VALUE_INVALID")["usedDefault"] == "REGEX_THEN_LLM"
+    assert payload(turn, "DIALOGUE_ACT_CLASSIFIED")["dialogueActResolveMode"] == "AUTO"
+    assert payload(turn, "CONFIG_VALUE_INVALID")["usedDefault"] == "AUTO"
     assert session.input_params["dialogue_act_source"] == "REGEX"
 
 

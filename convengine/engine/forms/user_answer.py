@@ -1,0 +1,120 @@
+"""What the user answers, asks and wants: the moves of the turn's message (docs/extraction.md)."""
+
+from convengine.engine.forms.message import list_own_words, read_message, understand_message
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.text.compare import code
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.form import fold_label
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.understand import Understanding
+
+_SMALL = (MoveKind.GREET, MoveKind.THANK)
+_ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
+
+
+def says(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
+    """True when a clause of the message is a move of these kinds."""
+    return understand_message(session, turn).find_move(*kinds) is not None
+
+
+def says_only(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
+    """True when the message is nothing but moves of these kinds, and courtesies."""
+    understanding = understand_message(session, turn)
+    return (
+        understanding.is_bare_move
+        and all(move.kind in (*kinds, *_SMALL) for move in understanding.moves)
+        and any(move.kind in kinds for move in understanding.moves)
+    )
+
+
+def is_question(session: Session, turn: Turn) -> bool:
+    """True when a clause of the message asks something."""
+    return bool(find_questions(session, turn))
+
+
+def find_questions(session: Session, turn: Turn) -> str:
+    """The clauses of the message that ask something, as typed; blank for none."""
+    understanding = understand_message(session, turn)
+    asks = [move for move in understanding.moves if move.kind is MoveKind.ASK]
+    return " ".join(understanding.quote(move.start, move.end) for move in asks)
+
+
+def read_yes_or_no(session: Session, turn: Turn) -> bool | None:
+    """The yes or no that is all that the message says; null for other messages."""
+    if says_only(session, turn, MoveKind.AFFIRM, MoveKind.STAY, *list_praise(session, turn)):
+        return True
+    return False if says_only(session, turn, MoveKind.NEGATE) else None
+
+
+def list_praise(session: Session, turn: Turn) -> tuple[MoveKind, ...]:
+    """The good words that count as a yes: none beside thanks, which may end the talk."""
+    return () if says(session, turn, MoveKind.THANK) else (MoveKind.PRAISE,)
+
+
+def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+    """The yes or no to the confirmation of a form; null for a message that changes a value, doubts, or says neither.
+
+    A yes as a clause of its own counts beside a question or another wish.
+    """
+    understanding = understand_message(session, turn)
+    kinds = (*_ANSWERS, *list_praise(session, turn))
+    answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds}
+    beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
+    others = any(move.kind not in beside for move in understanding.moves)
+    says_both = MoveKind.NEGATE in answers and len(answers) > 1
+    is_doubtful = understanding.is_cut_off or _doubts(understanding) or _is_slip(understanding)
+    if not answers or says_both or others or is_doubtful:
+        return None
+    reading = read_message(session, turn, row)
+    if reading.gives_anything:
+        return None
+    if MoveKind.NEGATE in answers:
+        return False
+    return None if _says_more(session, turn, understanding, reading) else True
+
+
+def may_change(session: Session, turn: Turn) -> bool:
+    """True for a message with a yes or a no, a word of correction or of denial, or something like a value."""
+    understanding = understand_message(session, turn)
+    kinds = (*_ANSWERS, MoveKind.CORRECT, MoveKind.CLEAR)
+    if says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT):
+        return False
+    doubts = any(clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses)
+    return doubts or bool(understanding.spans) or understanding.find_move(*kinds) is not None
+
+
+def _says_more(session: Session, turn: Turn, understanding: Understanding, reading: Reading) -> bool:
+    """True when a clause states something that nothing explains, and that is no wish for another intent."""
+    own = list_own_words(turn, code(session.intent))
+    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
+    words = understanding.words
+    rest = [
+        start
+        for start, end in reading.unexplained
+        if not own.issuperset(fold_label(understanding.text[start:end]))
+        and not any(words[clause.start].start <= start < words[clause.end - 1].end for clause in asking)
+    ]
+    hits = {match.intent for match in match_phrases(turn.snapshot, session.user_text).hits}
+    return bool(rest) and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
+
+
+def _doubts(understanding: Understanding) -> bool:
+    """True when a clause besides the yes or no supposes or denies something, or one word behind it takes it back."""
+    return any(
+        clause.force in (Force.SUPPOSES, Force.DENIES)
+        and not any(move.is_whole and clause.start <= move.start < clause.end for move in understanding.moves)
+        for clause in understanding.clauses
+    )
+
+
+def _is_slip(understanding: Understanding) -> bool:
+    """True for a yes with a slip, unless it is all of the message and has the same letters: "yse", "yess"."""
+    mended = any(move.is_mended for move in understanding.moves)
+    words = [word for word in understanding.words if not word.is_sign]
+    return mended and not (
+        len(words) == 1 and set(understanding.text[words[0].start : words[0].end].casefold()) == set(words[0].key)
+    )

@@ -1,0 +1,180 @@
+"""A model set beside a form that the pages make: it is asked for words that the tables leave open, and nothing else."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import override_settings
+
+from config_admin import models as m
+from convengine.server import wiring
+from convengine.server.extensions.registry import Registry
+from convengine.server.model_clients.connections import read_connections
+from convengine.server.wiring import OutsideWorld
+from tests.api import Caller
+from tests.dialogues.play import store_flows
+from tests.fakes.openai_server import ModelServer, Says, model_server
+
+pytestmark = pytest.mark.django_db
+#: A Monday.
+CLOCK = datetime(2026, 11, 23, 9, tzinfo=UTC)
+KINDS = ("city", "mountain", "cargo")
+FLOW = {
+    "code": "RENT_BIKE",
+    "title": "Rent a bicycle",
+    "kind": "collect",
+    "locale": "en-GB",
+    "phrases": ["I want to rent a bike", "bike rental please"],
+    "fields": [
+        {
+            "name": "bike",
+            "title": "Bicycle",
+            "type": "choice",
+            "question": "Which bicycle: city, mountain or cargo?",
+            "options": [{"value": kind, "label": kind.title(), "synonyms": []} for kind in KINDS],
+        },
+        {"name": "day", "title": "Day", "type": "date", "min": "today", "max": "today+60d", "question": "Which day?"},
+        {"name": "time", "title": "Time", "type": "time", "min": "09:00", "max": "18:00", "question": "At what time?"},
+        {"name": "bikes", "title": "Number of bicycles", "type": "number", "min": 1, "max": 6, "question": "How many?"},
+        {"name": "name", "title": "Name", "type": "text", "question": "What is your name?"},
+        {"name": "phone", "title": "Phone", "type": "phone", "country": "GB", "question": "Which phone number?"},
+        {"name": "email", "title": "E-mail", "type": "email", "question": "Which e-mail address?"},
+        {"name": "helmet", "title": "Helmet", "type": "yes_no", "question": "Would you like a helmet?"},
+    ],
+    "confirmation": "Shall I book it?",
+    "on_no": "ASK_WHAT_TO_CHANGE",
+    "answer": "Your bicycle is booked.",
+    "hand_over": "I pass you to a colleague.",
+    "max_misses": 3,
+    "questions_and_answers": [{"questions": ["what does it cost"], "answer": "A day costs 20 pounds."}],
+}  # fmt: skip
+PLAIN = [
+    *("I want to rent a bike", "cargo", "tomorrow", "10:30", "what does it cost", "2", "Ann Bell", "020 7946 0018"),
+    *("ann.bell@example.com", "no thanks", "yes"),
+]
+
+DETERMINISTIC = [
+    ("SchemaExtractionStep", "EXTRACTOR", "DETERMINISTIC"),
+    ("DialogueActStep", "RESOLUTE", "REGEX_ONLY"),
+]
+
+
+@contextmanager
+def talk_beside_model(*answers: Mapping[str, Any]) -> Iterator[tuple[Caller, ModelServer]]:
+    """A conversation over the flow, and a model that gives these answers in order."""
+    store_flows({"time_zone": "Europe/London", "locale": "en-GB", "flows": [FLOW]})
+    with model_server(*[Says(json.dumps(answer)) for answer in answers]) as server:
+        reached = wiring.make_model_client(read_connections({"desk": {"base_url": server.url, "models": ["small"]}}))
+        clock = override_settings(CONVENGINE={**settings.CONVENGINE, "CLOCK_AT": CLOCK})
+        with wiring.replace_outside_world(OutsideWorld(Registry(), reached)), clock:
+            yield Caller(), server
+        reached.close()
+
+
+def find_read(caller: Caller, turn: int) -> dict[str, Any]:
+    """The payload of FIELDS_READ of a turn."""
+    events = caller.get(turn=turn).json()["results"]
+    return next(event["payload"] for event in events if event["stage"] == "FIELDS_READ")
+
+
+def test_eleven_plain_messages_make_no_call() -> None:
+    with talk_beside_model({}) as (caller, server):
+        answers = [caller.say(text) for text in PLAIN]
+
+    assert [answer["success"] for answer in answers] == [True] * len(PLAIN)
+    assert "Your bicycle is booked." in answers[-1]["payload"]["value"]
+    assert server.requests == []
+
+
+def test_each_message_with_something_unexplained_makes_one_call_that_fills_its_field() -> None:
+    findings = (
+        {"bike": {"words": "the one for hauling stuff", "means": "Cargo"}},
+        {"time": {"words": "10:30", "means": "10:30"}},
+        {"name": {"words": "Ann Bell", "means": "Ann Bell"}},
+    )
+    with talk_beside_model(*findings) as (caller, server):
+        caller.say("I want to rent a bike")
+        offer = caller.say("give me the one for hauling stuff around")
+        assert offer["context"]["dialogue"]["offered"] == {"bike": "cargo"}
+        assert "Do you mean Cargo?" in offer["payload"]["value"]
+        caller.say("yes")
+        caller.say("tomorrow")
+        time = caller.say("if my sister lets me borrow her van then 10:30 would suit her too")
+        caller.say("2")
+        name = caller.say("perhaps Ann Bell, unless the reservation needs my husband")
+
+    assert len(server.requests) == 3
+    assert offer["context"].get("bike") is None
+    assert time["context"]["time"] == "10:30"
+    assert "10:30" in time["payload"]["value"]
+    assert name["context"] | {"bike": "cargo", "name": "Ann Bell"} == name["context"]
+    assert find_read(caller, 5)["by"] == {"time": "MODEL"}
+
+
+@pytest.mark.parametrize(
+    ("finding", "reason"),
+    [
+        pytest.param({"bike": {"words": "mountain", "means": "Mountain"}}, "NOT_IN_MESSAGE", id="invented words"),
+        pytest.param({"bike": {"words": "blue", "means": "blue"}}, "NO_VALUE", id="no option"),
+        pytest.param({"colour": {"words": "blue", "means": "blue"}}, None, id="a field that does not exist"),
+        pytest.param({"bike": "blue"}, "NO_VALUE", id="words alone"),
+        pytest.param({"bike": 7, "day": None}, None, id="unreadable"),
+    ],
+)
+def test_what_the_message_does_not_say_is_dropped(finding: dict[str, Any], reason: str | None) -> None:
+    with talk_beside_model(finding) as (caller, server):
+        caller.say("I want to rent a bike")
+        answer = caller.say("whatever is blue and light")
+        events = caller.get(turn=2).json()["results"]
+
+    assert len(server.requests) == 1
+    assert answer["context"].keys().isdisjoint({"bike", "colour", "day"})
+    output = next(event["payload"] for event in events if event["stage"] == "SCHEMA_EXTRACTION_LLM_OUTPUT")
+    assert output["rejectedReasons"] == ({"bike": reason} if reason else {})
+
+
+def test_a_value_out_of_bounds_is_refused_and_asked_again() -> None:
+    with talk_beside_model({"bikes": {"words": "40", "means": "40"}}) as (caller, _):
+        for text in ("I want to rent a bike", "city", "tomorrow", "10:30"):
+            caller.say(text)
+        answer = caller.say("if the whole club comes along we would be 40 cyclists from Kent")
+
+    assert "bikes" not in answer["context"]
+    assert answer["context"]["dialogue"]["asked_field"] == "bikes"
+
+
+def test_words_of_another_field_are_dropped_and_a_held_value_is_only_offered() -> None:
+    findings = {"name": {"words": "tomorrow", "means": "tomorrow"}, "bike": {"words": "mountain", "means": "Mountain"}}
+    with talk_beside_model(findings) as (caller, _):
+        caller.say("I want to rent a bike")
+        caller.say("city")
+        answer = caller.say("tomorrow, and my brother rode a mountain one")
+
+    assert answer["context"]["bike"] == "city"
+    assert answer["context"]["day"] == "2026-11-24"
+    assert "name" not in answer["context"]
+
+
+@pytest.mark.parametrize("answer", [Says("broken", 500), Says("no JSON at all")], ids=["out", "no JSON"])
+def test_a_failed_model_leaves_what_the_tables_read(answer: Says) -> None:
+    with talk_beside_model({}) as (caller, server):
+        server.answers = [answer]
+        caller.say("I want to rent a bike")
+        heard = caller.say("cargo, the kids need to fit in")
+
+    assert heard["success"]
+    assert heard["context"]["bike"] == "cargo" or heard["context"]["dialogue"]["offered"] == {"bike": "cargo"}
+
+
+def test_deterministic_asks_no_model() -> None:
+    with talk_beside_model({}) as (caller, server):
+        for kind, key, value in DETERMINISTIC:
+            m.CeConfig.objects.create(config_type=kind, config_key=key, config_value=value)
+        caller.say("I want to rent a bike")
+        caller.say("give me the one for hauling stuff around")
+
+    assert server.requests == []
