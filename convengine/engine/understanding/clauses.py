@@ -69,7 +69,7 @@ _FORCES = {
 def find_cues(chart: Chart, spans: Sequence[Span]) -> list[Cue]:
     """The longest cue at each word, but for words of a plain value: the "to" of "ten to four" is none.
 
-    What says what a clause does with its values has no slip: "Weber" is no "weder".
+    What cuts a message, or says what a clause does with its values, has no slip: "Weber" is no "weder".
     """
     covered = {index for span in spans if not span.is_weak for index in range(span.start, span.end)}
     cues: list[Cue] = []
@@ -94,7 +94,7 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
         (match.end, -rank, name)
         for rank, name in enumerate((*_CUES, *_PLAIN))
         if (match := chart.match_longest(name, start))
-        and not (name in _CUES and any(word.is_mended for word in chart.words[start : match.end]))
+        and not (name in (*_CUES, *_CUTTING) and any(word.is_mended for word in chart.words[start : match.end]))
     ]
     end, _, name = max(ends, default=(0, 0, ""))
     return Cue(name, start, end) if name else None
@@ -194,7 +194,7 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
     words, start = chart.words, 0
     for index, word in enumerate(words):
         is_end = word.key in _SENTENCE_ENDS and index not in inner and not _is_inside(words, index)
-        if is_end and not (index > start and chart.match_longest("title_word", index - 1)):
+        if is_end and not (index > start and (chart.match_longest("title_word", index - 1) or _is_initial(words, index))):
             if index > start:
                 yield start, index, word.key == "?"
             start = index + 1
@@ -205,6 +205,12 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
 def _is_inside(words: Sequence[Word], index: int) -> bool:
     """True for the full stop of "example.org" and "10.30"."""
     return words[index].is_glued and index + 1 < len(words) and words[index + 1].is_glued and words[index].key != "\n"
+
+
+def _is_initial(words: Sequence[Word], index: int) -> bool:
+    """True for the full stop of "J. Pike"."""
+    letter, is_last = words[index - 1].key, index + 1 == len(words)
+    return words[index].key == "." and words[index].is_glued and len(letter) == 1 and letter.isalpha() and not is_last
 
 
 def _split_sentence(

@@ -27,7 +27,7 @@ class Label:
 def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
     """The names of fields in a message; the longest at each word. A word that several fields have names none."""
     keys = tuple(word.key for word in understanding.words)
-    cued = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
+    cued = {index for cue in understanding.cues if cue.name != "lead_in" for index in range(cue.start, cue.end)}
     labels: list[Label] = []
     at = 0
     while at < len(keys):

@@ -17,8 +17,9 @@ TAKE, OFFER, MARGIN = 84.0, 72.0, 8.0
 _SHORTEST_ALIKE, _SHORTEST_PART = 4, 4
 #: Shorter words name an option only where they are all of one of its spellings.
 _SHORTEST_OWN = 3
-#: `means` of a span: an option; words that are nearly spelled like it: near enough to take it, or only to offer it.
-OPTION, ALIKE, NEAR, PLACE = "option", "alike", "near", "place"
+#: `means` of a span: an option; a word of it; words that are nearly spelled like it: near enough to take it, or only to
+#: offer it; its place in the list. All but the first count only for the field that was asked for, or is named.
+OPTION, PART, ALIKE, NEAR, PLACE = "option", "part", "alike", "near", "place"
 #: Signs that may stand between the words of a spelling, or be left out.
 _JOINTS = frozenset("-/&.,:;()'\"!?")
 #: Classes of words that mean the same where they have the same value: "weds" and "Wednesday", "three" and "3".
@@ -151,7 +152,7 @@ class ChoiceFinder:
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The value of the option, or of the options that are equally near."""
         means, slots = span.phrase.means, span.phrase.slots
-        if means in (ALIKE, NEAR, PLACE) and not is_asked:
+        if means in (PART, ALIKE, NEAR, PLACE) and not is_asked:
             return None
         if means == PLACE:
             listed, position = situation.listed_options, slots["place"]
@@ -218,7 +219,7 @@ def _close_run(index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Itera
     counts = Counter(position for _, places in run for position in places)
     best = [position for position, count in counts.items() if count == max(counts.values())]
     if 0 < len(best) < index.size or (best and index.size == 1):
-        yield _make_span(index, run[0][0], run[-1][0] + 1, best, OPTION, weak=True)
+        yield _make_span(index, run[0][0], run[-1][0] + 1, best, PART, weak=True)
 
 
 def _list_places(chart: Chart, index: OptionIndex, at: int) -> set[int]:

@@ -97,8 +97,8 @@ def _read_weekday(slots: Slots, context: DayContext) -> Days:
     if context.period:
         first = find_weekday_after(context.period[0] - timedelta(days=1), weekday)
         return context.choose([first + timedelta(days=7 * week) for week in range(_WEEKS * 2)])
-    if base == today and today.weekday() == weekday:
-        return (today, before) if context.is_past else (today, after)
+    if base.weekday() == weekday:
+        return (base, before) if context.is_past else (base, after)
     return context.choose([before, *(after + timedelta(days=7 * week) for week in range(_WEEKS))])
 
 
