@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.kinds.choices import PART
 from convengine.engine.understanding.labels import Label, bind_label
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
@@ -123,6 +124,8 @@ def _make_claim(
     label = bound if bound and bound.field == item.path else None
     if bound and not bound.field and span.is_weak:
         return None  # "My zip is 90210", where nobody asks for one.
+    if form.is_opener and _is_part_of_own_words(understanding, form, span):
+        return None
     resolved = finders[span.sort].resolve(span, item.spec, situation, is_asked=is_asked or label is not None)
     if resolved is None:
         return None
@@ -152,6 +155,12 @@ def _make_claim(
         + _OPEN * (not corrects)
     )
     return Claim(item, span, resolved, clause, label, score, corrects, not is_plain)
+
+
+def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Span) -> bool:
+    """True for words that only begin the form: "book a climbing course" chooses none of the courses."""
+    words = understanding.words[span.start : span.end]
+    return span.phrase.means == PART and all(word.key in form.own_words for word in words)
 
 
 def _is_assigned(understanding: Understanding, label: Label, span: Span) -> bool:

@@ -194,7 +194,9 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
     words, start = chart.words, 0
     for index, word in enumerate(words):
         is_end = word.key in _SENTENCE_ENDS and index not in inner and not _is_inside(words, index)
-        if is_end and not (index > start and (chart.match_longest("title_word", index - 1) or _is_initial(words, index))):
+        if is_end and not (
+            index > start and (chart.match_longest("title_word", index - 1) or _is_initial(words, index))
+        ):
             if index > start:
                 yield start, index, word.key == "?"
             start = index + 1

@@ -27,12 +27,13 @@ class Label:
 def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
     """The names of fields in a message; the longest at each word. A word that several fields have names none."""
     keys = tuple(word.key for word in understanding.words)
-    cued = {index for cue in understanding.cues if cue.name != "lead_in" for index in range(cue.start, cue.end)}
+    passed = {index for cue in understanding.cues if cue.name != "lead_in" for index in range(cue.start, cue.end)}
+    passed |= {index for index, word in enumerate(understanding.words) if word.is_mended}
     labels: list[Label] = []
     at = 0
     while at < len(keys):
         label = (
-            _find_at(keys, at, form) or _find_kind(understanding.chart, at, form) or _find_part(keys, at, form, cued)
+            _find_at(keys, at, form) or _find_kind(understanding.chart, at, form) or _find_part(keys, at, form, passed)
         )
         if label is not None:
             labels.append(label)
@@ -60,9 +61,10 @@ def _find_kind(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
     return Label(items[0].path if items else "", at, match.end, is_whole=False)
 
 
-def _find_part(keys: Sequence[str], at: int, form: OpenForm, cued: set[int]) -> Label | None:
+def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -> Label | None:
+    """A word that only one field's names have; not one of a cue, and none with a slip: a "typo" is no type."""
     owner = form.own_names.get(keys[at])
-    return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in cued else None
+    return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in passed else None
 
 
 def bind_label(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> Label | None:

@@ -46,10 +46,12 @@ def read_into_form(
     touched = {result.field for result in results}
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
         beside = [position for _, position in (*inclusions, *labelled)]
+        settled = {result.field for result in results if not isinstance(result, Offered)}
+        certain = [claim for claim in claims if claim.field.path in settled]
         text = read_free_text(
-            understanding, form, claims, explained, tables.grammar, beside, labels, is_phrase=is_phrase
+            understanding, form, certain, explained, tables.grammar, beside, labels, is_phrase=is_phrase
         )
-        results += [text] if text else []
+        results = [*_list_outside(results, text), text] if text else results
     touched = {result.field for result in results}
     results += [] if touched or is_phrase else _refuse_option(understanding, form, explained)
     cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
@@ -63,6 +65,15 @@ def read_into_form(
         tuple(_list_unexplained(understanding, explained, results)),
         _asks_about_asked(understanding, explained),
     )
+
+
+def _list_outside(results: Sequence[Taken | Offered | Refused], text: Taken) -> list[Taken | Offered | Refused]:
+    """The results without offers whose words the free text has."""
+    return [
+        item
+        for item in results
+        if not (isinstance(item, Offered) and text.start <= item.start and item.end <= text.end)
+    ]
 
 
 def _asks_about_asked(understanding: Understanding, explained: Explained) -> bool:
