@@ -228,7 +228,8 @@ def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Sessi
     """Go on with another intent, or first ask whether to leave the form. The same intent again changes nothing."""
     schema, intent = find_left_schema(session, turn), code(row.intent_code)
     if intent == code(session.intent):
-        return _audit_no_change(stay(session), turn, "FORM_STAYS")
+        gives_anything = schema is not None and read_message(session, turn, schema).gives_anything
+        return _audit_no_change(session if gives_anything else stay(session), turn, "FORM_STAYS")
     wants_person = leaves_form(row) and says(session, turn, MoveKind.PERSON)
     if not wants_person and schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn, intent), turn, "FORM_LEAVE_ASKED")
