@@ -88,7 +88,7 @@ def test_the_state_graph_may_stand_in_the_settings() -> None:
     ("given", "problem"),
     [
         ({"flow": {"memory": {"enabled": "perhaps"}}}, "flow.memory.enabled: must be true or false."),
-        ({"flow": {"dialogue_act": {"resolute": "X"}}}, "flow.dialogue_act.resolute: must be one of REGEX_ONLY"),
+        ({"flow": {"dialogue_act": {"resolute": "X"}}}, "flow.dialogue_act.resolute: must be one of AUTO"),
         ({"flow": {"action_lifecycle": {"ttl_turns": "many"}}}, "flow.action_lifecycle.ttl_turns: must be a whole"),
         ({"flow": {"guardrail": {"sensitive_patterns": [" "]}}}, "flow.guardrail.sensitive_patterns: has an entry"),
     ],

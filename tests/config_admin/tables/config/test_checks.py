@@ -66,7 +66,7 @@ def test_a_setting_has_one_row_ignoring_case() -> None:
             "DialogueActStep/RESOLUTE",
             "GUESS",
             "CHOICE_UNKNOWN",
-            "“Recognition by patterns or model” must be one of REGEX_ONLY, REGEX_THEN_LLM, LLM_ONLY.",
+            "“Recognition by patterns or model” must be one of AUTO, REGEX_ONLY, REGEX_THEN_LLM, LLM_ONLY.",
         ),
         (
             "DialogueActStep/SCHEMA_PROMPT",
