@@ -47,7 +47,7 @@ def list_claims(
     """Every span with every field that could take it, in clauses that state, suppose or ask."""
     claims: list[Claim] = []
     for span in understanding.spans:
-        if span.is_weak and (_is_part(understanding, span) or _swallows(understanding, span)):
+        if span.is_weak and (_is_part(understanding, span) or _is_beaten(understanding, span)):
             continue
         clause = next((item for item in understanding.clauses if item.start <= span.start < item.end), None)
         if clause is None or clause.force not in _STATING:
@@ -93,19 +93,24 @@ def _is_for_another(claims: Sequence[Claim], claim: Claim) -> bool:
 
 
 def _is_part(understanding: Understanding, span: Span) -> bool:
-    """True for a weak span in a longer one: the "3" of "3 pm" is no day."""
+    """True for a weak span in something longer: the "3" of "3 pm" is no day, "speak to one of you" no time."""
+    longer = [(other.start, other.end) for other in understanding.spans if not other.is_weak]
+    longer += [(move.start, move.end) for move in understanding.moves if move.kind is not MoveKind.ASK]
     size = span.end - span.start
-    return any(
-        other.start <= span.start and span.end <= other.end and other.end - other.start > size and not other.is_weak
-        for other in understanding.spans
-    )
+    return any(start <= span.start and span.end <= end and end - start > size for start, end in longer)
 
 
-def _swallows(understanding: Understanding, span: Span) -> bool:
-    """True for what only looks like a code of a field, and has a plain value in it."""
-    return span.sort is Sort.PATTERN and any(
-        span.start <= other.start and other.end <= span.end for other in understanding.spans if not other.is_weak
-    )
+def _is_beaten(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span beside a plain value: a code with one in it; the "4" of "4 shirts", which counts them and is
+    neither a day nor the fourth option.
+    """
+    plain = [other for other in understanding.spans if not other.is_weak]
+    if span.sort is Sort.PATTERN:
+        return any(span.start <= other.start and other.end <= span.end for other in plain)
+    if span.sort is Sort.OPTION:
+        return any(other.field == span.field and other.sort is Sort.OPTION for other in plain)
+    is_count = any(other.sort is Sort.OPTION and other.start == span.end for other in plain)
+    return is_count and span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT)
 
 
 def _make_claim(
@@ -187,7 +192,9 @@ def _may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bo
         return not span.is_weak or is_expected or _is_contrasted(understanding, span)
     answers_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
     kinds = (MoveKind.CORRECT,) if answers_no else _CORRECTIONS
-    return understanding.find_move(*kinds) is not None or _is_contrasted(understanding, span)
+    # A slip is no sure sign: the "Am Anger 3" of an address corrects no day.
+    is_said = any(move.kind in kinds and not (move.is_mended and span.is_weak) for move in understanding.moves)
+    return is_said or _is_contrasted(understanding, span)
 
 
 def _is_contrasted(understanding: Understanding, span: Span) -> bool:
@@ -210,7 +217,8 @@ def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, 
     if any(word.is_mended for word in understanding.words[span.start : span.end]):
         return False
     answers = (MoveKind.AFFIRM, MoveKind.NEGATE)
-    if form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO and understanding.find_move(*answers):
+    asks_yes_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
+    if asks_yes_no and understanding.find_move(*answers) and not _is_contrasted(understanding, span):
         return False
     known = {index for cue in clause.cues for index in range(cue.start, cue.end)}
     known |= {index for other in understanding.spans if not other.is_weak for index in range(other.start, other.end)}
@@ -261,8 +269,17 @@ def _begins_range(understanding: Understanding, span: Span) -> bool:
 
 
 def _choose_spans(claims: Sequence[Claim]) -> list[Span]:
-    """Spans that do not overlap: the longest first, then those with the strongest tie."""
-    best = sorted(claims, key=lambda claim: (claim.span.start - claim.span.end, -claim.score, claim.span.start))
+    """Spans that do not overlap: the longest first, then those of the asked field, plain ones, the strongest tie."""
+    best = sorted(
+        claims,
+        key=lambda claim: (
+            claim.span.start - claim.span.end,
+            not claim.score & _ASKED,
+            claim.span.is_weak,
+            -claim.score,
+            claim.span.start,
+        ),
+    )
     spans: list[Span] = []
     for claim in best:
         is_known = any(claim.span is span for span in spans)

@@ -85,8 +85,8 @@ def find_cues(chart: Chart, spans: Sequence[Span]) -> list[Cue]:
 
 
 def _limits(spans: Sequence[Span], cue: Cue) -> bool:
-    """True for the "by" of "by Friday", and not for that of "by card"."""
-    return any(cue.end <= span.start <= cue.end + 1 for span in spans)
+    """True for the "by" of "by Friday", and not for that of "by card" and of "look after my 2 cats"."""
+    return any(span.start == cue.end for span in spans)
 
 
 def _find_cue(chart: Chart, start: int) -> Cue | None:
@@ -118,7 +118,8 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
             own += tuple(Cue("joint", cue.start, cue.end) for cue in ranges if first <= cue.start < last)
             is_asked = asks and number == len(parts) - 1
             clauses.append(Clause(first, last, _find_force(own, first, is_asked=is_asked), own))
-    return tuple(clauses)
+    # A message of signs alone is a clause, too: "-" leaves a field empty.
+    return tuple(clauses) or ((Clause(0, len(chart.words), Force.STATES),) if chart.words else ())
 
 
 def _list_move_words(chart: Chart) -> Iterator[int]:

@@ -59,8 +59,9 @@ class Explained:
         return stem(word, get_stemmer_name(chart.grammar)) if chart else word
 
     def says_more(self, start: int, end: int) -> bool:
-        """True when words of this part say something besides names of fields: "same name" is no name."""
-        return any(index in self.content - self._named for index in range(start, end))
+        """True when words of this part say something besides names of fields: "same name" is no name, but "Dave" is."""
+        mended = {index for index, word in enumerate(self.understanding.words) if word.is_mended}
+        return any(index in (self.content - self._named) | mended for index in range(start, end))
 
     def list_unexplained(self, clause: Clause) -> list[int]:
         """The words of a clause that nothing explains."""
@@ -89,9 +90,9 @@ class Explained:
         return len(self.list_unexplained(clause)) / len(content) if content else 0.0
 
     def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
-        """True for "6pm?": a clause that asks, and has nothing but a value of the asked field and words of request."""
+        """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request."""
         own = [claim for claim in claims if claim.clause is clause]
-        is_meant = any(claim.field is self.form.asked_field for claim in own) or (
+        is_meant = any(claim.field is self.form.asked_field or not claim.is_correction for claim in own) or (
             any(
                 claim.is_correction and (clause.has("correction") or claim.span.phrase.means in RELATIVE)
                 for claim in own
@@ -115,7 +116,7 @@ def decide(
         if claim.clause.force is Force.ASKS and not explained.asks_for_value(claim.clause, claims):
             continue
         if not claim.resolved.is_value:
-            yield from _refuse(understanding, form, claim)
+            yield from _refuse(understanding, form, claim, explained)
         elif _is_plain(form, claim, explained):
             yield _take(understanding, form, claim, explained)
         elif _may_offer(form, claim, claims):
@@ -182,10 +183,10 @@ def _may_offer(form: OpenForm, claim: Claim, claims: Sequence[Claim]) -> bool:
     return claim.clause.force is not Force.SUPPOSES or len(beside) == 1
 
 
-def _refuse(understanding: Understanding, form: OpenForm, claim: Claim) -> Iterator[Refused]:
-    """A refusal is said where the value was surely meant for this field."""
-    is_meant = claim.field is form.asked_field or claim.label is not None or not claim.span.is_weak
-    if is_meant:
+def _refuse(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Iterator[Refused]:
+    """A refusal is said where the value was surely meant for this field: the asked one, or that of a plain clause."""
+    is_plain = claim.label is not None or not claim.span.is_weak
+    if claim.field is form.asked_field or (is_plain and not explained.list_unexplained(claim.clause)):
         text = understanding.quote(claim.span.start, claim.span.end)
         yield Refused(claim.field.path, text, claim.resolved.reason or Reason.AMBIGUOUS, _describe(claim))
 

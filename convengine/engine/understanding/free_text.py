@@ -1,13 +1,13 @@
 """Free text of an asked text field: the message as typed, without what stands around it (docs/extraction.md)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from convengine.engine.understanding.assign import Claim, is_text
-from convengine.engine.understanding.clauses import Cue, Force
+from convengine.engine.understanding.clauses import Clause, Cue, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
-from convengine.engine.understanding.labels import Label
+from convengine.engine.understanding.labels import Label, asks_for_name
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Taken
 from convengine.engine.understanding.understand import Understanding
@@ -18,7 +18,7 @@ TEXT = "TEXT"
 _LABEL_SIGNS = frozenset({":", "=", "'s", "is", "ist"})
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 _BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
-_AROUND = ("courtesy", "lead_in", "lead_out", "joint", "label_joint")
+_AROUND = ("courtesy", "lead_in", "lead_out", "joint")
 #: Signs that end a text and do not belong to it.
 _ENDS = frozenset(".,;:!?\n-–")
 #: A name has no more words, and no small ones.
@@ -61,14 +61,6 @@ def read_free_text(
     return Taken(item.path, understanding.text[first:last], first, last, TEXT, is_echoed)
 
 
-def asks_for_name(item: FormField, grammar: Grammar) -> bool:
-    """True for a field that a name of the tables' class `name_field` says is a person's name."""
-    names = {word for word, _ in grammar.list_words("name_field")}
-    others = {word for word, _ in grammar.list_words("no_name_field")}
-    words = {word for label in item.labels for word in label}
-    return not names.isdisjoint(words) and others.isdisjoint(words)
-
-
 def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:
     if is_phrase or understanding.is_bare_move or understanding.find_move(MoveKind.PERSON):
         return not item.spec.long or understanding.is_bare_move
@@ -88,23 +80,31 @@ def list_labelled_texts(
             continue
         if item.path in touched:
             continue
-        sign = label.end < clause.end and understanding.words[label.end].key in _LABEL_SIGNS
-        start = max(label.end + sign, joints.get(label.end, 0))
-        if not label.end < start < clause.end:
+        start, end = _find_labelled(understanding, form, label, clause, joints)
+        if start >= end:
             continue
         is_held = not form.is_open(item.path)
-        if asks_for_name(item, grammar) and not _is_name(understanding, start, clause.end):
+        if asks_for_name(item, grammar) and not _is_name(understanding, start, end):
             continue
-        if is_held and not _has_new_word(understanding, start, clause.end):
+        if is_held and not _has_new_word(understanding, start, end):
             continue  # "The address is wrong"
-        first, last = understanding.words[start].start, understanding.words[clause.end - 1].end
-        yield (
-            Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held),
-            (
-                clause.start,
-                clause.end,
-            ),
-        )
+        first, last = understanding.words[start].start, understanding.words[end - 1].end
+        yield Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held), (clause.start, end)
+
+
+def _find_labelled(
+    understanding: Understanding, form: OpenForm, label: Label, clause: Clause, joints: Mapping[int, int]
+) -> tuple[int, int]:
+    """Where the text of a named field stands: behind a joint or a sign, or after "What should I change?" in the next
+    clause. Nowhere: the start is not before the end.
+    """
+    sign = label.end < clause.end and understanding.words[label.end].key in _LABEL_SIGNS
+    start = max(label.end + sign, joints.get(label.end, 0))
+    if label.end == clause.end and form.asks_what_to_change:
+        following = next((other for other in understanding.clauses if other.start >= clause.end), None)
+        is_stated = following is not None and following.force is Force.STATES
+        return (following.start, following.end) if following and is_stated else (0, 0)
+    return (start, clause.end) if start > label.end or label.leads_in else (0, 0)
 
 
 def _strip(
@@ -157,6 +157,7 @@ def _is_cut(understanding: Understanding, start: int, end: int) -> bool:
 def _is_rather_value(understanding: Understanding, item: FormField, start: int, end: int) -> bool:
     """True where half of the words or more are plain values of other fields: "its a small parcel"."""
     small = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
+    small |= {index for first, last in _list_matches(understanding, "filler") for index in range(first, last)}
     content = [n for n in range(start, end) if n not in small and not understanding.words[n].is_sign]
     valued = {n for span in understanding.spans if not span.is_weak for n in range(span.start, span.end)}
     return bool(content) and 2 * sum(n in valued for n in content) >= len(content)

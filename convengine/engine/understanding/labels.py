@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.grammar import Chart, Grammar
 from convengine.engine.understanding.understand import Understanding
 
 #: Kinds whose names stand beside other values, too: "day", "time".
@@ -15,13 +16,14 @@ _COMMON = ("date", "time")
 class Label:
     """The name of a field, from one word up to another; blank for something that the form does not ask for.
 
-    `is_whole`: not only one of its words.
+    `is_whole`: not only one of its words. `leads_in`: its value follows without a joint, as behind "my name is".
     """
 
     field: str
     start: int
     end: int
     is_whole: bool = True
+    leads_in: bool = False
 
 
 def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
@@ -33,12 +35,32 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
     at = 0
     while at < len(keys):
         label = (
-            _find_at(keys, at, form) or _find_kind(understanding.chart, at, form) or _find_part(keys, at, form, passed)
+            _find_name(understanding.chart, at, form)
+            or _find_at(keys, at, form)
+            or _find_kind(understanding.chart, at, form)
+            or _find_part(keys, at, form, passed)
         )
         if label is not None:
             labels.append(label)
         at = label.end if label else at + 1
     return tuple(labels)
+
+
+def asks_for_name(item: FormField, grammar: Grammar) -> bool:
+    """True for a field that a name of the tables' class `name_field` says is a person's name."""
+    names = {word for word, _ in grammar.list_words("name_field")}
+    others = {word for word, _ in grammar.list_words("no_name_field")}
+    words = {word for label in item.labels for word in label}
+    return not names.isdisjoint(words) and others.isdisjoint(words)
+
+
+def _find_name(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
+    """Words that begin the name of a person, where one text field takes it: "ich heiße", "my name is"."""
+    match = chart.match_longest("name_lead_in", at) if chart else None
+    items = [
+        item for item in form.fields if item.spec.kind is Kind.TEXT and chart and asks_for_name(item, chart.grammar)
+    ]
+    return Label(items[0].path, at, match.end, leads_in=True) if match and len(items) == 1 else None
 
 
 def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:

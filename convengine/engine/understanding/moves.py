@@ -67,7 +67,8 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
     for name, kind in (("correction", MoveKind.CORRECT), ("clearing", MoveKind.CLEAR)):
         cue = next((cue for cue in clause.cues if cue.name == name), None)
         if cue is not None and _says_more(chart, clause, cue):
-            yield Move(kind, cue.start, cue.end, is_whole=False)
+            is_mended = any(word.is_mended for word in chart.words[cue.start : cue.end])
+            yield Move(kind, cue.start, cue.end, is_whole=False, is_mended=is_mended)
 
 
 def _says_more(chart: Chart, clause: Clause, cue: Cue) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from convengine.engine.understanding.assign import assign, is_text, list_claims
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.decide import ASKED, LABEL, Explained, decide
+from convengine.engine.understanding.decide import ASKED, CORRECTION, LABEL, Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import list_labelled_texts, read_free_text
@@ -153,6 +153,8 @@ def _add_asked_yes_no(
         return results
     own = [item for item in results if item.field == asked_field.path]
     values = {value for value, _, _ in answers} | {item.value for item in own if isinstance(item, Taken)}
+    if values == {False} and any(isinstance(item, Taken) and item.by == CORRECTION for item in results):
+        return results  # "No, it is 6" says no to the 5.
     if len(values) != 1 or _is_doubtful(understanding, explained, answers):
         return [item for item in results if item not in own]
     if own:
@@ -181,9 +183,11 @@ def _is_doubtful(understanding: Understanding, explained: Explained, answers: Se
     Not by a denial that only repeats a no: "no, not the first one".
     """
     moves = [move for move in understanding.moves if move.is_whole]
-    if any(move.kind in (MoveKind.SKIP, MoveKind.WAIT, MoveKind.LEAVE, MoveKind.REPEAT) for move in moves):
+    starts = {start for _, start, _ in answers}
+    doubts = (MoveKind.SKIP, MoveKind.WAIT, MoveKind.LEAVE, MoveKind.REPEAT)
+    if any(move.kind in doubts and move.start not in starts for move in moves):
         return True
-    starts = {start for _, start, _ in answers} | {move.start for move in moves}
+    starts |= {move.start for move in moves}
     agrees = not any(value for value, _, _ in answers)
     return any(
         clause.force in (Force.SUPPOSES, Force.DENIES)

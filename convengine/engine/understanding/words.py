@@ -11,6 +11,7 @@ MOST_CHARS, MOST_WORDS = 1000, 250
 _MOST_MENDED, _SHORTEST_MENDED = 40, 3
 _APOSTROPHES = "'’‘ʼ`´"
 _DASHES = "-–—−‐‑"
+_VOWELS = "aeiou"
 _VOWELS_BEFORE_DIGRAPH = "aeqou"
 
 
@@ -124,11 +125,8 @@ class Lexicon:
         own = self._spelling.get(key) or (self.base.spell(key) if self.base else None)
         if own is not None:
             return own
-        for longest in (2, 1):
-            shorter = _shorten_runs(key, longest)
-            if shorter != key and self.has(shorter):
-                return shorter
-        return None
+        shorter_forms = (_shorten_runs(key, 2), _shorten_runs(key, 1), _shorten_end(key))
+        return next((shorter for shorter in shorter_forms if shorter != key and self.has(shorter)), None)
 
     def split(self, key: str) -> tuple[str, ...] | None:
         """The words of a compound: "Freitagnachmittag"."""
@@ -173,6 +171,11 @@ def _is_slip(word: str, other: str) -> bool:
     from rapidfuzz.distance import OSA
 
     return word[0] in other[:2] and OSA.distance(word, other, score_cutoff=1) == 1
+
+
+def _shorten_end(word: str) -> str:
+    """The word without a vowel at its end that stands there twice: "jaa"."""
+    return word[:-1] if len(word) > 2 and word[-1] == word[-2] and word[-1] in _VOWELS else word
 
 
 def _shorten_runs(word: str, longest: int) -> str:
