@@ -7,15 +7,13 @@ from convengine.engine.understanding.clauses import Cue, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
-from convengine.engine.understanding.labels import Label
+from convengine.engine.understanding.labels import Label, find_value_start, says_nothing
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Taken
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import Word
 
 TEXT = "TEXT"
-#: Between the name of a field and its text.
-_LABEL_SIGNS = frozenset({":", "=", "'s", "is", "ist"})
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 _BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
 _AROUND = ("courtesy", "lead_in", "lead_out", "joint", "label_joint")
@@ -80,31 +78,32 @@ def list_labelled_texts(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], grammar: Grammar, touched: set[str]
 ) -> Iterator[tuple[Taken, tuple[int, int]]]:
     """Texts behind the name of their field and a joint, "my name is Ann Hill", each with its place in the words."""
-    joints = {start: end for name in ("label_joint", "lead_in") for start, end in _list_matches(understanding, name)}
     for label in labels:
         item = form.field(label.field)
-        clause = next((clause for clause in understanding.clauses if clause.start <= label.start < clause.end), None)
+        clause = understanding.find_clause(label.start)
         if item is None or not is_text(item) or clause is None or clause.force is not Force.STATES:
             continue
-        if item.path in touched:
+        start = find_value_start(understanding, label)
+        if item.path in touched or not label.end < start < clause.end or says_nothing(understanding, label):
             continue
-        sign = label.end < clause.end and understanding.words[label.end].key in _LABEL_SIGNS
-        start = max(label.end + sign, joints.get(label.end, 0))
-        if not label.end < start < clause.end:
-            continue
+        end = _strip_end(understanding, start, clause.end)
         is_held = not form.is_open(item.path)
-        if asks_for_name(item, grammar) and not _is_name(understanding, start, clause.end):
+        if asks_for_name(item, grammar) and not _is_name(understanding, start, end):
             continue
-        if is_held and not _has_new_word(understanding, start, clause.end):
+        if is_held and not _has_new_word(understanding, start, end):
             continue  # "The address is wrong"
-        first, last = understanding.words[start].start, understanding.words[clause.end - 1].end
-        yield (
-            Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held),
-            (
-                clause.start,
-                clause.end,
-            ),
-        )
+        first, last = understanding.words[start].start, understanding.words[end - 1].end
+        text = Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held)
+        yield text, (clause.start, clause.end)
+
+
+def _strip_end(understanding: Understanding, start: int, end: int) -> int:
+    """The end of a text without the courtesies and signs behind it; all of it where it has nothing else."""
+    ends = {last: first for name in ("courtesy", "lead_out") for first, last in _list_matches(understanding, name)}
+    shorter = end
+    while shorter > start and (shorter in ends or understanding.words[shorter - 1].key in _ENDS):
+        shorter = ends.get(shorter, shorter - 1)
+    return shorter if shorter > start else end
 
 
 def _strip(
