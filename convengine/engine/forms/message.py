@@ -19,7 +19,6 @@ from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
@@ -243,10 +242,3 @@ def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
     return read_into_form(
         understanding, OpenForm((item,), asked_path=item.path), tables, FINDERS, replace(situation, held={})
     )
-
-
-def begins_with_denial(text: str, situation: Situation | None) -> bool:
-    """True for a text whose first clause denies something or tells of the past: "not Dallas", "was Dallas"."""
-    tables = get_tables(situation.locale, situation.fallback_locale) if situation else get_tables("")
-    clauses = understand(text[:MOST_CHARACTERS], tables, FINDERS).clauses
-    return bool(clauses) and clauses[0].force in (Force.DENIES, Force.TELLS)
