@@ -136,7 +136,11 @@ def _make_claim(
         and span.is_weak
         and not (
             is_plain
-            and (label is None or _may_correct(understanding, form, span) or _is_assigned(understanding, form, label, span))
+            and (
+                label is None
+                or _may_correct(understanding, form, span)
+                or _is_assigned(understanding, form, label, span)
+            )
         )
     ):
         return None

@@ -84,7 +84,9 @@ def find_value_start(understanding: Understanding, label: Label) -> int:
     """The word behind a name of a field and the joint that follows it; without a joint, the word behind the name."""
     words, chart = understanding.words, understanding.chart
     matches = [chart.match_longest(name, label.end) for name in ("label_joint", "lead_in")] if chart else []
-    ends = [match.end for match in matches if match and not any(word.is_mended for word in words[label.end : match.end])]
+    ends = [
+        match.end for match in matches if match and not any(word.is_mended for word in words[label.end : match.end])
+    ]
     sign = label.end < len(words) and words[label.end].key in _LABEL_SIGNS
     return max([label.end + sign, *ends])
 
