@@ -83,19 +83,20 @@ def _describe(understanding: Understanding) -> dict[str, Json]:
 
 
 def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: bool | None = None) -> Reading:
-    """What of the message goes into a form. `is_opener`: the message begins it; by default, if it gave the intent."""
+    """What of the message goes into a form. `is_opener`: the message begins it; by default, if it gave the intent.
+
+    It is read once, into the form as it is then: what the reading itself stores, and which question that leads to, does
+    not change what the message says.
+    """
     form = get_form(turn.snapshot, row)
-    understanding = understand_message(session, turn, form)
     opens = bool(session.intent_source) if is_opener is None else is_opener
-    open_form = _make_open_form(session, turn, row, form, is_opener=opens)
-    key = (
-        "reading", understanding, open_form.asked_path, opens, open_form.is_confirming,
-        session.digression is None, tuple(open_form.held),
-    )  # fmt: skip
-    return turn.memo.get(key, lambda: _read(session, turn, form, open_form, understanding))
+    key = "reading", session.user_text, form, opens, session.digression is None
+    return turn.memo.get(key, lambda: _read(session, turn, row, form, is_opener=opens))
 
 
-def _read(session: Session, turn: Turn, form: Form, open_form: OpenForm, understanding: Understanding) -> Reading:
+def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> Reading:
+    understanding = understand_message(session, turn, form)
+    open_form = _make_open_form(session, turn, row, form, is_opener=is_opener)
     asked_field = open_form.asked_field
     takes_text = asked_field is not None and asked_field.spec.kind is Kind.TEXT
     return read_into_form(
