@@ -1,6 +1,6 @@
 """The user's message of a turn: understood once, and read once into each form (docs/extraction.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -19,7 +19,7 @@ from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
@@ -243,3 +243,15 @@ def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
     return read_into_form(
         understanding, OpenForm((item,), asked_path=item.path), tables, FINDERS, replace(situation, held={})
     )
+
+
+def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], listed: Sequence[str]) -> str | None:
+    """The key of the option that the message means as the answer to a question with options; null for none.
+
+    `labels`: the label of each option, by key. `listed`: the keys of those that the question lists, in its order.
+    """
+    spec = FieldSpec("", Kind.CHOICE, options=tuple(Option(key, label) for key, label in labels.items()))
+    locale = turn.config(session, LOCALE)
+    situation = Situation(turn.ports.clock.now(), turn.config(session, TIME_ZONE), locale, listed_options=tuple(listed))
+    taken = read_value(session.user_text or "", spec, situation).taken
+    return str(taken[0].value) if taken else None

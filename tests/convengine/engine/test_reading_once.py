@@ -27,7 +27,6 @@ STORED, GIVEN, PATTERN, BLANK, READ = (
 )
 #: Every module that has the user's text, with what it does with it.
 ALLOWED = {
-    "clarification/collision.py": READ,
     "dialogue/classify.py": PATTERN,
     "dialogue/explained.py": PATTERN,
     "forms/message.py": READ,
@@ -37,7 +36,6 @@ ALLOWED = {
     "memory/context_summary.py": STORED,
     "memory/summary.py": STORED,
     "memory/units.py": BLANK,
-    "pending_actions/disambiguation.py": READ,
     "prompts/variables.py": GIVEN,
     "redaction.py": STORED,
     "rules/actions/refuse_value.py": STORED,
