@@ -18,10 +18,10 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
 from convengine.engine.forms.asking import find_form_language, get_texts
+from convengine.engine.forms.message import choose_option
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.text.compare import blank, code
-from convengine.engine.text.options import select_option
 from convengine.engine.turn import rows
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.scope import INTENT_COLLISION
@@ -84,9 +84,9 @@ def repeat_question(session: Session) -> Session | None:
     return session.evolve(clarification=again)
 
 
-def find_chosen_row(session: Session, snapshot: Snapshot) -> rows.Classifier | None:
+def find_chosen_row(session: Session, turn: Turn) -> rows.Classifier | None:
     """The classifier row that the reply chooses by number or name, or null."""
-    option = _find_chosen(session, CLASSIFIER)
+    option, snapshot = _find_chosen(session, turn, CLASSIFIER), turn.snapshot
     row = snapshot.row(rows.Classifier, option.get("classifierId")) if option else None
     return row if row is not None and row.enabled and snapshot.is_active(row.intent_code) else None
 
@@ -101,9 +101,9 @@ def list_offered_rows(session: Session, snapshot: Snapshot) -> list[rows.Classif
     return [row for row in offered if row.enabled and snapshot.is_active(row.intent_code)]
 
 
-def find_chosen_intent(session: Session) -> str | None:
+def find_chosen_intent(session: Session, turn: Turn) -> str | None:
     """The intent that the reply chooses among the agent's options, or null."""
-    option = _find_chosen(session, AGENT)
+    option = _find_chosen(session, turn, AGENT)
     return code(str(option.get("intent") or "")) or None if option else None
 
 
@@ -125,13 +125,14 @@ def get_intent_name(snapshot: Snapshot, intent: str) -> str:
     return row.name if row else intent
 
 
-def _find_chosen(session: Session, reason: str) -> dict[str, Any] | None:
+def _find_chosen(session: Session, turn: Turn, reason: str) -> dict[str, Any] | None:
     open_question = session.clarification
     if open_question is None or not open_question.from_previous_turn or open_question.reason != reason:
         return None
-    offered = [option for option in open_question.options if isinstance(option, dict)]
-    index = select_option(session.user_text, [(str(o.get("intent", "")), str(o.get("label", ""))) for o in offered])
-    return None if index is None else offered[index]
+    offered = {str(option.get("intent", "")): option for option in open_question.options if isinstance(option, dict)}
+    labels = {intent: str(option.get("label", "")) for intent, option in offered.items()}
+    chosen = choose_option(session, turn, labels, [*labels])
+    return None if chosen is None else offered[chosen]
 
 
 def is_askable(session: Session, snapshot: Snapshot) -> bool:

@@ -212,10 +212,9 @@ def _check_kind(validator: Any, kind: Any, instance: Any, schema: Any) -> Iterat
 
 
 def _get_format_checker() -> FormatChecker:
-    """jsonschema's checks, with ours for the formats that are read out of messages."""
+    """jsonschema's checks, with ours."""
     checker = FormatChecker()
-    tests = {name: known.holds for name, known in FORMATS.items()} | dict(STORED_FORMATS)
-    for name, holds in tests.items():
+    for name, holds in {**FORMATS, **STORED_FORMATS}.items():
         checker.checks(name)(lambda value, holds=holds: not isinstance(value, str) or holds(value))
     return checker
 
@@ -243,7 +242,6 @@ class Field:
     required: bool
     #: Names that people use: the property name in words, the title, each of `x-labels`.
     labels: tuple[Words, ...]
-    description: Words
     #: Number of objects around it.
     depth: int = 0
 
@@ -259,12 +257,6 @@ class Field:
         """The first type."""
         return self.types[0]
 
-    @property
-    def nullable(self) -> bool:
-        """True when the schema itself allows null."""
-        declared = self.declared.get("type")
-        return declared == "null" or (isinstance(declared, list) and "null" in declared) or None in self.choices
-
     @cached_property
     def choices(self) -> tuple[Json, ...]:
         """The values of its enum or its options, or its constant."""
@@ -277,21 +269,6 @@ class Field:
     def spec(self) -> FieldSpec:
         """What reading its values needs."""
         return field_spec(self.path, self.declared)
-
-    @property
-    def format(self) -> str | None:
-        format_name = self.declared.get("format")
-        return format_name if isinstance(format_name, str) else None
-
-    @cached_property
-    def label_words(self) -> frozenset[str]:
-        """Every word of its labels, and each label as one word: "checkin" for "check in"."""
-        return frozenset(word for label in self.labels for word in (*label, "".join(label)))
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Every word of its labels and description."""
-        return frozenset(word for label in (*self.labels, self.description) for word in label)
 
     def texts(self, key: str) -> tuple[str, ...]:
         """The texts under an `x-…` key of the schema, which may be one text or a list."""
@@ -383,8 +360,8 @@ def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: i
     for name, subschema in schema["properties"].items():
         declared = subschema if isinstance(subschema, Mapping) else {}
         own = split_name(name)
-        labels, description = _list_labels(own, outer, declared), split_words(_read_text(declared, "description"))
-        field = Field(f"{prefix}{name}", declared, name in required, labels, description, _DEPTH - depth)
+        labels = _list_labels(own, outer, declared)
+        field = Field(f"{prefix}{name}", declared, name in required, labels, _DEPTH - depth)
         yield field
         if depth > 1 and _has_inner_fields(declared):
             yield from _list_fields(declared, f"{field.path}.", (*outer, *own), depth - 1)

@@ -1,6 +1,6 @@
 """The user's message of a turn: understood once, and read once into each form (docs/extraction.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -19,8 +19,7 @@ from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
@@ -84,19 +83,20 @@ def _describe(understanding: Understanding) -> dict[str, Json]:
 
 
 def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: bool | None = None) -> Reading:
-    """What of the message goes into a form. `is_opener`: the message begins it; by default, if it gave the intent."""
+    """What of the message goes into a form. `is_opener`: the message begins it; by default, if it gave the intent.
+
+    It is read once, into the form as it is then: what the reading itself stores, and which question that leads to, does
+    not change what the message says.
+    """
     form = get_form(turn.snapshot, row)
-    understanding = understand_message(session, turn, form)
     opens = bool(session.intent_source) if is_opener is None else is_opener
-    open_form = _make_open_form(session, turn, row, form, is_opener=opens)
-    key = (
-        "reading", understanding, open_form.asked_path, opens, open_form.is_confirming,
-        session.digression is None, tuple(open_form.held),
-    )  # fmt: skip
-    return turn.memo.get(key, lambda: _read(session, turn, form, open_form, understanding))
+    key = "reading", session.user_text, form, opens, session.digression is None
+    return turn.memo.get(key, lambda: _read(session, turn, row, form, is_opener=opens))
 
 
-def _read(session: Session, turn: Turn, form: Form, open_form: OpenForm, understanding: Understanding) -> Reading:
+def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> Reading:
+    understanding = understand_message(session, turn, form)
+    open_form = _make_open_form(session, turn, row, form, is_opener=is_opener)
     asked_field = open_form.asked_field
     takes_text = asked_field is not None and asked_field.spec.kind is Kind.TEXT
     return read_into_form(
@@ -245,8 +245,13 @@ def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
     )
 
 
-def begins_with_denial(text: str, situation: Situation | None) -> bool:
-    """True for a text whose first clause denies something or tells of the past: "not Dallas", "was Dallas"."""
-    tables = get_tables(situation.locale, situation.fallback_locale) if situation else get_tables("")
-    clauses = understand(text[:MOST_CHARACTERS], tables, FINDERS).clauses
-    return bool(clauses) and clauses[0].force in (Force.DENIES, Force.TELLS)
+def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], listed: Sequence[str]) -> str | None:
+    """The key of the option that the message means as the answer to a question with options; null for none.
+
+    `labels`: the label of each option, by key. `listed`: the keys of those that the question lists, in its order.
+    """
+    spec = FieldSpec("", Kind.CHOICE, options=tuple(Option(key, label) for key, label in labels.items()))
+    locale = turn.config(session, LOCALE)
+    situation = Situation(turn.ports.clock.now(), turn.config(session, TIME_ZONE), locale, listed_options=tuple(listed))
+    taken = read_value(session.user_text or "", spec, situation).taken
+    return str(taken[0].value) if taken else None

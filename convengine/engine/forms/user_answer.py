@@ -1,5 +1,6 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/extraction.md)."""
 
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, read_message, understand_message
 from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.text.compare import code
@@ -7,6 +8,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading
@@ -75,6 +77,15 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     if MoveKind.NEGATE in answers:
         return False
     return None if _says_more(session, turn, understanding, reading) else True
+
+
+def corrects_value(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True when the message says a value for a field with words of correction, or one that replaces another."""
+    reading = read_message(session, turn, row)
+    if any(item.by == CORRECTION for item in reading.taken):
+        return True
+    is_cued = understand_message(session, turn, get_form(turn.snapshot, row)).find_move(MoveKind.CORRECT) is not None
+    return is_cued and bool(reading.taken or reading.refused or reading.cleared)
 
 
 def may_change(session: Session, turn: Turn) -> bool:

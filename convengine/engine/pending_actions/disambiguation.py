@@ -6,6 +6,7 @@ from typing import Any
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.form import is_meaningful
+from convengine.engine.forms.message import choose_option
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Choice, Scope, build_action, list_pending_rows
@@ -27,8 +28,7 @@ from convengine.engine.pending_actions.stages import (
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
-from convengine.engine.text.compare import blank, code, match_text, truthy
-from convengine.engine.text.options import select_option
+from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.enums import PolicyDecision
 from convengine.engine.turn.rows import PendingAction
 from convengine.engine.turn.session import Clarification, ReplyOverride, Session
@@ -72,12 +72,10 @@ def close_question_for_named_action(session: Session) -> Session:
 def select_key(session: Session, turn: Turn) -> str | None:
     """The key of the only option that the reply means and whose action can still run, or null."""
     options = _read_options(session.clarification)
-    by_number = match_text(session.user_text).isdecimal()
-    pool = [option for option in options if option.offered or not by_number]
-    index = select_option(session.user_text, [(option.key, option.label) for option in pool])
-    if index is None:
+    labels = {option.key: option.label for option in options}
+    key = choose_option(session, turn, labels, [option.key for option in options if option.offered])
+    if key is None:
         return None
-    key = pool[index].key
     eligible = choice.list_pending_rows(turn.snapshot, Scope.of(session))
     return key if any(code(row.action_key) == code(key) for row in eligible) else None
 

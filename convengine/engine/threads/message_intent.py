@@ -1,14 +1,15 @@
 """What a message means to its session. The first matching row wins (R39, R40, R41)."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from convengine.engine.dialogue.classify import affirms
+from convengine.engine.forms.message import understand_message
 from convengine.engine.llm.ask import Question, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pending_actions.disambiguation import has_open_action
-from convengine.engine.text.compare import code, match_text
+from convengine.engine.text.compare import code
 from convengine.engine.threads import new_task
 from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE
@@ -17,6 +18,8 @@ from convengine.engine.turn.enums import DialogueAct, MessageIntent
 from convengine.engine.turn.scope import is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.form import fold_label
+from convengine.engine.understanding.understand import Understanding
 
 Json = Any
 PARAM = "message_intent"
@@ -93,7 +96,7 @@ def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:
 
     if accepts(session.user_text):
         return MessageIntent.CONFIRMATION
-    for head, more in split_at_joins(session.user_text):
+    for head, more in list_splits(understand_message(session, turn)):
         if accepts(head):
             return MessageIntent.CONFIRMATION if accepts(more) else MessageIntent.MODIFICATION
     return MessageIntent.CONFIRMATION if act == DialogueAct.AFFIRM else MessageIntent.UNCLEAR
@@ -143,31 +146,18 @@ def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) 
     return session
 
 
-_PUNCTUATION = re.compile(r"[\s,;:.!…]+")
-#: Joins "looks good" to something more (R41).
-_MORE = re.compile(r"\s*(?:,|\b(?:but|and|also|except|plus)\b)\s*")
-_WORD = re.compile(r"\w")
-
-
-def normalize_phrase(text: str | None) -> str:
-    """Normal form for comparing phrases, without punctuation between words."""
-    return _PUNCTUATION.sub(" ", match_text(text)).strip()
-
-
 def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
-    """True when the whole text is one of the phrases."""
-    phrase_text = normalize_phrase(text)
-    return bool(phrase_text) and any(phrase_text == normalize_phrase(phrase) for phrase in phrases)
+    """True when the whole text is one of the phrases. Signs and case do not count."""
+    said = fold_label(text or "")
+    return bool(said) and any(said == fold_label(phrase) for phrase in phrases)
 
 
-def split_at_joins(text: str | None) -> list[tuple[str, str]]:
-    """Every split of a text into a phrase, a joining word, and at least one more word: (phrase, more)."""
-    plain = match_text(text)
-    splits = []
-    for joint in _MORE.finditer(plain):
-        head, more = plain[: joint.start()], plain[joint.end() :]
-        while (again := _MORE.match(more)) and again.end():
-            more = more[again.end() :]
-        if head and _WORD.search(more):
-            splits.append((head, more))
-    return splits
+def list_splits(understanding: Understanding) -> Iterator[tuple[str, str]]:
+    """Each split of a message between two clauses: what is said before, and what more behind a joint (R41)."""
+    end = len(understanding.words)
+    for before, clause in pairwise(understanding.clauses):
+        start = next(
+            (cue.end for cue in clause.cues if cue.start == clause.start and cue.name == "joint"), clause.start
+        )
+        if any(not word.is_sign for word in understanding.words[start:end]):
+            yield understanding.quote(0, before.end), understanding.quote(start, end)

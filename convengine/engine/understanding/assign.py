@@ -141,7 +141,11 @@ def _make_claim(
         and span.is_weak
         and not (
             is_plain
-            and (label is None or _may_correct(understanding, form, span) or _is_assigned(understanding, label, span))
+            and (
+                label is None
+                or _may_correct(understanding, form, span)
+                or _is_assigned(understanding, form, label, span)
+            )
         )
     ):
         return None
@@ -168,8 +172,13 @@ def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Sp
     return span.phrase.means == PART and all(word.key in form.own_words for word in words)
 
 
-def _is_assigned(understanding: Understanding, label: Label, span: Span) -> bool:
-    """True for "amount: 5" and "change the amount to 5": a joint stands between the name and its value."""
+def _is_assigned(understanding: Understanding, form: OpenForm, label: Label, span: Span) -> bool:
+    """True for "amount: 5" and "change the amount to 5": a joint stands between the name and its value.
+
+    At the confirmation also for "amount 5".
+    """
+    if form.is_confirming and label.is_whole and label.end == span.start:
+        return True
     chart, between = understanding.chart, range(label.end, span.start)
     return label.is_whole and chart is not None and any(chart.match_longest("label_joint", at) for at in between)
 

@@ -39,6 +39,7 @@ class Explained:
             index for index, word in enumerate(understanding.words) if not word.is_sign and index not in small
         }
         self._named = named
+        self._labels = labels
         self._known = moves | named | valued | {index for index in self.content if self._is_own(index)}
 
     def _is_own(self, index: int) -> bool:
@@ -66,6 +67,11 @@ class Explained:
     def list_unexplained(self, clause: Clause) -> list[int]:
         """The words of a clause that nothing explains."""
         return [index for index in range(clause.start, clause.end) if index in self.content - self._known]
+
+    def is_about(self, clause: Clause, path: str) -> bool:
+        """True for a clause that names this field, or none."""
+        inside = [label for label in self._labels if label.is_whole and clause.start <= label.start < clause.end]
+        return not inside or any(label.field == path for label in inside)
 
     def is_about_asked(self, clause: Clause) -> bool:
         """True for "why?" and "which ones are there?": words of the question, and names of fields."""
@@ -100,9 +106,9 @@ class Explained:
         )
         if self.list_unexplained(clause):
             return False
-        return self.form.is_opener or (is_meant and not self._asks_more(clause))
+        return self.form.is_opener or (is_meant and not self.asks_more(clause))
 
-    def _asks_more(self, clause: Clause) -> bool:
+    def asks_more(self, clause: Clause) -> bool:
         """True for a question that begins with a word such as "when"."""
         return (clause.has("question") or clause.has("why")) and not clause.has("request")
 
@@ -148,7 +154,11 @@ def _ask_which(claim: Claim, explained: Explained, taken_back: Clause | None) ->
     values = tuple(dict.fromkeys(value for item in (claim, *others) for value in item.resolved.values))
     if others:
         return replace(claim, resolved=Resolved(values))
-    is_doubtful = bool(claim.rivals) or (taken_back is not None and claim.clause.end <= taken_back.start)
+    is_doubtful = bool(claim.rivals) or (
+        taken_back is not None
+        and claim.clause.end <= taken_back.start
+        and explained.is_about(taken_back, claim.field.path)
+    )
     return replace(claim, is_doubtful=True) if is_doubtful else claim
 
 

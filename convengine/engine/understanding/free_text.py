@@ -1,21 +1,19 @@
 """Free text of an asked text field: the message as typed, without what stands around it (docs/extraction.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Cue, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
-from convengine.engine.understanding.labels import Label, asks_for_name
+from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, says_nothing
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Taken
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import Word
 
 TEXT = "TEXT"
-#: Between the name of a field and its text.
-_LABEL_SIGNS = frozenset({":", "=", "'s", "is", "ist"})
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 _BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
 _AROUND = ("courtesy", "lead_in", "lead_out", "joint")
@@ -72,15 +70,14 @@ def list_labelled_texts(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], grammar: Grammar, touched: set[str]
 ) -> Iterator[tuple[Taken, tuple[int, int]]]:
     """Texts behind the name of their field and a joint, "my name is Ann Hill", each with its place in the words."""
-    joints = {start: end for name in ("label_joint", "lead_in") for start, end in _list_matches(understanding, name)}
     for label in labels:
         item = form.field(label.field)
-        clause = next((clause for clause in understanding.clauses if clause.start <= label.start < clause.end), None)
+        clause = understanding.find_clause(label.start)
         if item is None or not is_text(item) or clause is None or clause.force is not Force.STATES:
             continue
-        if item.path in touched:
+        if item.path in touched or says_nothing(understanding, label):
             continue
-        start, end = _find_labelled(understanding, form, label, clause, joints)
+        start, end = _find_labelled(understanding, form, label, clause)
         if start >= end:
             continue
         is_held = not form.is_open(item.path)
@@ -89,22 +86,30 @@ def list_labelled_texts(
         if is_held and not _has_new_word(understanding, start, end):
             continue  # "The address is wrong"
         first, last = understanding.words[start].start, understanding.words[end - 1].end
-        yield Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held), (clause.start, end)
+        text = Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held)
+        yield text, (clause.start, max(end, clause.end))
 
 
-def _find_labelled(
-    understanding: Understanding, form: OpenForm, label: Label, clause: Clause, joints: Mapping[int, int]
-) -> tuple[int, int]:
+def _find_labelled(understanding: Understanding, form: OpenForm, label: Label, clause: Clause) -> tuple[int, int]:
     """Where the text of a named field stands: behind a joint or a sign, or after "What should I change?" in the next
     clause. Nowhere: the start is not before the end.
     """
-    sign = label.end < clause.end and understanding.words[label.end].key in _LABEL_SIGNS
-    start = max(label.end + sign, joints.get(label.end, 0))
     if label.end == clause.end and form.asks_what_to_change:
         following = next((other for other in understanding.clauses if other.start >= clause.end), None)
         is_stated = following is not None and following.force is Force.STATES
         return (following.start, following.end) if following and is_stated else (0, 0)
-    return (start, clause.end) if start > label.end or label.leads_in else (0, 0)
+    start = find_value_start(understanding, label)
+    is_behind = label.end < start < clause.end or (label.leads_in and label.end < clause.end)
+    return (start, _strip_end(understanding, start, clause.end)) if is_behind else (0, 0)
+
+
+def _strip_end(understanding: Understanding, start: int, end: int) -> int:
+    """The end of a text without the courtesies and signs behind it; all of it where it has nothing else."""
+    ends = {last: first for name in ("courtesy", "lead_out") for first, last in _list_matches(understanding, name)}
+    shorter = end
+    while shorter > start and (shorter in ends or understanding.words[shorter - 1].key in _ENDS):
+        shorter = ends.get(shorter, shorter - 1)
+    return shorter if shorter > start else end
 
 
 def _strip(

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Chart, Grammar
+from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.understand import Understanding
 
+#: Between the name of a field and its text.
+_LABEL_SIGNS = frozenset({":", "=", "'s", "is", "ist"})
 #: Kinds whose names stand beside other values, too: "day", "time".
 _COMMON = ("date", "time")
 
@@ -97,6 +100,24 @@ def bind_label(understanding: Understanding, labels: Sequence[Label], start: int
     return max(before, key=lambda label: label.end, default=None) or min(
         after, key=lambda label: label.start, default=None
     )
+
+
+def find_value_start(understanding: Understanding, label: Label) -> int:
+    """The word behind a name of a field and the joint that follows it; without a joint, the word behind the name."""
+    words, chart = understanding.words, understanding.chart
+    matches = [chart.match_longest(name, label.end) for name in ("label_joint", "lead_in")] if chart else []
+    ends = [
+        match.end for match in matches if match and not any(word.is_mended for word in words[label.end : match.end])
+    ]
+    sign = label.end < len(words) and words[label.end].key in _LABEL_SIGNS
+    return max([label.end + sign, *ends])
+
+
+def says_nothing(understanding: Understanding, label: Label) -> bool:
+    """True for "note: none": what is said for the field is that it stays empty."""
+    clause, start = understanding.find_clause(label.start), find_value_start(understanding, label)
+    match = understanding.chart.match_longest("move", start) if understanding.chart and start > label.end else None
+    return match is not None and clause is not None and match.end == clause.end and match.value.means == MoveKind.SKIP
 
 
 def _list_small(understanding: Understanding) -> Iterator[int]:

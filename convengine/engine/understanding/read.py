@@ -8,7 +8,7 @@ from convengine.engine.understanding.decide import ASKED, CORRECTION, LABEL, Exp
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import list_labelled_texts, read_free_text
-from convengine.engine.understanding.labels import Label, find_labels
+from convengine.engine.understanding.labels import Label, find_labels, find_value_start, says_nothing
 from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
@@ -55,7 +55,7 @@ def read_into_form(
     touched = {result.field for result in results}
     results += [] if touched or is_phrase else _refuse_option(understanding, form, explained)
     cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
-    named = [path for path in _list_named(understanding, form, labels) if path not in {*touched, *cleared}]
+    named = [path for path in _list_named(understanding, form, labels, explained) if path not in {*touched, *cleared}]
     return Reading(
         tuple(result for result in results if isinstance(result, Taken)),
         tuple(result for result in results if isinstance(result, Offered)),
@@ -110,7 +110,7 @@ def _list_unread(
     """Choices that are named with a sign and words that are no option: "city: Paris"."""
     for label in labels:
         item = form.field(label.field)
-        clause = next((clause for clause in understanding.clauses if clause.start <= label.start < clause.end), None)
+        clause = understanding.find_clause(label.start)
         if item is None or clause is None or item.path in touched or not item.spec.options:
             continue
         if label.end + 1 < clause.end and understanding.words[label.end].key in _SIGNS:
@@ -124,15 +124,18 @@ def _list_inclusions(
     """Yes/no fields that are named: "with breakfast", "breakfast: no"; each with its place in the words."""
     for label in labels:
         item = form.field(label.field)
-        if (
-            item is not None
-            and item.spec.kind is Kind.YES_NO
-            and (form.is_open(item.path) or item.path == form.asked_path)
-        ):
+        if item is not None and item.spec.kind is Kind.YES_NO and _may_be_said(understanding, form, label):
             start, value = _find_inclusion(understanding, label)
-            if value is not None:
+            if value is not None and value != form.held.get(item.path):
                 first, last = understanding.words[start].start, understanding.words[label.end - 1].end
-                yield Taken(item.path, value, first, last, LABEL), (start, label.end)
+                yield Taken(item.path, value, first, last, LABEL, not form.is_open(item.path)), (start, label.end)
+
+
+def _may_be_said(understanding: Understanding, form: OpenForm, label: Label) -> bool:
+    """True for a field that is open or asked for, and for a held one beside a cue of correction."""
+    clause = understanding.find_clause(label.start)
+    corrects = label.is_whole and clause is not None and clause.has("correction")
+    return corrects or form.is_open(label.field) or label.field == form.asked_path
 
 
 def _add_asked_yes_no(
@@ -209,7 +212,11 @@ def _find_inclusion(understanding: Understanding, label: Label) -> tuple[int, bo
         for move in understanding.moves
         if move.kind in (MoveKind.AFFIRM, MoveKind.NEGATE) and 0 <= move.start - label.end <= 1
     ]
-    return label.start, follows[0].kind is MoveKind.AFFIRM if follows else None
+    if follows:
+        return label.start, follows[0].kind is MoveKind.AFFIRM
+    start = find_value_start(understanding, label)
+    match = understanding.chart.match_longest("opening", start) if understanding.chart and start > label.end else None
+    return label.start, match.value == "yes" if match else None
 
 
 def _denies_only(understanding: Understanding, explained: Explained) -> bool:
@@ -233,14 +240,29 @@ def _list_cleared(
     for move in understanding.moves:
         if move.kind is MoveKind.CLEAR:
             cleared += [label.field for label in labels if label.field and 0 <= label.start - move.end <= 1]
+    cleared += [
+        label.field
+        for label in labels
+        if (item := form.field(label.field)) and not item.required and says_nothing(understanding, label)
+    ]
     return list(dict.fromkeys(cleared))
 
 
-def _list_named(understanding: Understanding, form: OpenForm, labels: Sequence[Label]) -> list[str]:
-    """Held fields whose name is said with a cue of correction, or after "What should I change?", without a value."""
+def _list_named(
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], explained: Explained
+) -> list[str]:
+    """Held fields whose name is said with a cue of correction, or after "What should I change?", without a value.
+
+    Not in "don't change the day", and not in "why did you change the day?".
+    """
     rejected = [clause for clause in understanding.clauses if clause.has("rejection")]
     valued = {span.sort for span in understanding.spans if not span.is_weak}
-    is_meant = form.asks_what_to_change or understanding.find_move(MoveKind.CORRECT) is not None
+    cues = [move.start for move in understanding.moves if move.kind is MoveKind.CORRECT]
+    others = [
+        clause
+        for clause in understanding.clauses
+        if clause.has("denial") or (clause.force is Force.ASKS and explained.asks_more(clause))
+    ]
     return list(
         dict.fromkeys(
             label.field
@@ -249,6 +271,7 @@ def _list_named(understanding: Understanding, form: OpenForm, labels: Sequence[L
             and not form.is_open(label.field)
             # The value that it holds already was said again.
             and not ((item := form.field(label.field)) and valued.intersection(item.sorts))
-            and (is_meant or any(clause.start <= label.start < clause.end for clause in rejected))
+            and (clause := understanding.find_clause(label.start)) not in others
+            and (form.asks_what_to_change or clause in rejected or (clause and any(cue < clause.end for cue in cues)))
         )
     )

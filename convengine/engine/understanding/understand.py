@@ -32,6 +32,10 @@ class Understanding:
         """The text from one word up to another, as typed."""
         return self.text[self.words[start].start : self.words[end - 1].end] if start < end else ""
 
+    def find_clause(self, at: int) -> Clause | None:
+        """The clause that has a word; null for a sign between two clauses."""
+        return next((clause for clause in self.clauses if clause.start <= at < clause.end), None)
+
     def find_move(self, *kinds: MoveKind) -> Move | None:
         """The first move of these kinds."""
         return next((move for move in self.moves if move.kind in kinds), None)

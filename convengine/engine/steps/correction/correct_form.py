@@ -1,5 +1,7 @@
 """Corrections in a form that is being filled and at its confirmation, and answers to offers (docs/extraction.md)."""
 
+from collections.abc import Sequence
+
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
 from convengine.engine.forms.message import find_open_schema, find_value, list_held, read_message
@@ -25,22 +27,29 @@ from convengine.engine.text.compare import blank
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import OutputSchema
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading
 
 #: Acts of messages that correct nothing.
 _NO_CORRECTION = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.GREETING)
+#: Why an edit is not applied that has no value for the form.
+NO_VALUE = "NO_VALUE"
 #: Moves that want nothing changed.
 _NOTHING = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.STAY, MoveKind.NEGATE, MoveKind.SKIP)
 
 
-def correct_form(session: Session, turn: Turn) -> Session:
-    """The session with the corrected values; the same session if the message corrects none."""
+def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> Session:
+    """The session with the corrected values; the same session if the message corrects none.
+
+    `allows_edit`: the message is an edit, and the prompt template of the state allows it. Then the form may be one that
+    this conversation has not asked for, or one that a model reads.
+    """
     state, row = DialogueState.of(session), find_open_schema(session, turn)
     act = DialogueAct.read(session.input_params.get("dialogue_act"))
-    if state.last_schema is None or act in _NO_CORRECTION or session.reply_override or blank(session.user_text):
+    is_open = state.last_schema is not None or allows_edit
+    if not is_open or act in _NO_CORRECTION or session.reply_override or blank(session.user_text):
         return session
     form = get_form(turn.snapshot, row) if row else None
     if row is None or form is None or form.problem:
@@ -50,6 +59,8 @@ def correct_form(session: Session, turn: Turn) -> Session:
         return _settle_offer(session, turn, row, form, is_meant=answer)
     if state.asks_what_to_change and says_only(session, turn, *_NOTHING):
         return _route(session, turn, row, form)  # The answer of the state repeats the confirmation.
+    if allows_edit:
+        return _apply_edit(session, turn, row, form)
     is_own = find_schema(turn.snapshot, session.intent, session.state) is row
     held = list_held(session, form)
     if not held or (is_own and find_extractor(session, turn) == "LLM"):
@@ -71,12 +82,23 @@ def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *
     return note_fields_read(_route(session, turn, row, form), turn, list(offered), ())
 
 
+def _apply_edit(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
+    """Store all values of an edit, or none of them."""
+    reading = check_reading(session, turn, row, form, read_message(session, turn, row))
+    refused = list_refused(reading)
+    if refused or not reading.gives_anything:
+        _audit_not_applied(session, turn, refused or [RefusedValue("", "", NO_VALUE)])
+        return session
+    return _apply(session, turn, row, form, reading)
+
+
 def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Session:
     """Store all values of the message. A value that is refused is asked for again."""
     before, refused, fields = session.context, list_refused(reading), list_read(form, reading)
     session = store_reading(session.without_context(*(refusal.field for refusal in refused)), form, reading)
     session = _route(session, turn, row, form, {refusal.field: refusal.reason for refusal in refused})
-    changed = [path for path in fields if find_value(before, path) is not None]
+    is_edit = DialogueAct.read(session.input_params.get("dialogue_act")) is DialogueAct.EDIT
+    changed = [path for path in fields if is_edit or find_value(before, path) is not None]
     session = session.with_params(
         {
             "correction_applied": bool(changed),
@@ -95,16 +117,7 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
             state=session.state,
             routingDecision=session.input_params["routing_decision"],
         )
-    for refusal in refused:
-        turn.audit(
-            session,
-            CORRECTION_STEP_PATCH_NOT_APPLIED,
-            reason=refusal.reason,
-            field=refusal.field,
-            intent=session.intent,
-            state=session.state,
-            routingDecision=session.input_params["routing_decision"],
-        )
+    _audit_not_applied(session, turn, refused)
     session = note_fields_read(session, turn, fields, refused, reading)
     if reading.offered:
         return ask_what_is_meant(session, turn, form)
@@ -113,6 +126,19 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
         # A yes that follows must not confirm what the rest of the message wanted otherwise.
         return ask_what_to_change(session, turn, form, list(list_held(session, form)))
     return session
+
+
+def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedValue]) -> None:
+    for refusal in refused:
+        turn.audit(
+            session,
+            CORRECTION_STEP_PATCH_NOT_APPLIED,
+            reason=refusal.reason,
+            field=refusal.field or None,
+            intent=session.intent,
+            state=session.state,
+            routingDecision=session.input_params["routing_decision"],
+        )
 
 
 def _route(

@@ -9,9 +9,10 @@ from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_r
 from convengine.engine.dialogue.explained import is_explained
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
-from convengine.engine.forms.edit_phrases import find_edit_clauses, resolves_to_one_field
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import find_refused_form, keep_general_rules_out
 from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.user_answer import corrects_value
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pipeline.step import Continue, Step
@@ -135,14 +136,12 @@ def _apply_restated_query(session: Session, resolved: ResolvedAct) -> Session:
 
 
 def _edits_a_field(session: Session, turn: Turn) -> bool:
-    """True when the state at turn start allows edits, and a "set field to value" names one of its fields (R103)."""
-    if not find_edit_clauses(session.user_text):
-        return False
+    """True when the state at turn start allows edits, and the message corrects a value of its form."""
     intent, state = session.turn_start_intent, session.turn_start_state
     if "edit" not in list_allowed_interactions(turn.snapshot, intent, state):
         return False
-    schema = find_schema(turn.snapshot, intent, state)
-    return schema is not None and resolves_to_one_field(session.user_text, schema.json_schema)
+    row = find_schema(turn.snapshot, intent, state)
+    return row is not None and not get_form(turn.snapshot, row).problem and corrects_value(session, turn, row)
 
 
 def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:

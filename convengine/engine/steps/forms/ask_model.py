@@ -1,11 +1,12 @@
 """Ask a model to read a message into the form, and keep only what the form declares (pipeline-2 5.2)."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.convert import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, convert_value
 from convengine.engine.forms.form import Field, Form, is_meaningful
+from convengine.engine.forms.message import describe_situation, read_value
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.settings import ON_LLM_ERROR
 from convengine.engine.llm.ask import Question, Reply, Stages, ask
@@ -23,11 +24,21 @@ from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.rows import OutputSchema, PromptTemplate
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.span import Situation
 
 Json = Any
 PURPOSE = "SCHEMA_EXTRACTION"
 #: Schema keywords about missing values, which would make a model invent them.
 _DEMANDS = ("required", "minItems", "minProperties")
+#: A text is no value of the field's type; the field's own schema does not allow it; a text stands for a list or object.
+VALUE_INVALID, VALUE_VIOLATES_SCHEMA, TYPE_UNSUPPORTED = "VALUE_INVALID", "VALUE_VIOLATES_SCHEMA", "TYPE_UNSUPPORTED"
+#: Kinds whose texts are values as they are, where the schema allows them, and those whose texts may be any.
+_AS_WRITTEN = (Kind.TEXT, Kind.PATTERN, Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
+_ANY_TEXT = (Kind.TEXT, Kind.PATTERN, Kind.CHOICE)
+_JSON_TYPES: Mapping[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
+#: What a model writes for no value.
+_NULL = "null"
 #: The schema has no such field.
 UNDECLARED = "UNDECLARED"
 #: Another reader found a value of the field in the same message.
@@ -40,6 +51,8 @@ _DEPTH = 16
 class SanitisedValues:
     """The accepted part of an answer, and the rejected part."""
 
+    #: How the texts of the answer are read.
+    situation: Situation
     #: Values to merge into the context.
     values: dict[str, Json] = field(default_factory=dict)
     #: Dotted paths of accepted values.
@@ -75,8 +88,10 @@ def read_by_model(
     if reply.error and reply.error.code != "LLM_INVALID_RESPONSE":
         if turn.config(session, ON_LLM_ERROR) == "FAIL":
             raise reply.error.error(schemaId=row.schema_id, templateId=template.template_id)
-        return ModelReading(session, SanitisedValues())
-    sanitised = sanitise_values(form, reply.value, settled)
+        return ModelReading(session, SanitisedValues(describe_situation(session, turn, form)))
+    # A model answers no question of the form, so that its texts are not read as a part or a place of an answer.
+    situation = replace(describe_situation(session, turn, form), listed_options=(), known_part="")
+    sanitised = sanitise_values(form, reply.value, situation, settled)
     _audit_reading(session, turn, reply, sanitised)
     return ModelReading(session.evolve(last_llm_output=reply.value, last_llm_stage=PURPOSE), sanitised)
 
@@ -141,9 +156,9 @@ def _audit_reading(session: Session, turn: Turn, reply: Reply, sanitised: Saniti
         )
 
 
-def sanitise_values(form: Form, answer: Json, settled: Collection[str] = ()) -> SanitisedValues:
+def sanitise_values(form: Form, answer: Json, situation: Situation, settled: Collection[str] = ()) -> SanitisedValues:
     """The usable part of an answer. Blank values are neither values nor faults."""
-    result = SanitisedValues(settled=settled)
+    result = SanitisedValues(situation, settled=settled)
     if isinstance(answer, Mapping):
         result.values = _sanitise_object(result, form, form.schema, answer, "")
     return result
@@ -164,7 +179,7 @@ def _sanitise_object(
         elif is_meaningful(value) and prefix.count(".") < _DEPTH:
             field_schema = declared[name] if isinstance(declared[name], Mapping) else {}
             form_field = _find_own_field(form, path, field_schema) or Field(
-                path, field_schema, isinstance(required, list) and name in required, (), ()
+                path, field_schema, isinstance(required, list) and name in required, ()
             )
             sanitised = _sanitise_value(result, form, form_field, value)
             if is_meaningful(sanitised):
@@ -188,7 +203,7 @@ def _sanitise_value(result: SanitisedValues, form: Form, form_field: Field, valu
     sanitised = _sanitise_items(result, form, form_field, value) if "array" in form_field.types else value
     if isinstance(sanitised, list) and not sanitised:
         return None
-    sanitised, problem = _coerce_value(form, form_field, sanitised)
+    sanitised, problem = _coerce_value(result, form, form_field, sanitised)
     if problem:
         result.rejected[form_field.path] = problem
         return None
@@ -209,7 +224,8 @@ def _sanitise_items(result: SanitisedValues, form: Form, form_field: Field, valu
             sanitised: Json = _sanitise_object(result, form, items, entry, f"{form_field.path}.{index}.")
             problem = None
         else:
-            sanitised, problem = _coerce_value(form, Field(f"{form_field.path}.{index}", items, True, (), ()), entry)
+            item_field = Field(f"{form_field.path}.{index}", items, True, ())
+            sanitised, problem = _coerce_value(result, form, item_field, entry)
         if problem:
             result.rejected[f"{form_field.path}.{index}"] = problem
         elif is_meaningful(sanitised):
@@ -217,7 +233,7 @@ def _sanitise_items(result: SanitisedValues, form: Form, form_field: Field, valu
     return values_kept
 
 
-def _coerce_value(form: Form, form_field: Field, value: Json) -> tuple[Json, str | None]:
+def _coerce_value(result: SanitisedValues, form: Form, form_field: Field, value: Json) -> tuple[Json, str | None]:
     """The value after one safe type conversion, or the code of the reason."""
     fits = not form.breaks(form_field, value, partly=True)
     if isinstance(value, float) and value.is_integer() and "integer" in form_field.types:
@@ -226,11 +242,35 @@ def _coerce_value(form: Form, form_field: Field, value: Json) -> tuple[Json, str
         return (value, None) if fits else (None, _describe_fault(form_field, value))
     if fits and not isinstance(value, str):
         return value, None
-    # Converted like words of a message: numbers in texts, other spellings of choices, other orders of dates.
-    converted = convert_value(str(value).strip(), form_field, form)
-    if converted.problem is None:
-        return converted.value, None
-    return (value, None) if fits else (None, converted.problem)
+    return _read_text(form, form_field, str(value).strip(), result.situation)
+
+
+def _read_text(form: Form, form_field: Field, text: str, situation: Situation) -> tuple[Json, str | None]:
+    """The value that a text is: as it is, as JSON, or read like a user's answer to the question of the field."""
+    kind = form_field.spec.kind
+    if text.lower() == _NULL:
+        return None, None
+    if form_field.type in ("array", "object"):
+        return None, TYPE_UNSUPPORTED
+    fits = not form.breaks(form_field, text, partly=True)
+    if fits and kind in _AS_WRITTEN:
+        return text, None
+    readings = list(_list_readings(form_field, text, situation))
+    value = next((value for value in readings if not form.breaks(form_field, value)), None)
+    if value is not None or fits:
+        return (text if value is None else value), None
+    return None, VALUE_VIOLATES_SCHEMA if readings or kind in _ANY_TEXT else VALUE_INVALID
+
+
+def _list_readings(form_field: Field, text: str, situation: Situation) -> Iterator[Json]:
+    if form_field.spec.kind not in (Kind.TEXT, Kind.PATTERN):
+        yield from (item.value for item in read_value(text, form_field.spec, situation).taken)
+    try:
+        literal = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(literal, _JSON_TYPES.get(form_field.type, ())):
+        yield literal
 
 
 def _describe_fault(form_field: Field, value: Json) -> str:

@@ -154,7 +154,7 @@ def _report_unavailable(
     turn.audit(session, INTENT_AGENT_LLM_ERROR, **details)
     if turn.config(session, FAIL_TURN_ON_LLM_ERROR):
         raise error
-    chosen = collision.find_chosen_intent(session)
+    chosen = collision.find_chosen_intent(session, turn)
     if chosen is not None and chosen in map_spellings(turn.snapshot):
         return accept_intent(session, turn, chosen, IDLE, 1.0, (), by="OPTION")
     return AgentResult(session, AgentOutcome.UNAVAILABLE)

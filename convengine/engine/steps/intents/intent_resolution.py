@@ -336,7 +336,7 @@ def _find_offered_row(turn: Turn, intent: str) -> rows.Classifier | None:
 
 def _find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
     """The row for a choice of the intent collision, or for one more of the form that was done last."""
-    if chosen := collision.find_chosen_row(session, turn.snapshot) or _find_row_by_values(session, turn):
+    if chosen := collision.find_chosen_row(session, turn) or _find_row_by_values(session, turn):
         return chosen
     done = DialogueState.of(session).done_schema
     schema = turn.snapshot.row(rows.OutputSchema, done) if done is not None else None

@@ -143,8 +143,8 @@ class ChoiceFinder:
             own |= {at for span in spans for at in range(span.start, span.end)}
             spans += _find_alike(chart, index, small | own | known)
             for at, match in places:
-                if own.isdisjoint(range(at, match.end)):
-                    number = next(iter(match.value.slots.values()))
+                number = next(iter(match.value.slots.values()))
+                if number and own.isdisjoint(range(at, match.end)):
                     phrase = Phrase(PLACE, {"place": number - 1 if number > 0 else number})
                     spans.append(Span(Sort.OPTION, at, match.end, phrase, True, index.name))
         return [span for spans in named.values() for span in spans]

@@ -1,6 +1,6 @@
 import pytest
 
-from convengine.engine.text.words import fold, has_no_content, occurs_in, split_name, split_words
+from convengine.engine.text.words import fold, split_name, split_words
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,5 @@ def test_a_name_is_cut_into_words(name: str, expected: tuple[str, ...]) -> None:
     assert split_name(name) == expected
 
 
-def test_words_and_runs_of_them() -> None:
+def test_a_text_is_cut_into_folded_words() -> None:
     assert split_words("Date of birth!") == ("date", "of", "birth")
-    assert occurs_in(("of", "birth"), ("date", "of", "birth"))
-    assert not occurs_in(("date", "birth"), ("date", "of", "birth"))
-    assert not occurs_in((), ("date",))
-
-
-def test_fillers_say_nothing() -> None:
-    assert has_no_content(("it", "is"))
-    assert has_no_content(())
-    assert not has_no_content(("the", "city"))

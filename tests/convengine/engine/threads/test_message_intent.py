@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.threads.message_intent import is_one_of, split_at_joins
+from convengine.engine.threads.message_intent import is_one_of, list_splits
+from convengine.engine.understanding.finders import FINDERS
+from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.understand import understand
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
 from tests.threads import Participant, row_of, set_rule, setting, travel_desk
@@ -113,15 +116,15 @@ def test_a_phrase_is_the_whole_text_or_nothing(text: str | None) -> None:
     ("text", "parts"),
     [
         ("looks good but also add a hotel", ("looks good", "add a hotel")),
-        ("Looks good, and a hotel", ("looks good", "a hotel")),
-        ("done except the hotel", ("done", "the hotel")),
-        ("yes plus breakfast", ("yes", "breakfast")),
+        ("Looks good, and a hotel", ("Looks good", "and a hotel")),
+        ("done except the hotel", ("done", "except the hotel")),
+        ("yes plus breakfast", ("yes", "plus breakfast")),
     ],
 )
-def test_more_begins_behind_a_joining_word(text: str, parts: tuple[str, str]) -> None:
-    assert split_at_joins(text)[0] == parts
+def test_more_begins_with_another_clause(text: str, parts: tuple[str, str]) -> None:
+    assert next(list_splits(understand(text, get_tables(""), FINDERS))) == parts
 
 
 @pytest.mark.parametrize("text", ["looks good", "looks good but", "looks good, ...", "sandy beach", "and more"])
-def test_without_a_word_more_there_is_nothing_more(text: str) -> None:
-    assert split_at_joins(text) == []
+def test_without_another_clause_there_is_nothing_more(text: str) -> None:
+    assert list(list_splits(understand(text, get_tables(""), FINDERS))) == []

@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from convengine.engine.steps.forms.ask_model import ModelReading, make_optional,
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.rows import PromptTemplate, Row
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.span import Situation
 from tests.builders import (
     make_config,
     make_intent,
@@ -197,6 +199,7 @@ def test_a_spent_budget_is_a_model_that_is_out() -> None:
     assert caught.value.code == "LLM_BUDGET_EXCEEDED"
 
 
+SITUATION = Situation(datetime(2026, 1, 15, 12, tzinfo=UTC), "UTC")
 FORM = Form(
     {
         "type": "object",
@@ -207,6 +210,8 @@ FORM = Form(
             "agreed": {"type": "boolean"},
             "city": {"type": "string", "enum": ["New York", "Dallas"], "x-synonyms": {"Dallas": ["big d"]}},
             "on": {"type": "string", "format": "date"},
+            "at": {"type": "string", "format": "date-time"},
+            "phone": {"type": "string", "format": "phone"},
             "note": {"type": ["string", "null"]},
             "tags": {"type": "array", "items": {"type": "string"}, "minItems": 2},
             "address": {
@@ -240,6 +245,11 @@ FORM = Form(
         ({"name": 9912}, {"name": "9912"}),
         ({"name": "  Al "}, {"name": "Al"}),
         ({"agreed": "yes"}, {"agreed": True}),
+        ({"agreed": "true"}, {"agreed": True}),
+        ({"months": "-5"}, {"months": -5}),
+        ({"on": "1 march 2027"}, {"on": "2027-03-01"}),
+        ({"at": "2026-05-31T09:30:00+02:00"}, {"at": "2026-05-31T09:30:00+02:00"}),
+        ({"phone": "+49 (30) 12-34/567"}, {"phone": "+49301234567"}),
         ({"agreed": False}, {"agreed": False}),
         ({"city": "new_york"}, {"city": "New York"}),
         ({"city": "Big D"}, {"city": "Dallas"}),
@@ -252,7 +262,7 @@ FORM = Form(
     ],
 )
 def test_what_fits_or_can_be_made_to_fit_is_kept(value: Any, expected: Any) -> None:
-    sanitised = sanitise_values(FORM, value)
+    sanitised = sanitise_values(FORM, value, SITUATION)
 
     assert sanitised.values == expected
     assert type(next(iter(sanitised.values.values()))) is type(next(iter(expected.values())))
@@ -265,7 +275,7 @@ def test_what_fits_or_can_be_made_to_fit_is_kept(value: Any, expected: Any) -> N
      None, {"address": {"city": ""}}],
 )  # fmt: skip
 def test_nothing_said_is_no_value_and_no_fault(value: Any) -> None:
-    sanitised = sanitise_values(FORM, value)
+    sanitised = sanitise_values(FORM, value, SITUATION)
 
     assert (sanitised.values, sanitised.fields) == ({}, [])
 
@@ -283,17 +293,18 @@ def test_nothing_said_is_no_value_and_no_fault(value: Any) -> None:
         ({"name": ["a"]}, {"name": "VALUE_INVALID"}),
         ({"city": "Paris"}, {"city": "VALUE_VIOLATES_SCHEMA"}),
         ({"on": "someday"}, {"on": "VALUE_INVALID"}),
+        ({"on": "03/04/2026"}, {"on": "VALUE_INVALID"}),
         ({"address": "Dallas"}, {"address": "TYPE_UNSUPPORTED"}),
         ({"address": {"city": "Dallas", "approval": True}}, {"address.approval": "UNDECLARED"}),
         ({"items": [{"sku": "a", "x": 1}, "b"]}, {"items.0.x": "UNDECLARED", "items.1": "TYPE_UNSUPPORTED"}),
     ],
 )
 def test_what_does_not_fit_is_left_out_with_the_reason(value: Any, rejected: Any) -> None:
-    assert sanitise_values(FORM, value).rejected == rejected
+    assert sanitise_values(FORM, value, SITUATION).rejected == rejected
 
 
 def test_what_is_kept_is_named_by_its_path() -> None:
-    sanitised = sanitise_values(FORM, {"address": {"city": "Dallas"}, "amount": 5, "agreed": 7})
+    sanitised = sanitise_values(FORM, {"address": {"city": "Dallas"}, "amount": 5, "agreed": 7}, SITUATION)
 
     assert sanitised.fields == ["address.city", "amount"]
     assert "agreed" not in sanitised.values
@@ -306,4 +317,4 @@ def test_an_answer_without_end_is_cut() -> None:
     for _ in range(200):
         value = {"a": value}
 
-    assert sanitise_values(Form({"type": "object", "properties": {"a": deep}}), value).fields == []
+    assert sanitise_values(Form({"type": "object", "properties": {"a": deep}}), value, SITUATION).fields == []
