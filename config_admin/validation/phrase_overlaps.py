@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.phrases.settings import MIN_SCORE
+from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.settings import MIN_SCORE
 from convengine.engine.rules.pattern_examples import describe_examples
 from convengine.engine.rules.text_bank import REGEX
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, list_groups

@@ -7,7 +7,7 @@ from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.save_checks import check_row
-from convengine.engine.phrases.matching import get_phrase_index
+from convengine.engine.understanding.phrases.matching import get_phrase_index
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import scope_key
 from convengine.engine.turn.snapshot import Snapshot

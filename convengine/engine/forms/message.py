@@ -11,7 +11,7 @@ from convengine.engine.forms.life import is_final_state
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER
 from convengine.engine.forms.stages import MESSAGE_UNDERSTOOD
-from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState

@@ -1,7 +1,7 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/extraction.md)."""
 
 from convengine.engine.forms.message import list_own_words, read_message, understand_message
-from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.steps.intents.classifiers import list_matching_patterns
 from convengine.engine.text.compare import code

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.turn.snapshot import Snapshot
 from tests.builders import make_classifier, make_intent, make_snapshot
 

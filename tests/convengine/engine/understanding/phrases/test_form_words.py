@@ -1,7 +1,7 @@
 """Values for an intent's form neither speak for the intent nor against it."""
 
-from convengine.engine.phrases.form_words import get_form_words
-from convengine.engine.phrases.index import Phrase, PhraseIndex
+from convengine.engine.understanding.phrases.form_words import get_form_words
+from convengine.engine.understanding.phrases.index import Phrase, PhraseIndex
 from tests.builders import make_schema, make_snapshot
 
 PROPERTIES = {

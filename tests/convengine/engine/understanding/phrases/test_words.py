@@ -1,7 +1,7 @@
 import pytest
 
-from convengine.engine.phrases.languages import ENGLISH, GERMAN, Language
-from convengine.engine.phrases.words import Synonyms, detect_languages, has_telling_words, read_telling_words
+from convengine.engine.understanding.phrases.languages import ENGLISH, GERMAN, Language
+from convengine.engine.understanding.phrases.words import Synonyms, detect_languages, has_telling_words, read_telling_words
 
 
 def terms(text: str, language: Language = ENGLISH, synonyms: Synonyms | None = None) -> list[str]:

@@ -1,8 +1,8 @@
 import pytest
 
-from convengine.engine.phrases.languages import ENGLISH, GERMAN, Language
-from convengine.engine.phrases.near_misses import COMPOUND, ONE_LETTER, RELATED, TWO_LETTERS, Vocabulary
-from convengine.engine.phrases.words import read_telling_words
+from convengine.engine.understanding.phrases.languages import ENGLISH, GERMAN, Language
+from convengine.engine.understanding.phrases.near_misses import COMPOUND, ONE_LETTER, RELATED, TWO_LETTERS, Vocabulary
+from convengine.engine.understanding.phrases.words import read_telling_words
 
 
 def find(text: str, phrases: str, language: Language = ENGLISH) -> dict[str, float]:

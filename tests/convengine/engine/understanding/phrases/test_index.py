@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.phrases.index import MAX_INTENTS, Phrase, PhraseIndex
+from convengine.engine.understanding.phrases.index import MAX_INTENTS, Phrase, PhraseIndex
 
 
 def index(*synonyms: list[str], **intents: list[str]) -> PhraseIndex:
