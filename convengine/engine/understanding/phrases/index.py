@@ -281,7 +281,8 @@ class LanguageIndex:
             terms = self._terms[index]
             met = sum(self._weights[term] * value for term, value in similarity.items() if term in terms)
             share = met / (sum(self._weights[term] for term in terms) + _PHRASE_BASE)
-            share *= _OPTION_SHARE if self._phrases[index].is_option else 1.0
+            if self._phrases[index].is_option:
+                share = _OPTION_SHARE * (1.0 if terms <= similarity.keys() else share)
             intent = self._phrases[index].intent
             if intent not in best or share > best[intent][0]:
                 best[intent] = (share, index)

@@ -1,13 +1,14 @@
 """The phrase index of a snapshot, and the intents that a message means by it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.phrases.force import find_force, find_phrase_force
 from convengine.engine.understanding.phrases.form_words import FormWords, read_form_words
 from convengine.engine.understanding.phrases.index import (
@@ -19,7 +20,7 @@ from convengine.engine.understanding.phrases.index import (
     match_all,
 )
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
-from convengine.engine.understanding.phrases.terms import Synonyms, list_phrase_languages
+from convengine.engine.understanding.phrases.terms import PhraseLanguage, Synonyms, list_phrase_languages
 
 #: Maximum intents that are reported besides those that count.
 MAX_REPORTED = 5
@@ -92,14 +93,20 @@ def match_phrases(
 
     Where the whole text means none, its clauses are read one by one: "my name is Ann Bell, I need to see a dentist".
     `interrupting`: only phrases that are tried while a form is open count. `own`: the intents of the questions beside
-    the current flow, of which less must match.
+    the current flow, of which less must match in a question.
     """
     readings = get_phrase_index(snapshot).read(text)
-    whole = _choose(snapshot, readings, match_all(readings), interrupting, own)
-    if whole.hits:
-        return whole
-    by_clause = _choose(snapshot, readings, join_matches(_match_clauses(readings)), interrupting, own, _CLAUSE)
-    return by_clause if by_clause.hits else whole
+    forces = [find_force(understanding, index.language) for index, understanding in readings]
+    choice = _Choice(
+        live_settings.read(snapshot, MIN_SCORE).value,
+        live_settings.read(snapshot, MARGIN).value,
+        [(index.language, force) for (index, _), force in zip(readings, forces, strict=True)],
+        snapshot.interrupting_classifiers if interrupting else None,
+        own if Force.ASKS in forces else (),
+    )
+    whole = choice.choose(match_all(readings))
+    by_clause = None if whole.hits else choice.choose(join_matches(_match_clauses(readings)), _CLAUSE)
+    return by_clause if by_clause and by_clause.hits else whole
 
 
 def _match_clauses(readings: Iterable[Reading]) -> Iterator[IntentMatch]:
@@ -108,37 +115,47 @@ def _match_clauses(readings: Iterable[Reading]) -> Iterator[IntentMatch]:
             yield from index.match(understanding, clause.start, clause.end)
 
 
-def _choose(
-    snapshot: Snapshot,
-    readings: Sequence[Reading],
-    matches: tuple[IntentMatch, ...],
-    interrupting: bool,
-    own: Collection[str],
-    part: float = 1.0,
-) -> PhraseMatches:
-    """The matches that count: identical ones, else the best, and those within the margin."""
-    least, margin = live_settings.read(snapshot, MIN_SCORE).value, live_settings.read(snapshot, MARGIN).value
-    allowed = snapshot.interrupting_classifiers
-    matches = tuple(match for match in matches if not interrupting or match.phrase.key in allowed)
-    if identical := tuple(match for match in matches if match.is_identical):
-        others = tuple(match for match in matches if not match.is_identical)
-        return PhraseMatches(identical, others[:MAX_REPORTED], identical[-1].score)
-    weighed = [(match.score * _fit(readings, match, own), match) for match in matches]
-    enough = [(rank, match) for rank, match in weighed if match.score * part >= least * (_OWN if match.intent in own else 1)]
-    needed = max((rank for rank, _ in enough), default=0.0) - margin
-    ranked = sorted(enough, key=lambda entry: (-entry[0], entry[1].intent))
-    hits = tuple(match for rank, match in ranked if rank >= round(needed, 4))
-    near = tuple(match for match in matches if match not in hits)
-    return PhraseMatches(hits, near[:MAX_REPORTED], max(least, round(matches[0].score - margin, 4)) if matches else least)
+class _Choice(NamedTuple):
+    """Which of the intents that share words with a message count."""
 
+    min_score: float
+    margin: float
+    #: What the message does, by the languages that it may have.
+    forces: Sequence[tuple[PhraseLanguage, Force]]
+    #: The phrases that count; null for all.
+    allowed: Collection[Hashable] | None
+    #: The questions beside the current flow.
+    own: Collection[str]
 
-def _fit(readings: Sequence[Reading], match: IntentMatch, own: Collection[str]) -> float:
-    """How much of its score a match keeps beside others: less if the phrase does not do what the message does."""
-    fits = any(
-        find_force(understanding, index.language) is find_phrase_force(match.phrase.text, index.language)
-        for index, understanding in readings
-    )
-    return (1.0 if fits else _OTHER_FORCE) / (_OWN if match.intent in own else 1.0)
+    def choose(self, found: Iterable[IntentMatch], share: float = 1.0) -> PhraseMatches:
+        """The identical phrases, else the best intent and those within the margin; `share`: how much a score counts."""
+        matches = [match for match in found if self._may_count(match.phrase)]
+        if not matches:
+            return PhraseMatches(min_score=self.min_score)
+        hits = tuple(match for match in matches if match.is_identical)
+        needed = hits[-1].score if hits else max(self.min_score, round(matches[0].score - self.margin, 4))
+        hits = hits or tuple(self._rank(match for match in matches if match.score * share >= self._find_least(match)))
+        near = tuple(match for match in matches if match not in hits)
+        return PhraseMatches(hits, near[:MAX_REPORTED], needed)
+
+    def _may_count(self, phrase: Phrase) -> bool:
+        """False for a phrase that is not tried here, and for an option in a question: it is about what there is."""
+        is_allowed = self.allowed is None or phrase.key in self.allowed
+        return is_allowed and not (phrase.is_option and any(force is Force.ASKS for _, force in self.forces))
+
+    def _find_least(self, match: IntentMatch) -> float:
+        return self.min_score * (_OWN if match.intent in self.own else 1.0)
+
+    def _rank(self, matches: Iterable[IntentMatch]) -> Iterator[IntentMatch]:
+        """The best intent, and those within the margin. It counts less if a phrase does not what the message does."""
+        weighed = [(match.score * self._fit(match), match) for match in matches]
+        best = max((score for score, _ in weighed), default=0.0)
+        ranked = sorted(weighed, key=lambda entry: (-entry[0], entry[1].intent))
+        return (match for score, match in ranked if score >= round(best - self.margin, 4))
+
+    def _fit(self, match: IntentMatch) -> float:
+        fits = any(find_phrase_force(match.phrase.text, language) is force for language, force in self.forces)
+        return (1.0 if fits else _OTHER_FORCE) / (_OWN if match.intent in self.own else 1.0)
 
 
 def _is_in_use(snapshot: Snapshot, intent: str) -> bool:

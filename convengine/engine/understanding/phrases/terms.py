@@ -91,8 +91,9 @@ class PhraseLanguage:
         return list(telling.values())
 
     def list_keys(self, text: str, words: Sequence[Word]) -> tuple[str, ...]:
-        """All words of a text, small ones too, without greetings and courtesies."""
-        return tuple(word.key for word in self._list_content(text, words))
+        """All words of a text, small ones too, without greetings and courtesies; "what's" is "what"."""
+        content = list(self._list_content(text, words)) or [word for word in words if not word.is_sign]
+        return tuple(word.key.partition("'")[0] for word in content)
 
     def count_small_words(self, text: str | None) -> int:
         """How many words of a text are small words of the language."""
@@ -101,11 +102,12 @@ class PhraseLanguage:
     def _list_content(self, text: str, words: Sequence[Word]) -> Iterator[Word]:
         chart, at = Chart(self.tables.grammar, words, text), 0
         while at < len(words):
-            courtesy = chart.match_longest("courtesy", at)
+            courtesy, filler = chart.match_longest("courtesy", at), chart.match_longest("filler", at)
+            end = max(courtesy.end if courtesy else at, filler.end if filler and filler.end > at + 1 else at)
             is_ending = at > 0 and words[at].is_glued and words[at - 1].is_number  # "3rd", "10kg"
-            if courtesy is None and not words[at].is_sign and not is_ending:
+            if end == at and not words[at].is_sign and not is_ending:
                 yield words[at]
-            at = courtesy.end if courtesy else at + 1
+            at = max(end, at + 1)
 
     def _join_expressions(self, words: Sequence[Word]) -> Iterator[Sequence[Word]]:
         """The words, those of an expression together; the longest one first."""
@@ -131,10 +133,11 @@ def make_phrase_language(tables: Tables, table: Mapping[str, Json], synonyms: Sy
     language = replace(language, terms=terms, expressions=expressions)
     own_terms, own_expressions = _index_forms(language, [list(map(_split, group)) for group in synonyms])
     language = replace(language, terms={**terms, **own_terms}, expressions={**expressions, **own_expressions})
+    joined = {"".join(words) for words in language.expressions}
     light = listed["light"] | (values - plain - listed["telling"])
     return replace(
         language,
-        small=frozenset((listed["small"] | plain) - listed["telling"] - light),
+        small=frozenset((listed["small"] | plain) - listed["telling"] - light - joined),
         light=frozenset(light | {language.find_term(word) for word in light}),
         related=_index_related(language, table.get("related", ())),
         orders=frozenset(map(_split, table.get("order", ()))),

@@ -1,34 +1,39 @@
 import pytest
 
-from convengine.engine.understanding.phrases.languages import ENGLISH, GERMAN, Language
-from convengine.engine.understanding.phrases.near_misses import COMPOUND, ONE_LETTER, RELATED, TWO_LETTERS, Vocabulary
-from convengine.engine.understanding.phrases.words import read_telling_words
+from convengine.engine.understanding.phrases.near_misses import COMPOUND, RELATED, SLIP, PhraseLexicon, Vocabulary
+from convengine.engine.understanding.phrases.terms import PhraseLanguage, get_phrase_language, read_phrase
+
+ENGLISH, GERMAN = get_phrase_language("en"), get_phrase_language("de")
 
 
-def find(text: str, phrases: str, language: Language = ENGLISH) -> dict[str, float]:
-    (word,) = read_telling_words(text, language)
-    return dict(Vocabulary(read_telling_words(phrases, language), language).find_similar(word))
+def find(text: str, phrases: str, language: PhraseLanguage = ENGLISH) -> dict[str, float]:
+    (word,) = read_phrase(text, language)[0]
+    return dict(Vocabulary(read_phrase(phrases, language)[0], language).find_terms(word))
 
 
 @pytest.mark.parametrize(
-    ("text", "similar"),
+    ("text", "mended"),
     [
-        ("balence", {"balanc": ONE_LETTER}),
-        ("limt", {"limit": ONE_LETTER}),
-        ("recieving", {}),
-        ("appointmant", {"appoint": ONE_LETTER}),
-        ("apointmant", {"appoint": TWO_LETTERS}),
+        ("balence", "balance"),
+        ("limt", "limit"),
+        ("recieving", None),
+        ("apointmant", None),
+        ("plese", "please"),
+        ("tenth", "teeth"),
     ],
 )
-def test_a_typing_error_of_a_longer_word_is_read(text: str, similar: dict[str, float]) -> None:
-    assert find(text, "balance limit appointment") == similar
+def test_a_word_is_mended_to_a_word_of_the_phrases_or_a_small_one(text: str, mended: str | None) -> None:
+    assert PhraseLexicon({"balance", "limit", "appointment", "teeth"}, ENGLISH).mend(text) == mended
 
 
-@pytest.mark.parametrize(
-    ("text", "phrases"), [("apple", "apply"), ("crd", "card"), ("12346", "12345"), ("boot", "book")]
-)
-def test_a_short_word_or_a_number_is_no_typing_error(text: str, phrases: str) -> None:
-    assert find(text, phrases) == {}
+def test_a_mended_word_counts_a_little_less() -> None:
+    (word,) = read_phrase("balance", ENGLISH)[0]
+
+    assert Vocabulary([word], ENGLISH).find_terms(word._replace(is_mended=True)) == {"balanc": SLIP}
+
+
+def test_a_number_is_nothing_similar() -> None:
+    assert find("12346", "12345") == {}
 
 
 def test_a_part_of_a_compound_counts() -> None:
@@ -38,10 +43,3 @@ def test_a_part_of_a_compound_counts() -> None:
 
 def test_a_related_word_counts_where_no_phrase_has_the_word() -> None:
     assert find("purse", "wallet") == {"wallet": RELATED}
-
-
-def test_a_word_that_is_cut_short_counts_where_it_begins_one_word() -> None:
-    assert find("temp", "water temperature") == {"temperatur": COMPOUND}
-    assert find("repa", "Reparaturen", GERMAN) == {"reparatur": COMPOUND}
-    assert find("temp", "temperature temperament") == {}
-    assert find("tem", "temperature") == {}
