@@ -50,7 +50,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
-    fields = [field for item in reading.taken if (field := form.field(item.field))]
+    fields = [field for item in (*reading.taken, *reading.offered) if (field := form.field(item.field))]
     is_about_form = any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields)
     if is_about_form or reading.sure_refusals or reading.cleared:
         return None

@@ -15,16 +15,15 @@ most: they are for something else. Everything is counted, so an edit needs no tr
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from heapq import heappush, heappushpop
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import log, sqrt
 from typing import NamedTuple
 
 from convengine.engine.understanding.phrases.form_words import NO_FORM_WORDS, FormWords
 from convengine.engine.understanding.phrases.near_misses import SLIP, PhraseLexicon, Vocabulary
-from convengine.engine.understanding.phrases.terms import PhraseLanguage, TellingWord, detect_languages, read_phrase
+from convengine.engine.understanding.phrases.terms import PhraseLanguage, TellingWord, detect_phrase_languages, read_phrase
 from convengine.engine.understanding.understand import Understanding, understand
 
 #: How much a word counts that only says when or how many.
@@ -39,6 +38,8 @@ MAX_INTENTS = 8
 MAX_WORDS = 40
 #: Which share of their words two texts of small words have in common at least, and how much that counts.
 _LIKE_WHOLE, _LIKE_WHOLE_SCORE = 0.7, 0.9
+#: How much of its score counts if only a clause of the message matches: "my name is Ann Bell, I need to see a dentist".
+_CLAUSE = 0.8
 #: Keeps a phrase of a single light word from being met in full.
 _PHRASE_BASE = 1.0
 
@@ -87,10 +88,11 @@ class Reading(NamedTuple):
 
 
 class _WeighedWord(NamedTuple):
-    word: TellingWord
+    text: str
     weight: float
     #: The known terms that it may mean, and how much each counts.
     terms: Mapping[str, float]
+    telling: TellingWord
 
 
 class PhraseIndex:
@@ -99,14 +101,14 @@ class PhraseIndex:
     def __init__(
         self,
         phrases: Iterable[Phrase],
-        languages: Sequence[PhraseLanguage],
+        languages: tuple[PhraseLanguage, ...],
         form_words: Mapping[str, FormWords] | None = None,
     ) -> None:
         all_phrases = tuple(phrases)
-        self._indexes = tuple(
+        self._indexes = [
             LanguageIndex(language, group, len(all_phrases), form_words or {})
             for language, group in _group_by_language(all_phrases, languages).items()
-        )
+        ]
 
     def read(self, text: str | None) -> list[Reading]:
         """The message in each language that it may have."""
@@ -124,26 +126,26 @@ class PhraseIndex:
 
 
 def match_all(readings: Iterable[Reading]) -> tuple[IntentMatch, ...]:
-    """The intents that a message means as a whole, best first."""
-    return join_matches(
-        match for index, understood in readings for match in index.match(understood, 0, len(understood.words))
-    )
-
-
-def join_matches(matches: Iterable[IntentMatch]) -> tuple[IntentMatch, ...]:
-    """The best match of each intent, best first."""
+    """The best match of each intent, by the whole message or a clause of it, best first."""
     best: dict[str, IntentMatch] = {}
-    for match in matches:
-        if match.intent not in best or match.score > best[match.intent].score:
-            best[match.intent] = match
-    return tuple(sorted(best.values(), key=lambda match: (-match.score, match.intent)))
+    for match in sorted(_match_parts(readings), key=lambda match: (-match.score, match.intent)):
+        best.setdefault(match.intent, match)
+    return tuple(best.values())
+
+
+def _match_parts(readings: Iterable[Reading]) -> Iterator[IntentMatch]:
+    for index, understood in readings:
+        yield from index.match(understood, 0, len(understood.words))
+        for clause in understood.clauses if len(understood.clauses) > 1 else ():
+            for match in index.match(understood, clause.start, clause.end):
+                yield replace(match, score=round(match.score * _CLAUSE, 4), is_identical=False)
 
 
 def _group_by_language(
-    phrases: Sequence[Phrase], languages: Sequence[PhraseLanguage]
+    phrases: Sequence[Phrase], languages: tuple[PhraseLanguage, ...]
 ) -> Mapping[PhraseLanguage, list[Phrase]]:
     """The phrases by language. One that could be any is in each language that others are surely in."""
-    possible = [(phrase, detect_languages(phrase.text, languages)) for phrase in phrases]
+    possible = [(phrase, detect_phrase_languages(phrase.text, languages)) for phrase in phrases]
     certain = {found[0] for _, found in possible if len(found) == 1} or {languages[-1]}
     groups: dict[PhraseLanguage, list[Phrase]] = {language: [] for language in languages if language in certain}
     for phrase, found in possible:
@@ -158,41 +160,41 @@ class LanguageIndex:
     def __init__(
         self, language: PhraseLanguage, phrases: Sequence[Phrase], total: int, form_words: Mapping[str, FormWords]
     ) -> None:
-        self.language = language
-        self._form_words = form_words
-        self._total = total
-        self._phrases = phrases
-        #: The terms of each phrase, the phrases of each term, of the same terms, and of the same words.
+        self.language, self._phrases = language, phrases
+        self._form_words, self._total = form_words, total
+        #: The terms of each phrase; the phrases of each term, of the same terms, and of the same words.
         self._terms: list[frozenset[str]] = []
         self._having: dict[str, list[int]] = {}
         self._with_terms: dict[frozenset[str], list[int]] = {}
         self._with_keys: dict[tuple[str, ...], list[int]] = {}
-        #: The phrases without telling words, by their words.
-        self._wholes: dict[tuple[str, ...], list[int]] = {}
-        #: The number of phrases of each intent.
+        #: The number of phrases of each intent, and of those with a term.
         self._sizes = Counter(phrase.intent for phrase in phrases if not phrase.is_option)
+        self._counts: dict[str, Counter[str]] = {}
         words: dict[str, TellingWord] = {}
         for index, phrase in enumerate(phrases):
             telling, keys = read_phrase(phrase.text, language)
             terms = frozenset(word.term for word in telling[:MAX_WORDS])
             self._terms.append(terms)
+            words |= {word.key: word for word in telling}
+            for term in terms:
+                self._having.setdefault(term, []).append(index)
+                self._counts.setdefault(term, Counter())[phrase.intent] += not phrase.is_option
             if not phrase.is_option:
                 self._with_keys.setdefault(keys, []).append(index)
                 self._with_terms.setdefault(terms, []).append(index)
-                if keys and not terms:
-                    self._wholes.setdefault(keys, []).append(index)
-            for word in telling[:MAX_WORDS]:
-                words[word.key] = word
-                self._having.setdefault(word.term, []).append(index)
+        #: For each term the sum of its shares in the phrases of the intents.
+        self._shares = {
+            term: sum(count / self._sizes[intent] for intent, count in counts.items() if count)
+            for term, counts in self._counts.items()
+        }
+        #: The phrases without telling words, by their words.
+        self._wholes = {keys: own for keys, own in self._with_keys.items() if keys and not self._terms[own[0]]}
         self._vocabulary = Vocabulary(words.values(), language)
         light = {word.term for word in words.values() if word.light}
         self._weights = {
             term: self._rarity(len(having)) * (LIGHT if term in light else 1.0) for term, having in self._having.items()
         }
-        keys_of_all = {key for keys in self._with_keys for key in keys} | words.keys()
-        self._lexicon = PhraseLexicon(keys_of_all, language)
-        #: How the phrases of a term are shared among intents; counted when a message has the term.
-        self._counts: dict[str, _TermCount] = {}
+        self._lexicon = PhraseLexicon({*words, *(key for keys in self._with_keys for key in keys)}, language)
 
     def understand(self, text: str) -> Understanding:
         """The message, with words that are one slip away from a word of the phrases."""
@@ -206,24 +208,16 @@ class LanguageIndex:
         return (self._phrases[index] for index in same)
 
     def match(self, understood: Understanding, start: int, end: int) -> list[IntentMatch]:
-        """The intents that share a telling word with a part of the message, the best ones, in no order."""
+        """The intents that share a telling word with a part of the message, the best first."""
         part = understood.words[start:end]
-        keys = self.language.list_keys(understood.text, part)
-        telling = self.language.read_telling_words(understood.text, part)[:MAX_WORDS]
-        same = {self._phrases[index].intent for index in self._with_keys.get(keys, ())}
+        telling, keys = self.language.read(understood.text, part)
         if not telling:
             return [*self._match_whole(keys)]
-        words = [self._make_weighed(word) for word in telling]
-        #: The scores of the best intents so far, the lowest one first.
-        best: list[tuple[float, str, int]] = []
-        for intent, (share, index) in self._rank_by_phrase(words):
-            if len(best) == MAX_INTENTS and sqrt(share) <= best[0][0]:
-                break
-            counted = self._list_counted(words, intent)
-            spoken = sum(word.weight * value for word, value, _ in counted) / sum(word.weight for word, *_ in counted)
-            add = heappush if len(best) < MAX_INTENTS else heappushpop
-            add(best, (1.0 if share == 1 else round(sqrt(spoken * share), 4), intent, index))
-        return [self._describe(words, *entry, is_identical=entry[1] in same) for entry in best]
+        same = {self._phrases[index].intent for index in self._with_keys.get(keys, ())}
+        words = [self._weigh(word) for word in telling[:MAX_WORDS]]
+        ranked = self._rank_by_phrase(words).items()
+        matches = [self._score(words, intent, share, index, same) for intent, (share, index) in ranked]
+        return sorted(matches, key=lambda match: -match.score)[:MAX_INTENTS]
 
     def _match_whole(self, keys: tuple[str, ...]) -> Iterator[IntentMatch]:
         """The intents with a phrase of small words that has all of these, or nearly all: "how do I get there?"."""
@@ -235,65 +229,67 @@ class LanguageIndex:
                 for phrase in (self._phrases[index] for index in self._wholes[own]):
                     yield IntentMatch(phrase.intent, score, phrase, matched, (), is_identical=own == keys)
 
-    def _list_counted(self, words: Sequence[_WeighedWord], intent: str) -> list[tuple[_WeighedWord, float, str]]:
-        """The words that count for an intent: each with how much it speaks for it, and by which term."""
-        form, counted = self._form_words.get(intent, NO_FORM_WORDS), []
-        for word in words:
-            values = ((self._speaks(term, like, intent, form), term) for term, like in word.terms.items())
-            value, term = max(values, default=(0.0, ""))
-            if value or not form.has(word.word):
-                counted.append((word, value, term))
-        return counted
-
-    def _describe(
-        self, words: Sequence[_WeighedWord], score: float, intent: str, index: int, *, is_identical: bool
+    def _score(
+        self, words: Sequence[_WeighedWord], intent: str, share: float, index: int, same: Collection[str]
     ) -> IntentMatch:
-        counted = self._list_counted(words, intent)
-        total = sum(word.weight for word, *_ in counted)
+        """How well the words match an intent, of whose best phrase the message has this share."""
+        form = self._form_words.get(intent, NO_FORM_WORDS)
+        spoken = [(word, *self._find_spoken(word, intent, form)) for word in words]
+        total = sum(word.weight for word, value, _ in spoken if value or not form.has(word.telling))
         matched = tuple(
-            MatchedWord(word.word.text, term, round(word.weight * value / total, 4))
-            for word, value, term in counted
-            if value
+            MatchedWord(word.text, term, round(word.weight * value / total, 4)) for word, value, term in spoken if value
         )
-        unmatched = tuple(word.word.text for word, value, _ in counted if not value)
-        return IntentMatch(intent, score, self._phrases[index], matched, unmatched, is_identical)
+        unmatched = tuple(word.text for word, value, _ in spoken if not value and not form.has(word.telling))
+        said = sum(word.weight * value for word, value, _ in spoken) / total
+        score = 1.0 if share == 1 else round(sqrt(said * share), 4)
+        return IntentMatch(intent, score, self._phrases[index], matched, unmatched, is_identical=intent in same)
 
-    def _make_weighed(self, word: TellingWord) -> _WeighedWord:
+    def _find_spoken(self, word: _WeighedWord, intent: str, form: FormWords) -> tuple[float, str]:
+        """How much a word speaks for an intent, and by which term."""
+        values = ((likeness * self._speaks(term, intent, form), term) for term, likeness in word.terms.items())
+        return max(values, default=(0.0, ""))
+
+    def _speaks(self, term: str, intent: str, form: FormWords) -> float:
+        """How much a term speaks for an intent: it is in many of its phrases and in few of others, or an option."""
+        count, share = self._counts[term][intent], 0.0
+        if count:
+            share = sqrt(count / self._sizes[intent] / self._shares[term]) * count / (count + 1)
+        is_own = term in form.options or (count > 0 and term in form.terms)
+        return max(share, _OPTION) if is_own else share
+
+    def _weigh(self, word: TellingWord) -> _WeighedWord:
         terms = self._vocabulary.find_terms(word)
         unknown = self._rarity(0) * (LIGHT if word.light else 1.0)
-        similarity = max(terms.values(), default=0.0)
+        likeness = max(terms.values(), default=0.0)
         known = max((self._weights[term] for term in terms), default=0.0)
-        return _WeighedWord(word, known * similarity + unknown * (1 - similarity), terms)
+        return _WeighedWord(word.text, known * likeness + unknown * (1 - likeness), terms, word)
 
     def _rarity(self, phrases: int) -> float:
         return sqrt(log(1 + self._total / (max(phrases, 1) + 0.5)))
 
-    def _rank_by_phrase(self, words: Sequence[_WeighedWord]) -> list[tuple[str, tuple[float, int]]]:
-        """The best phrase of each intent: its share that the message has, and its index; best first."""
-        similarity: dict[str, float] = {}
+    def _rank_by_phrase(self, words: Sequence[_WeighedWord]) -> dict[str, tuple[float, int]]:
+        """The best phrase of each intent: its share that the message has, and its index."""
+        likeness: dict[str, float] = {}
         for word in words:
             for term, value in word.terms.items():
-                similarity[term] = max(value, similarity.get(term, 0.0))
-        meant = frozenset(term for word in words for term, value in word.terms.items() if value >= SLIP)
+                likeness[term] = max(value, likeness.get(term, 0.0))
+        meant = frozenset(term for term, value in likeness.items() if value >= SLIP)
         same = self._with_terms.get(meant, ()) if len(meant) == len(words) else ()
         best = {self._phrases[index].intent: (1.0, index) for index in reversed(same)}
-        for index in self._select_phrases(similarity):
-            terms = self._terms[index]
-            met = sum(self._weights[term] * value for term, value in similarity.items() if term in terms)
+        for index in self._select_phrases(likeness):
+            terms, phrase = self._terms[index], self._phrases[index]
+            met = sum(self._weights[term] * value for term, value in likeness.items() if term in terms)
             share = met / (sum(self._weights[term] for term in terms) + _PHRASE_BASE)
-            if self._phrases[index].is_option:
-                share = _OPTION_SHARE * (1.0 if terms <= similarity.keys() else share)
-            intent = self._phrases[index].intent
-            if intent not in best or share > best[intent][0]:
-                best[intent] = (share, index)
-        return sorted(best.items(), key=lambda item: (-item[1][0], item[0]))
+            if phrase.is_option:
+                share = _OPTION_SHARE * (1.0 if terms <= likeness.keys() else share)
+            if phrase.intent not in best or share > best[phrase.intent][0]:
+                best[phrase.intent] = (share, index)
+        return best
 
     def _select_phrases(self, terms: Iterable[str]) -> Iterable[int]:
         """The phrases to compare: those with the most words of the message, then those with its rarest word."""
-        met: Counter[int] = Counter()
         rarest = sorted(terms, key=lambda term: (len(self._having[term]), term))
-        for term in rarest:
-            met.update(self._having[term])
+        met = Counter(index for term in rarest for index in self._having[term])
         if len(met) <= MAX_COMPARED:
             return met
         several: list[int] = []
@@ -301,28 +297,4 @@ class LanguageIndex:
             several = [index for index, count in met.items() if count >= least]
             if len(several) <= MAX_COMPARED:
                 break
-        single = (index for term in rarest for index in self._having[term])
-        return islice(dict.fromkeys((*several[:MAX_COMPARED], *islice(single, MAX_COMPARED))), MAX_COMPARED)
-
-    def _speaks(self, term: str, likeness: float, intent: str, form: FormWords) -> float:
-        """How much a term speaks for an intent: it is in many of its phrases and in few of others, or an option."""
-        counted = self._counts.get(term) or self._count(term)
-        count = counted.phrases.get(intent, 0)
-        share = sqrt(count / self._sizes[intent] / counted.shares) * count / (count + 1) if count else 0.0
-        is_own = term in form.options or (count > 0 and term in form.terms)
-        return likeness * (max(share, _OPTION) if is_own else share)
-
-    def _count(self, term: str) -> "_TermCount":
-        phrases = Counter(
-            phrase.intent for phrase in (self._phrases[index] for index in self._having[term]) if not phrase.is_option
-        )
-        shares = sum(count / self._sizes[intent] for intent, count in phrases.items())
-        self._counts[term] = _TermCount(phrases, shares)
-        return self._counts[term]
-
-
-class _TermCount(NamedTuple):
-    #: How many phrases of each intent have the term.
-    phrases: Counter[str]
-    #: The sum of their shares in the phrases of the intents.
-    shares: float
+        return islice(dict.fromkeys((*several[:MAX_COMPARED], *met)), MAX_COMPARED)

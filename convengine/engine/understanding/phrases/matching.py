@@ -16,7 +16,6 @@ from convengine.engine.understanding.phrases.index import (
     Phrase,
     PhraseIndex,
     Reading,
-    join_matches,
     match_all,
 )
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
@@ -26,10 +25,9 @@ from convengine.engine.understanding.phrases.terms import PhraseLanguage, Synony
 MAX_REPORTED = 5
 #: How much less a match counts beside others if message and phrase do different things: one asks, one states.
 _OTHER_FORCE = 0.75
-#: How much less of a question beside the current flow must match than of another one.
-_OWN = 0.75
-#: How much of its score counts if only a clause of the message matches.
-_CLAUSE = 0.85
+#: How much less must match of a question beside the current flow, and of the only intent that all telling words mean;
+#: and the share of its score that other intents may have then.
+_NEAR, _RIVAL = 0.75, 0.5
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,6 @@ def match_phrases(
 ) -> PhraseMatches:
     """The intents that the text means by phrases. Several, if they are within the margin.
 
-    Where the whole text means none, its clauses are read one by one: "my name is Ann Bell, I need to see a dentist".
     `interrupting`: only phrases that are tried while a form is open count. `own`: the intents of the questions beside
     the current flow, of which less must match in a question.
     """
@@ -104,15 +101,7 @@ def match_phrases(
         snapshot.interrupting_classifiers if interrupting else None,
         own if Force.ASKS in forces else (),
     )
-    whole = choice.choose(match_all(readings))
-    by_clause = None if whole.hits else choice.choose(join_matches(_match_clauses(readings)), _CLAUSE)
-    return by_clause if by_clause and by_clause.hits else whole
-
-
-def _match_clauses(readings: Iterable[Reading]) -> Iterator[IntentMatch]:
-    for index, understanding in readings:
-        for clause in understanding.clauses if len(understanding.clauses) > 1 else ():
-            yield from index.match(understanding, clause.start, clause.end)
+    return choice.choose(match_all(readings))
 
 
 class _Choice(NamedTuple):
@@ -127,14 +116,14 @@ class _Choice(NamedTuple):
     #: The questions beside the current flow.
     own: Collection[str]
 
-    def choose(self, found: Iterable[IntentMatch], share: float = 1.0) -> PhraseMatches:
-        """The identical phrases, else the best intent and those within the margin; `share`: how much a score counts."""
+    def choose(self, found: Iterable[IntentMatch]) -> PhraseMatches:
+        """The identical phrases, else the best intent and those within the margin."""
         matches = [match for match in found if self._may_count(match.phrase)]
         if not matches:
             return PhraseMatches(min_score=self.min_score)
         hits = tuple(match for match in matches if match.is_identical)
         needed = hits[-1].score if hits else max(self.min_score, round(matches[0].score - self.margin, 4))
-        hits = hits or tuple(self._rank(match for match in matches if match.score * share >= self._find_least(match)))
+        hits = hits or tuple(self._rank(match for match in matches if match.score >= self._find_least(match, matches)))
         near = tuple(match for match in matches if match not in hits)
         return PhraseMatches(hits, near[:MAX_REPORTED], needed)
 
@@ -143,8 +132,10 @@ class _Choice(NamedTuple):
         is_allowed = self.allowed is None or phrase.key in self.allowed
         return is_allowed and not (phrase.is_option and any(force is Force.ASKS for _, force in self.forces))
 
-    def _find_least(self, match: IntentMatch) -> float:
-        return self.min_score * (_OWN if match.intent in self.own else 1.0)
+    def _find_least(self, match: IntentMatch, matches: Sequence[IntentMatch]) -> float:
+        rivals = [other for other in matches if other is not match and other.score > _RIVAL * match.score]
+        is_near = match.intent in self.own or not (match.unmatched or rivals)
+        return self.min_score * (_NEAR if is_near else 1.0)
 
     def _rank(self, matches: Iterable[IntentMatch]) -> Iterator[IntentMatch]:
         """The best intent, and those within the margin. It counts less if a phrase does not what the message does."""
@@ -155,7 +146,7 @@ class _Choice(NamedTuple):
 
     def _fit(self, match: IntentMatch) -> float:
         fits = any(find_phrase_force(match.phrase.text, language) is force for language, force in self.forces)
-        return (1.0 if fits else _OTHER_FORCE) / (_OWN if match.intent in self.own else 1.0)
+        return (1.0 if fits else _OTHER_FORCE) / (_NEAR if match.intent in self.own else 1.0)
 
 
 def _is_in_use(snapshot: Snapshot, intent: str) -> bool:

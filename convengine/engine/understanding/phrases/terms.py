@@ -72,10 +72,14 @@ class PhraseLanguage:
         stem = fold(_stem(typed or key, self.tables.stemmer))
         return self.terms.get(stem, stem)
 
-    def read_telling_words(self, text: str, words: Sequence[Word]) -> list[TellingWord]:
-        """The telling words of a text or a part of it in their order, each term once."""
+    def read(self, text: str, words: Sequence[Word]) -> tuple[list[TellingWord], tuple[str, ...]]:
+        """The telling words of a text or a part of it, each term once; and all its words, "what's" as "what".
+
+        Greetings and courtesies are left out, unless nothing else is there.
+        """
+        content = list(self._list_content(text, words))
         telling: dict[str, TellingWord] = {}
-        for joined in self._join_expressions(list(self._list_content(text, words))):
+        for joined in self._join_expressions(content):
             keys = tuple(word.key for word in joined)
             key, first = "".join(keys), joined[0]
             if len(joined) > 1:
@@ -88,16 +92,16 @@ class PhraseLanguage:
                 is_light = key in self.light or term in self.light or any(char.isdigit() for char in key)
                 word = TellingWord(typed, key, term, is_light, first.is_mended)
             telling.setdefault(word.term, word)
-        return list(telling.values())
-
-    def list_keys(self, text: str, words: Sequence[Word]) -> tuple[str, ...]:
-        """All words of a text, small ones too, without greetings and courtesies; "what's" is "what"."""
-        content = list(self._list_content(text, words)) or [word for word in words if not word.is_sign]
-        return tuple(word.key.partition("'")[0] for word in content)
+        all_words = content or [word for word in words if not word.is_sign]
+        return list(telling.values()), tuple(word.key.partition("'")[0] for word in all_words)
 
     def count_small_words(self, text: str | None) -> int:
         """How many words of a text are small words of the language."""
-        return sum(_spell(word.key, self.lexicon) in self.small for word in split_text(text or ""))
+        return sum(word.key in self.small for word in self.split(text or ""))
+
+    def split(self, text: str) -> list[Word]:
+        """The words as the tables spell them, and not mended."""
+        return [replace(word, key=_spell(word.key, self.lexicon)) for word in split_text(text)]
 
     def _list_content(self, text: str, words: Sequence[Word]) -> Iterator[Word]:
         chart, at = Chart(self.tables.grammar, words, text), 0
@@ -195,15 +199,15 @@ def detect_languages(text: str | None, languages: Sequence[PhraseLanguage]) -> t
     return tuple(language for language, count in zip(languages, counts, strict=True) if count == max(counts))
 
 
-def read_text(text: str | None) -> list[TellingWord]:
-    """The telling words of a text, in its own language."""
-    language = detect_languages(text, list_phrase_languages())[-1]
-    return read_phrase(text or "", language)[0]
+def read_text(text: str | None, language: PhraseLanguage | None = None) -> list[TellingWord]:
+    """The telling words of a text, in its own language by default."""
+    language = language or detect_languages(text, list_phrase_languages())[-1]
+    return language.read(text or "", language.split(text or ""))[0]
 
 
 def has_telling_words(text: str | None) -> bool:
     """False for a text of small words alone."""
-    return any(read_phrase(text or "", language)[0] for language in detect_languages(text, list_phrase_languages()))
+    return any(read_text(text, language) for language in detect_languages(text, list_phrase_languages()))
 
 
 def has_words(text: str | None) -> bool:
@@ -212,13 +216,18 @@ def has_words(text: str | None) -> bool:
 
 
 @lru_cache(maxsize=_CACHED)
-def read_phrase(text: str, language: PhraseLanguage) -> tuple[list[TellingWord], tuple[str, ...]]:
-    """The telling words of a phrase, and all its words, spelled as the tables spell them and not mended."""
-    lexicon = language.lexicon
-    words = [replace(word, key=_spell(word.key, lexicon)) for word in split_text(text)]
-    return language.read_telling_words(text, words), language.list_keys(text, words)
+def detect_phrase_languages(phrase: str, languages: tuple[PhraseLanguage, ...]) -> tuple[PhraseLanguage, ...]:
+    """The languages of a phrase."""
+    return detect_languages(phrase, languages)
 
 
+@lru_cache(maxsize=_CACHED)
+def read_phrase(phrase: str, language: PhraseLanguage) -> tuple[list[TellingWord], tuple[str, ...]]:
+    """The telling words of a phrase, and all its words."""
+    return language.read(phrase, language.split(phrase))
+
+
+@lru_cache(maxsize=_CACHED)
 def _spell(key: str, lexicon: Lexicon) -> str:
     return key if lexicon.has(key) else lexicon.spell(key) or key
 
