@@ -1,7 +1,6 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/extraction.md)."""
 
 from convengine.engine.forms.message import list_own_words, read_message, understand_message
-from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -9,6 +8,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.understand import Understanding
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.forms.user_answer import says_only
-from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches, match_phrases
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import (
     BELOW_MIN_SCORE,
@@ -42,6 +41,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches, match_phrases
 
 Json = Any
 REMEDY = "Install it with pip install 'convengine[semantic]', or choose another match type."

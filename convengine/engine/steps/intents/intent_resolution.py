@@ -262,7 +262,11 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
     row = classification.winner or (None if classification.collided else _find_unnamed_row(session, turn))
-    if row is not None and find_left_schema(session, turn) is not None and not may_open(session, turn, row, classification):
+    if (
+        row is not None
+        and find_left_schema(session, turn) is not None
+        and not may_open(session, turn, row, classification)
+    ):
         row = None
     if (
         row is not None

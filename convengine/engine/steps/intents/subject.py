@@ -15,8 +15,6 @@ from convengine.engine.forms.leaving import (
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.user_answer import says
-from convengine.engine.understanding.phrases.force import has_request
-from convengine.engine.understanding.phrases.terms import read_text
 from convengine.engine.steps.intents.classifiers import Classification, classify
 from convengine.engine.steps.intents.digression import digress_by_agent, leaves_form, only_counts_persons
 from convengine.engine.text.compare import blank, code
@@ -30,6 +28,8 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.force import has_request
+from convengine.engine.understanding.phrases.terms import read_text
 
 #: What answers the open question is no new subject.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)

@@ -42,7 +42,11 @@ def read_form_words(snapshot: Snapshot, languages: Sequence[PhraseLanguage]) -> 
     titles = {code(row.intent_code): row.display_name or "" for row in snapshot.enabled_rows(rows.Intent)}
     for row in snapshot.enabled_rows(rows.OutputSchema):
         properties = row.json_schema.get("properties") if isinstance(row.json_schema, Mapping) else None
-        fields = [field for field in properties.values() if isinstance(field, Mapping)] if isinstance(properties, Mapping) else []
+        fields = (
+            [field for field in properties.values() if isinstance(field, Mapping)]
+            if isinstance(properties, Mapping)
+            else []
+        )
         intent = code(row.intent_code)
         known = combined.get(intent, FormWords(_find_terms([titles.get(intent, "")], languages)))
         options = tuple(text for field in fields for text in _list_options(field))
@@ -60,9 +64,7 @@ def read_form_words(snapshot: Snapshot, languages: Sequence[PhraseLanguage]) -> 
 
 
 def _find_terms(texts: Iterable[str], languages: Sequence[PhraseLanguage]) -> frozenset[str]:
-    return frozenset(
-        word.term for text in texts for language in languages for word in read_phrase(text, language)[0]
-    )
+    return frozenset(word.term for text in texts for language in languages for word in read_phrase(text, language)[0])
 
 
 def _list_options(field: Mapping[str, Json]) -> Iterator[str]:

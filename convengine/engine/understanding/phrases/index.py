@@ -23,7 +23,12 @@ from typing import NamedTuple
 
 from convengine.engine.understanding.phrases.form_words import NO_FORM_WORDS, FormWords
 from convengine.engine.understanding.phrases.near_misses import SLIP, PhraseLexicon, Vocabulary
-from convengine.engine.understanding.phrases.terms import PhraseLanguage, TellingWord, detect_phrase_languages, read_phrase
+from convengine.engine.understanding.phrases.terms import (
+    PhraseLanguage,
+    TellingWord,
+    detect_phrase_languages,
+    read_phrase,
+)
 from convengine.engine.understanding.understand import Understanding, understand
 
 #: How much a word counts that only says when or how many.

@@ -15,7 +15,6 @@ from convengine.engine.understanding.phrases.index import (
     IntentMatch,
     Phrase,
     PhraseIndex,
-    Reading,
     match_all,
 )
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from convengine.engine.understanding.phrases.matching import describe_matches, get_phrase_index, match_phrases
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import describe_matches, get_phrase_index, match_phrases
 from tests.builders import make_classifier, make_config, make_intent, make_schema, make_snapshot
 
 TRACK = make_classifier("TRACK", "Where is my order?", rule_type="PHRASE", classifier_id=1)
