@@ -223,9 +223,9 @@ def _find_alike(weighed: Sequence[Mapping[str, float]]) -> dict[int, set[int]]:
 
 def _weigh_words(text: str) -> dict[str, float]:
     """The telling words of a text, each with how much it counts."""
-    return {word.term: _LIGHT if word.light else 1.0 for word in read_text(text)}
+    return {word.term: _LIGHT if word.light else 1.0 for word in read_text(text)[0]}
 
 
 def normalise(text: str) -> str:
     """The telling words of a text in alphabetical order; of a text without any, the text itself."""
-    return " ".join(sorted({word.term for word in read_text(text)})) or match_text(text)
+    return " ".join(sorted({word.term for word in read_text(text)[0]})) or match_text(text)

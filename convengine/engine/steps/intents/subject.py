@@ -50,7 +50,8 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
-    fields = [field for item in (*reading.taken, *reading.offered) if (field := form.field(item.field))]
+    given = {item.field for item in reading.taken} | {item.field for item in reading.offered}
+    fields = [field for path in given if (field := form.field(path))]
     is_about_form = any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields)
     if is_about_form or reading.sure_refusals or reading.cleared:
         return None
@@ -170,4 +171,4 @@ def _list_texts(turn: Turn, intent: str) -> list[str]:
 
 def _list_terms(texts: Iterable[str]) -> set[str]:
     """The telling words, without those that cancel or change something."""
-    return {word.term for text in texts for word in read_text(text)}
+    return {word.term for text in texts for words in read_text(text) for word in words}

@@ -88,7 +88,7 @@ class IntentMatch:
 class Reading(NamedTuple):
     """A message, understood with the words of the phrases of a language."""
 
-    index: "LanguageIndex"
+    phrases: "LanguageIndex"
     understanding: Understanding
 
 
@@ -151,10 +151,10 @@ def _group_by_language(
 ) -> Mapping[PhraseLanguage, list[Phrase]]:
     """The phrases by language. One that could be any is in each language that others are surely in."""
     possible = [(phrase, detect_phrase_languages(phrase.text, languages)) for phrase in phrases]
-    certain = {found[0] for _, found in possible if len(found) == 1} or {languages[-1]}
+    certain = {likely[0] for _, likely in possible if len(likely) == 1} or {languages[0]}
     groups: dict[PhraseLanguage, list[Phrase]] = {language: [] for language in languages if language in certain}
-    for phrase, found in possible:
-        for language in groups.keys() & found or groups:
+    for phrase, likely in possible:
+        for language in groups.keys() & likely or groups:
             groups[language].append(phrase)
     return groups
 
@@ -219,7 +219,7 @@ class LanguageIndex:
         if not telling:
             return [*self._match_whole(keys)]
         same = {self._phrases[index].intent for index in self._with_keys.get(keys, ())}
-        words = [self._weigh(word) for word in telling[:MAX_WORDS]]
+        words = [self._make_weighed(word) for word in telling[:MAX_WORDS]]
         ranked = self._rank_by_phrase(words).items()
         matches = [self._score(words, intent, share, index, same) for intent, (share, index) in ranked]
         return sorted(matches, key=lambda match: -match.score)[:MAX_INTENTS]
@@ -245,8 +245,8 @@ class LanguageIndex:
             MatchedWord(word.text, term, round(word.weight * value / total, 4)) for word, value, term in spoken if value
         )
         unmatched = tuple(word.text for word, value, _ in spoken if not value and not form.has(word.telling))
-        said = sum(word.weight * value for word, value, _ in spoken) / total
-        score = 1.0 if share == 1 else round(sqrt(said * share), 4)
+        speaking = sum(word.weight * value for word, value, _ in spoken) / total
+        score = 1.0 if share == 1 else round(sqrt(speaking * share), 4)
         return IntentMatch(intent, score, self._phrases[index], matched, unmatched, is_identical=intent in same)
 
     def _find_spoken(self, word: _WeighedWord, intent: str, form: FormWords) -> tuple[float, str]:
@@ -262,7 +262,7 @@ class LanguageIndex:
         is_own = term in form.options or (count > 0 and term in form.terms)
         return max(share, _OPTION) if is_own else share
 
-    def _weigh(self, word: TellingWord) -> _WeighedWord:
+    def _make_weighed(self, word: TellingWord) -> _WeighedWord:
         terms = self._vocabulary.find_terms(word)
         unknown = self._rarity(0) * (LIGHT if word.light else 1.0)
         likeness = max(terms.values(), default=0.0)

@@ -92,11 +92,11 @@ def match_phrases(
     the current flow, of which less must match in a question.
     """
     readings = get_phrase_index(snapshot).read(text)
-    forces = [find_force(understanding, index.language) for index, understanding in readings]
+    forces = [find_force(understanding, phrases.language) for phrases, understanding in readings]
     choice = _Choice(
         live_settings.read(snapshot, MIN_SCORE).value,
         live_settings.read(snapshot, MARGIN).value,
-        [(index.language, force) for (index, _), force in zip(readings, forces, strict=True)],
+        [(phrases.language, force) for (phrases, _), force in zip(readings, forces, strict=True)],
         snapshot.interrupting_classifiers if interrupting else None,
         own if Force.ASKS in forces else (),
     )
@@ -115,9 +115,9 @@ class _Choice(NamedTuple):
     #: The questions beside the current flow.
     own: Collection[str]
 
-    def choose(self, found: Iterable[IntentMatch]) -> PhraseMatches:
+    def choose(self, candidates: Iterable[IntentMatch]) -> PhraseMatches:
         """The identical phrases, else the best intent and those within the margin."""
-        matches = [match for match in found if self._may_count(match.phrase)]
+        matches = [match for match in candidates if self._may_count(match.phrase)]
         if not matches:
             return PhraseMatches(min_score=self.min_score)
         hits = tuple(match for match in matches if match.is_identical)
@@ -132,20 +132,24 @@ class _Choice(NamedTuple):
         return is_allowed and not (phrase.is_option and any(force is Force.ASKS for _, force in self.forces))
 
     def _find_least(self, match: IntentMatch, matches: Sequence[IntentMatch]) -> float:
+        """The score that a match needs."""
         rivals = [other for other in matches if other is not match and other.score > _RIVAL * match.score]
-        is_near = match.intent in self.own or not (match.unmatched or rivals)
-        return self.min_score * (_NEAR if is_near else 1.0)
+        is_only = self._fits(match) and not (match.unmatched or rivals)
+        return self.min_score * (_NEAR if is_only or match.intent in self.own else 1.0)
 
     def _rank(self, matches: Iterable[IntentMatch]) -> Iterator[IntentMatch]:
         """The best intent, and those within the margin. It counts less if a phrase does not what the message does."""
-        weighed = [(match.score * self._fit(match), match) for match in matches]
+        weighed = [(match.score * self._find_weight(match), match) for match in matches]
         best = max((score for score, _ in weighed), default=0.0)
         ranked = sorted(weighed, key=lambda entry: (-entry[0], entry[1].intent))
         return (match for score, match in ranked if score >= round(best - self.margin, 4))
 
-    def _fit(self, match: IntentMatch) -> float:
-        fits = any(find_phrase_force(match.phrase.text, language) is force for language, force in self.forces)
-        return (1.0 if fits else _OTHER_FORCE) / (_NEAR if match.intent in self.own else 1.0)
+    def _find_weight(self, match: IntentMatch) -> float:
+        return (1.0 if self._fits(match) else _OTHER_FORCE) / (_NEAR if match.intent in self.own else 1.0)
+
+    def _fits(self, match: IntentMatch) -> bool:
+        """True when the phrase does what the message does."""
+        return any(find_phrase_force(match.phrase.text, language) is force for language, force in self.forces)
 
 
 def _is_in_use(snapshot: Snapshot, intent: str) -> bool:

@@ -1,14 +1,14 @@
 """The telling words of a text: without small words and courtesies, each with the term that all its forms share."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import snowballstemmer
 
 from convengine.engine.understanding.grammar import Chart
-from convengine.engine.understanding.language import Tables, get_tables, list_languages, read_table
+from convengine.engine.understanding.language import DEFAULT, Tables, get_tables, list_languages, read_table
 from convengine.engine.understanding.words import Lexicon, Word, fold, split_text
 
 Json = Any
@@ -37,40 +37,58 @@ class TellingWord(NamedTuple):
     is_mended: bool = False
 
 
-@dataclass(frozen=True, eq=False)
 class PhraseLanguage:
-    """What phrases need to know of a language."""
+    """What phrases need to know of a language: its tables, and words that an analyst declared equal."""
 
-    tables: Tables
-    small: frozenset[str]
-    light: frozenset[str]
-    #: By word or stem: the term of its irregular forms, of a denial, or of a synonym.
-    terms: Mapping[str, str]
-    #: Words that are one term together: "log in".
-    expressions: Mapping[tuple[str, ...], str]
-    #: The terms that often mean the same as a term.
-    related: Mapping[str, frozenset[str]]
-    #: Beginnings of wishes.
-    orders: frozenset[tuple[str, ...]]
-    #: All words of the tables.
-    lexicon: Lexicon
+    def __init__(self, tables: Tables, table: Mapping[str, Json], synonyms: Synonyms = ()) -> None:
+        self.tables = tables
+        #: All words of the tables.
+        self.lexicon = Lexicon({key for texts in table.values() for key in _list_keys(texts)}, base=tables.lexicon)
+        #: By word or stem: the term of its irregular forms, of a denial, or of a synonym.
+        self._terms: dict[str, str] = {}
+        #: Words that are one term together, "log in", with their term.
+        self._expressions: dict[tuple[str, ...], str] = {}
+        for forms in (*(group.split() for group in table.get("forms", ())), self._list_class("denial")):
+            self._add_forms(forms)
+        joined = {"".join(words) for words in self._expressions}
+        for group in synonyms:
+            self._add_forms(group)
+        telling, plain = {*_list_keys(table.get("telling", ()))}, self._list_class(*_SMALL)
+        light = {*_list_keys(table.get("light", ()))} | ({*self._list_class(*_LIGHT)} - {*plain} - telling)
+        self.small = {*plain, *_list_keys(table.get("small", ()))} - telling - light - joined
+        self._light = light | {self.find_term(word) for word in light}
+        #: The terms that often mean the same as a term.
+        self.related: dict[str, frozenset[str]] = {}
+        for group in table.get("related", ()):
+            terms = frozenset(self.find_term(fold(word), word) for word in group.split())
+            self.related |= {term: (self.related.get(term, frozenset()) | terms) - {term} for term in terms}
+        #: Beginnings of wishes.
+        self.orders = frozenset(map(_split, table.get("order", ())))
+
+    def _list_class(self, *names: str) -> list[str]:
+        return [word for name in names for word, _ in self.tables.grammar.list_words(name)]
+
+    def _add_forms(self, forms: Iterable[str]) -> None:
+        """Add words that stand for the first of them."""
+        groups = [words for words in map(_split, forms) if words]
+        term = self.find_term("".join(groups[0])) if groups else ""
+        for words in groups:
+            if len(words) > 1:
+                self._expressions[words] = term
+            else:
+                self._terms |= {words[0]: term, self.find_term(words[0]): term}
 
     @cached_property
     def small_lexicon(self) -> Lexicon:
         """The small words alone, as what typing errors are mended to."""
         return Lexicon(self.small)
 
-    @property
-    def name(self) -> str:
-        """Such as `en`."""
-        return self.tables.name
-
     def find_term(self, key: str, typed: str = "") -> str:
         """The term of a word; `typed`: as it is written, where that is known."""
-        if key in self.terms:
-            return self.terms[key]
+        if key in self._terms:
+            return self._terms[key]
         stem = fold(_stem(typed or key, self.tables.stemmer))
-        return self.terms.get(stem, stem)
+        return self._terms.get(stem, stem)
 
     def read(self, text: str, words: Sequence[Word]) -> tuple[list[TellingWord], tuple[str, ...]]:
         """The telling words of a text or a part of it, each term once; and all its words, "what's" as "what".
@@ -83,13 +101,13 @@ class PhraseLanguage:
             keys = tuple(word.key for word in joined)
             key, first = "".join(keys), joined[0]
             if len(joined) > 1:
-                word = TellingWord(key, key, self.expressions[keys])
+                word = TellingWord(key, key, self._expressions[keys])
             elif key in self.small:
                 continue
             else:
                 typed = text[first.start : first.end].casefold()
                 term = self.find_term(key, typed if fold(typed) == key else "")
-                is_light = key in self.light or term in self.light or any(char.isdigit() for char in key)
+                is_light = key in self._light or term in self._light or any(char.isdigit() for char in key)
                 word = TellingWord(typed, key, term, is_light, first.is_mended)
             telling.setdefault(word.term, word)
         all_words = content or [word for word in words if not word.is_sign]
@@ -115,82 +133,33 @@ class PhraseLanguage:
 
     def _join_expressions(self, words: Sequence[Word]) -> Iterator[Sequence[Word]]:
         """The words, those of an expression together; the longest one first."""
-        longest, at = max(map(len, self.expressions), default=1), 0
+        longest, at = max(map(len, self._expressions), default=1), 0
         while at < len(words):
             sizes = range(min(longest, len(words) - at), 1, -1)
-            known = (size for size in sizes if tuple(word.key for word in words[at : at + size]) in self.expressions)
+            known = (size for size in sizes if tuple(word.key for word in words[at : at + size]) in self._expressions)
             size = next(known, 1)
             yield words[at : at + size]
             at += size
-
-
-def make_phrase_language(tables: Tables, table: Mapping[str, Json], synonyms: Synonyms = ()) -> PhraseLanguage:
-    """What the tables say of a language, with words that an analyst declared equal: each becomes the first one."""
-    listed = {name: set(_list_single(table.get(name, ()))) for name in ("small", "telling", "light")}
-    values = {word for name in _LIGHT for word, _ in tables.grammar.list_words(name)}
-    plain = {word for name in _SMALL for word, _ in tables.grammar.list_words(name)}
-    lexicon = Lexicon({key for texts in table.values() for key in _list_single(texts)}, base=tables.lexicon)
-    language = PhraseLanguage(tables, frozenset(), frozenset(), {}, {}, {}, frozenset(), lexicon)
-    denials = [word for word, _ in tables.grammar.list_words("denial")]
-    groups = [[_split(form) for form in group.split()] for group in table.get("forms", ())]
-    terms, expressions = _index_forms(language, [*groups, [(word,) for word in denials]])
-    language = replace(language, terms=terms, expressions=expressions)
-    own_terms, own_expressions = _index_forms(language, [list(map(_split, group)) for group in synonyms])
-    language = replace(language, terms={**terms, **own_terms}, expressions={**expressions, **own_expressions})
-    joined = {"".join(words) for words in language.expressions}
-    light = listed["light"] | (values - plain - listed["telling"])
-    return replace(
-        language,
-        small=frozenset((listed["small"] | plain) - listed["telling"] - light - joined),
-        light=frozenset(light | {language.find_term(word) for word in light}),
-        related=_index_related(language, table.get("related", ())),
-        orders=frozenset(map(_split, table.get("order", ()))),
-    )
-
-
-def _index_forms(
-    language: PhraseLanguage, groups: Iterable[Sequence[tuple[str, ...]]]
-) -> tuple[dict[str, str], dict[tuple[str, ...], str]]:
-    terms: dict[str, str] = {}
-    expressions: dict[tuple[str, ...], str] = {}
-    for group in groups:
-        first = next(iter(group), ())
-        term = language.find_term("".join(first)) if first else ""
-        for form in filter(None, group):
-            if len(form) > 1:
-                expressions[form] = term
-            else:
-                terms[form[0]] = term
-                terms.setdefault(language.find_term(form[0]), term)
-    return terms, expressions
-
-
-def _index_related(language: PhraseLanguage, groups: Iterable[str]) -> dict[str, frozenset[str]]:
-    related: dict[str, frozenset[str]] = {}
-    for group in groups:
-        terms = frozenset(language.find_term(fold(word), word) for word in group.split())
-        for term in terms:
-            related[term] = (related.get(term, frozenset()) | terms) - {term}
-    return related
 
 
 def _split(text: str) -> tuple[str, ...]:
     return tuple(word.key for word in split_text(text.replace("_", " ")) if not word.is_sign)
 
 
-def _list_single(words: Iterable[str]) -> Iterator[str]:
+def _list_keys(words: Iterable[str]) -> Iterator[str]:
     return (key for word in words for key in _split(word))
 
 
 @lru_cache(maxsize=32)
 def get_phrase_language(name: str, synonyms: Synonyms = ()) -> PhraseLanguage:
     """The language of a folder."""
-    return make_phrase_language(get_tables(name), read_table(name, "phrases"), synonyms)
+    return PhraseLanguage(get_tables(name), read_table(name, "phrases"), synonyms)
 
 
 def list_phrase_languages(synonyms: Synonyms = ()) -> tuple[PhraseLanguage, ...]:
-    """All languages that have a folder."""
-    return tuple(get_phrase_language(name, synonyms) for name in list_languages())
+    """All languages that have a folder, the default one first."""
+    names = sorted(list_languages(), key=lambda name: name != DEFAULT)
+    return tuple(get_phrase_language(name, synonyms) for name in names)
 
 
 def detect_languages(text: str | None, languages: Sequence[PhraseLanguage]) -> tuple[PhraseLanguage, ...]:
@@ -199,15 +168,15 @@ def detect_languages(text: str | None, languages: Sequence[PhraseLanguage]) -> t
     return tuple(language for language, count in zip(languages, counts, strict=True) if count == max(counts))
 
 
-def read_text(text: str | None, language: PhraseLanguage | None = None) -> list[TellingWord]:
-    """The telling words of a text, in its own language by default."""
-    language = language or detect_languages(text, list_phrase_languages())[-1]
-    return language.read(text or "", language.split(text or ""))[0]
+def read_text(text: str | None) -> list[list[TellingWord]]:
+    """The telling words of a text, in each language that it may have."""
+    likely = detect_languages(text, list_phrase_languages())
+    return [language.read(text or "", language.split(text or ""))[0] for language in likely]
 
 
 def has_telling_words(text: str | None) -> bool:
     """False for a text of small words alone."""
-    return any(read_text(text, language) for language in detect_languages(text, list_phrase_languages()))
+    return any(read_text(text))
 
 
 def has_words(text: str | None) -> bool:

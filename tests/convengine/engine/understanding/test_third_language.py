@@ -10,7 +10,7 @@ from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, list_labels, make_lexicon
 from convengine.engine.understanding.language import make_tables
 from convengine.engine.understanding.phrases.index import Phrase, PhraseIndex
-from convengine.engine.understanding.phrases.terms import make_phrase_language
+from convengine.engine.understanding.phrases.terms import PhraseLanguage
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import understand
@@ -106,7 +106,7 @@ PHRASES: dict[str, Any] = {
     ],
 )
 def test_a_language_of_tables_alone_finds_intents_by_phrases(message: str, intent: str | None) -> None:
-    language = make_phrase_language(make_tables("xx", [[WORDS, CALENDAR, NUMBER_TABLE]], {}), PHRASES)
+    language = PhraseLanguage(make_tables("xx", [[WORDS, CALENDAR, NUMBER_TABLE]], {}), PHRASES)
     phrases = [Phrase(1, "TABLE", "mi vole tablo por quar homi"), Phrase(2, "CANCEL", "mi vole anulo de rezervo")]
 
     matches = PhraseIndex(phrases, (language,)).match(message)
