@@ -50,8 +50,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
-    given = {item.field for item in reading.taken} | {item.field for item in reading.offered}
-    fields = [field for path in given if (field := form.field(path))]
+    fields = [field for item in reading.taken if (field := form.field(item.field))]
     is_about_form = any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields)
     if is_about_form or reading.sure_refusals or reading.cleared:
         return None
@@ -61,7 +60,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     if not may_open(session, turn, row, classification):
         return None
-    if fields and classification.details.get("score", 0) < _SURE:
+    if (fields or reading.offered) and classification.details.get("score", 0) < _SURE:
         return None
     return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
 

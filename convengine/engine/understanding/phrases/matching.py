@@ -26,7 +26,7 @@ MAX_REPORTED = 5
 _OTHER_FORCE = 0.75
 #: How much less must match of a question beside the current flow, and of the only intent that all telling words mean;
 #: and the share of its score that other intents may have then.
-_NEAR, _RIVAL = 0.75, 0.5
+_NEAR, _RIVAL = 0.85, 0.5
 
 
 @dataclass(frozen=True)
