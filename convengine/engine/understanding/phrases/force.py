@@ -37,7 +37,7 @@ def has_request(text: str) -> bool:
     for language in detect_languages(text, list_phrase_languages()):
         understanding = understand(text, language.tables, {})
         keys = [word.key for word in understanding.words]
-        starts = {tuple(keys[at : at + size]) for at in range(len(keys)) for size in range(1, 6)}
-        if starts & language.orders or any(clause.force is Force.ASKS for clause in understanding.clauses):
+        wishes = any(tuple(keys[at : at + len(order)]) == order for order in language.orders for at in range(len(keys)))
+        if wishes or any(clause.force is Force.ASKS for clause in understanding.clauses):
             return True
     return False

@@ -1,5 +1,6 @@
 import pytest
 
+from convengine.engine.understanding.language import get_tables, read_table
 from convengine.engine.understanding.phrases.terms import (
     PhraseLanguage,
     detect_languages,
@@ -8,6 +9,7 @@ from convengine.engine.understanding.phrases.terms import (
     list_phrase_languages,
     read_phrase,
 )
+from convengine.engine.understanding.words import fold
 
 ENGLISH, GERMAN = get_phrase_language("en"), get_phrase_language("de")
 
@@ -69,3 +71,13 @@ def test_synonyms_are_words_or_expressions() -> None:
 
     assert terms("two apartments", language) == terms("two flats", language)
     assert terms("television set", language) == terms("telly", language) == ["tv"]
+
+
+@pytest.mark.parametrize("name", ["en", "de"])
+def test_a_small_word_stands_once_in_the_tables(name: str) -> None:
+    fillers = {word for word, _ in get_tables(name).grammar.list_words("filler")}
+
+    listed = [fold(word) for word in read_table(name, "phrases")["small"]]
+
+    assert fillers.isdisjoint(listed)
+    assert len(listed) == len(set(listed))
