@@ -5,6 +5,7 @@ from functools import lru_cache
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages, list_phrase_languages
 from convengine.engine.understanding.understand import Understanding, understand
+from convengine.engine.understanding.words import split_text
 
 _SMALL = ("courtesy", "joint", "lead_in", "filler")
 
@@ -34,7 +35,7 @@ def find_phrase_force(text: str, language: PhraseLanguage) -> Force:
 
 def has_request(text: str) -> bool:
     """True for words with which somebody asks for something: "the roof leaks, I need a plumber"."""
-    for language in detect_languages(text, list_phrase_languages()):
+    for language in detect_languages(split_text(text), list_phrase_languages()):
         understanding = understand(text, language.tables, {})
         keys = [word.key for word in understanding.words]
         wishes = any(tuple(keys[at : at + len(order)]) == order for order in language.orders for at in range(len(keys)))

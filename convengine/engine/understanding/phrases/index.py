@@ -30,6 +30,7 @@ from convengine.engine.understanding.phrases.terms import (
     read_phrase,
 )
 from convengine.engine.understanding.understand import Understanding, understand
+from convengine.engine.understanding.words import split_text
 
 #: How much a word counts that only says when or how many.
 LIGHT = 0.5
@@ -117,7 +118,8 @@ class PhraseIndex:
 
     def read(self, text: str | None) -> list[Reading]:
         """The message in each language that it may have."""
-        counts = [index.language.count_small_words(text) for index in self._indexes]
+        words = split_text(text or "")
+        counts = [index.language.count_small_words(words) for index in self._indexes]
         likely = [index for index, count in zip(self._indexes, counts, strict=True) if count or not any(counts)]
         return [Reading(index, index.understand(text or "")) for index in likely]
 

@@ -57,6 +57,10 @@ class PhraseLanguage:
         light = {*_list_keys(table.get("light", ()))} | ({*self._list_class(*_LIGHT)} - {*plain} - telling)
         self.small = {*plain, *_list_keys(table.get("small", ()))} - telling - light - joined
         self._light = light | {self.find_term(word) for word in light}
+        #: The words that a courtesy begins with, or a filler of several words.
+        nodes, courtesies = tables.grammar.nodes, tables.grammar.list_beginnings("courtesy")[0]
+        longer = {word for word, node in nodes["filler"].words.items() if node.words} if "filler" in nodes else set()
+        self._surrounding = courtesies | longer
         #: The terms that often mean the same as a term.
         self.related: dict[str, frozenset[str]] = {}
         for group in table.get("related", ()):
@@ -113,19 +117,22 @@ class PhraseLanguage:
         all_words = content or [word for word in words if not word.is_sign]
         return list(telling.values()), tuple(word.key.partition("'")[0] for word in all_words)
 
-    def count_small_words(self, text: str | None) -> int:
-        """How many words of a text are small words of the language."""
-        return sum(word.key in self.small for word in self.split(text or ""))
+    def count_small_words(self, words: Iterable[Word]) -> int:
+        """How many words are small words of the language."""
+        return sum(_spell(word.key, self.lexicon) in self.small for word in words)
 
-    def split(self, text: str) -> list[Word]:
+    def spell(self, words: Iterable[Word]) -> list[Word]:
         """The words as the tables spell them, and not mended."""
-        return [replace(word, key=_spell(word.key, self.lexicon)) for word in split_text(text)]
+        spelled = ((word, _spell(word.key, self.lexicon)) for word in words)
+        return [word if word.key == key else replace(word, key=key) for word, key in spelled]
 
     def _list_content(self, text: str, words: Sequence[Word]) -> Iterator[Word]:
         chart, at = Chart(self.tables.grammar, words, text), 0
         while at < len(words):
-            courtesy, filler = chart.match_longest("courtesy", at), chart.match_longest("filler", at)
-            end = max(courtesy.end if courtesy else at, filler.end if filler and filler.end > at + 1 else at)
+            end = at
+            if words[at].key in self._surrounding:
+                courtesy, filler = chart.match_longest("courtesy", at), chart.match_longest("filler", at)
+                end = max(courtesy.end if courtesy else at, filler.end if filler and filler.end > at + 1 else at)
             is_ending = at > 0 and words[at].is_glued and words[at - 1].is_number  # "3rd", "10kg"
             if end == at and not words[at].is_sign and not is_ending:
                 yield words[at]
@@ -162,16 +169,17 @@ def list_phrase_languages(synonyms: Synonyms = ()) -> tuple[PhraseLanguage, ...]
     return tuple(get_phrase_language(name, synonyms) for name in names)
 
 
-def detect_languages(text: str | None, languages: Sequence[PhraseLanguage]) -> tuple[PhraseLanguage, ...]:
-    """The languages with the most small words in the text; several when it could be any of them."""
-    counts = [language.count_small_words(text) for language in languages]
-    return tuple(language for language, count in zip(languages, counts, strict=True) if count == max(counts))
+def detect_languages(words: Sequence[Word], languages: Iterable[PhraseLanguage]) -> tuple[PhraseLanguage, ...]:
+    """The languages with the most small words in a text; several when it could be any of them."""
+    counts = {language: language.count_small_words(words) for language in languages}
+    return tuple(language for language, count in counts.items() if count == max(counts.values()))
 
 
 def read_text(text: str | None) -> list[list[TellingWord]]:
     """The telling words of a text, in each language that it may have."""
-    likely = detect_languages(text, list_phrase_languages())
-    return [language.read(text or "", language.split(text or ""))[0] for language in likely]
+    words = split_text(text or "")
+    likely = detect_languages(words, list_phrase_languages())
+    return [language.read(text or "", language.spell(words))[0] for language in likely]
 
 
 def has_telling_words(text: str | None) -> bool:
@@ -187,13 +195,13 @@ def has_words(text: str | None) -> bool:
 @lru_cache(maxsize=_CACHED)
 def detect_phrase_languages(phrase: str, languages: tuple[PhraseLanguage, ...]) -> tuple[PhraseLanguage, ...]:
     """The languages of a phrase."""
-    return detect_languages(phrase, languages)
+    return detect_languages(split_text(phrase), languages)
 
 
 @lru_cache(maxsize=_CACHED)
 def read_phrase(phrase: str, language: PhraseLanguage) -> tuple[list[TellingWord], tuple[str, ...]]:
     """The telling words of a phrase, and all its words."""
-    return language.read(phrase, language.split(phrase))
+    return language.read(phrase, language.spell(split_text(phrase)))
 
 
 @lru_cache(maxsize=_CACHED)

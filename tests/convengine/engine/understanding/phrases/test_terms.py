@@ -9,7 +9,7 @@ from convengine.engine.understanding.phrases.terms import (
     list_phrase_languages,
     read_phrase,
 )
-from convengine.engine.understanding.words import fold
+from convengine.engine.understanding.words import fold, split_text
 
 ENGLISH, GERMAN = get_phrase_language("en"), get_phrase_language("de")
 
@@ -58,7 +58,7 @@ def test_a_term_is_read_once() -> None:
     ("text", "codes"), [("where is my order", ["en"]), ("wo ist meine Bestellung", ["de"]), ("Taxi", ["en", "de"])]
 )
 def test_the_language_is_that_of_most_function_words(text: str, codes: list[str]) -> None:
-    assert [language.tables.name for language in detect_languages(text, list_phrase_languages())] == codes
+    assert [language.tables.name for language in detect_languages(split_text(text), list_phrase_languages())] == codes
 
 
 @pytest.mark.parametrize("text", ["", None, "I would like to", "ich möchte bitte", "?!"])
