@@ -5,10 +5,10 @@ from convengine.engine.forms.message import find_open_form, find_open_schema, re
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.forms.store_reading import TABLES_THEN_WORDS, find_extractor
 from convengine.engine.pending_actions.disambiguation import has_open_action
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.phrases.matching import match_phrases
 
 #: A phrase with such a share of the message is what the message says.
 _SURE = 0.9
