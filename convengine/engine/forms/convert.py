@@ -74,7 +74,7 @@ def _read_spoken(text: str, field: Field, situation: Situation) -> ConvertedValu
     if reading.taken:
         return ConvertedValue(reading.taken[0].value)
     if reading.refused and field.spec.kind in _CALENDAR:
-        return ConvertedValue(text, reading.refused[0].reason.value)
+        return ConvertedValue(text, str(reading.refused[0].reason))
     return None
 
 

@@ -40,7 +40,8 @@ class Refused:
 
     field: str
     text: str
-    reason: Reason
+    #: A `Reason`, or a code of the deployment's.
+    reason: str
     data: Mapping[str, Json] = dataclasses.field(default_factory=dict)
 
 
