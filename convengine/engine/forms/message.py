@@ -93,13 +93,13 @@ def _ask_finders(session: Session, turn: Turn, form: Form, text: str) -> FoundSp
         "asked_field": DialogueState.of(session).asked_field,
         "held": seen.held,
     }
-    found: dict[str, Sequence[FoundSpan]] = {}
+    spans: dict[str, Sequence[FoundSpan]] = {}
     for kind, fields in sorted(by_kind.items()):
         answer = turn.ports.finders.find(kind, text, fields, to_plain(situation))
-        found[kind] = answer.spans
+        spans[kind] = answer.spans
         if answer.error_type is not None:
             turn.audit(session, FINDER_ERROR, kind=kind, errorType=answer.error_type, errorMessage=answer.error_message)
-    return found
+    return spans
 
 
 def _describe(understanding: Understanding) -> dict[str, Json]:
