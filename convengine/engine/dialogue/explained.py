@@ -39,7 +39,7 @@ def is_explained(session: Session, turn: Turn) -> bool:
 
 
 def confirms_own_form(session: Session, turn: Turn) -> bool:
-    """True at the confirmation of a form that no prompt of an author reads: only a yes of the tables runs its action."""
+    """True at the confirmation of a form that no author's prompt reads: only a yes of the tables runs its action."""
     is_own = not (has_reading_prompt(session, turn) or has_reading_prompt_elsewhere(session, turn))
     return is_own and awaits_confirmation(session, turn)
 
