@@ -4,8 +4,9 @@ from convengine.engine.pipeline.hooks import StepHook
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.rules.conditions import rule_matcher
 from convengine.engine.rules.vocabulary import rule_action
+from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
-from convengine.engine.turn.ports import ContainerRequest, FoundSpan
+from convengine.engine.turn.ports import ContainerRequest
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn

@@ -10,7 +10,8 @@ from django.utils.module_loading import import_string
 from config_admin.validation.installation import describe_installation
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
 from convengine.engine.rules import conditions, vocabulary
-from convengine.engine.turn.ports import ContainerRequest, FoundSpan
+from convengine.engine.turn.finder_port import FoundSpan
+from convengine.engine.turn.ports import ContainerRequest
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.verbose import VerboseLine

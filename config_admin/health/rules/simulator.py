@@ -26,8 +26,9 @@ from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, RuleType, read_phase
+from convengine.engine.turn.finder_port import NoFinders
 from convengine.engine.turn.params import is_engine_owned
-from convengine.engine.turn.ports import NoFinders, Ports
+from convengine.engine.turn.ports import Ports
 from convengine.engine.turn.scope import INTENT_COLLISION, intent_key
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot, Table

@@ -16,8 +16,8 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
-from convengine.engine.turn.ports import FoundSpan
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn

@@ -4,12 +4,13 @@ Each has a live implementation and works with a `Tape`, so that a stored turn ca
 never raises for a fault of the thing behind it; the answer contains the fault.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
 from convengine.engine.turn.conversation import Loaded
+from convengine.engine.turn.finder_port import FinderPort, NoFinders
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.rows import McpServer, Rule
 from convengine.engine.turn.session import Session
@@ -356,55 +357,6 @@ class TransformerPort(Protocol):
 
     def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
         """Run the transformer of a stage (LLM, FINAL) for the intent and state."""
-
-
-@dataclass(frozen=True)
-class FoundSpan:
-    """A part of a message that a finder of the deployment takes for a value; positions are those of its characters.
-
-    Without a `reason` it is `value`; with one it is refused. `is_weak`: it may be something else: a bare number.
-    """
-
-    start: int
-    end: int
-    value: Json = None
-    #: Why it is no value: a code, for the record.
-    reason: str = ""
-    #: The same as a sentence for the user; without one, the answer says that the value does not fit.
-    text: str = ""
-    is_weak: bool = False
-    #: The path of the only field that it is for; blank for any field of the kind.
-    field: str = ""
-
-
-@dataclass(frozen=True)
-class FinderAnswer:
-    """What the finder of a kind found, or its fault."""
-
-    spans: tuple[FoundSpan, ...] = ()
-    error_type: str | None = None
-    error_message: str | None = None
-
-
-class FinderPort(Protocol):
-    """Registered finders of values."""
-
-    @property
-    def kinds(self) -> Collection[str]:
-        """The kinds of fields that they read; in a replay, those that were asked for."""
-
-    def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:
-        """The values of a kind in a message. `fields`: by path, the fields of the open form that have this kind."""
-
-
-class NoFinders:
-    """The finders of a deployment that has none."""
-
-    kinds: Collection[str] = ()
-
-    def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:
-        """Nothing."""
-        return FinderAnswer()
 
 
 class ConversationPort(Protocol):

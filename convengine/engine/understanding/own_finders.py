@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from convengine.engine.turn.ports import FoundSpan
+from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.span import (

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from convengine.engine.turn.codec import to_plain, to_strict
-from convengine.engine.turn.ports import FinderAnswer, FoundSpan
+from convengine.engine.turn.finder_port import FinderAnswer, FoundSpan
 from convengine.engine.turn.recording import Tape
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.faults import report_fault

@@ -10,7 +10,7 @@ import pytest
 
 from audit.replay.replay import find_replay_difference
 from config_admin.models import CeOutputSchema
-from convengine.engine.turn.ports import FoundSpan
+from convengine.engine.turn.finder_port import FoundSpan
 from convengine.server import wiring
 from convengine.server.extensions.registry import FinderEntry, Registry
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
