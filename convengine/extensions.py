@@ -4,6 +4,7 @@ from convengine.engine.pipeline.hooks import StepHook
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.rules.conditions import rule_matcher
 from convengine.engine.rules.vocabulary import rule_action
+from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.ports import ContainerRequest
 from convengine.engine.turn.rows import Rule
@@ -19,6 +20,7 @@ from convengine.server.extensions.registry import (
     container_transformer,
     http_mapper,
     memory_store,
+    register_finder,
     response_transformer,
     step_hook,
     task,
@@ -29,9 +31,9 @@ from convengine.server.extensions.registry import (
 from convengine.server.extensions.tasks import TaskCall, TaskResult
 
 __all__ = [
-    "ContainerRequest", "Continue", "HttpRequest", "JsonPayload", "Outcome", "Payload", "Rule", "Session", "Signal",
-    "Step", "StepHook", "Stop", "TaskCall", "TaskResult", "TextPayload", "Turn", "VerboseLine",
+    "ContainerRequest", "Continue", "FoundSpan", "HttpRequest", "JsonPayload", "Outcome", "Payload", "Rule", "Session",
+    "Signal", "Step", "StepHook", "Stop", "TaskCall", "TaskResult", "TextPayload", "Turn", "VerboseLine",
     "container_interceptor", "container_provider", "container_transformer", "http_mapper", "memory_store",
-    "publish_text", "response_transformer", "rule_action", "rule_matcher", "step_hook", "task", "tool",
-    "tool_group", "verbose_listener",
+    "publish_text", "register_finder", "response_transformer", "rule_action", "rule_matcher", "step_hook", "task",
+    "tool", "tool_group", "verbose_listener",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from django.utils.module_loading import import_string
 from config_admin.validation.installation import describe_installation
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
 from convengine.engine.rules import conditions, vocabulary
+from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.ports import ContainerRequest
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.session import Exchange, Session
@@ -51,8 +52,8 @@ def own(monkeypatch: pytest.MonkeyPatch, names: dict[str, Any]) -> Registry:
 
 def test_every_kind_has_an_example() -> None:
     assert list(EXAMPLES) == [
-        "task", "tool", "container provider", "response transformer", "hook", "progress listener", "memory store",
-        "rule type and a rule action", "step of your own",
+        "task", "tool", "finder of values", "container provider", "response transformer", "hook", "progress listener",
+        "memory store", "rule type and a rule action", "step of your own",
     ]  # fmt: skip
 
 
@@ -77,6 +78,11 @@ def test_the_example_of_a_task_cancels_what_there_is(own: Registry) -> None:
 def test_the_other_examples_do_what_they_say(own: Registry) -> None:
     assert own.tools["order.lookup"].run({"orderNumber": "1"}, {}) == {"number": "1", "status": "open"}
     assert own.provider(1, 1, 1) is not None
+    plates = own.finders["vehicle_plate"].find("ab12cde or AA00 XXX", {}, {})
+    assert plates == [
+        FoundSpan(0, 7, value="AB12 CDE"),
+        FoundSpan(11, 19, reason="TEST_PLATE", text="That is a test plate."),
+    ]
     assert [each.name for each in own.response_transformers["LLM"]] == ["AddReference"]
     assert [type(hook).__name__ for hook in own.hooks] == ["TariffSeason"]
     assert list(own.memory_stores) == ["customers"]
@@ -126,6 +132,6 @@ def test_rows_may_name_what_the_examples_register(own: Registry) -> None:
 
     assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup", "parcel.track"})
     assert {"WORKFLOW_ACTION", "LEGACY"} <= world.executors
-    assert world.mappers == {"parcel"}
+    assert (world.mappers, world.finders) == ({"parcel"}, {"vehicle_plate"})
     assert world.providers == {(1, 1, 1)}
     assert (world.rule_types, world.rule_actions) == ({"LONGER_THAN"}, {"SET_PRIORITY"})

@@ -143,7 +143,8 @@ def restore_recording(record: CeConversationHistory) -> StoredRecording:
 def build_turn(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> Turn:
     """The turn as it began, on a configuration, with the answers of a tape."""
     clock = TurnClock(recorded.now)
-    ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape, snapshot)
+    kinds = {request["kind"] for port, request, _ in recorded.tape if port == "finder"}
+    ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape, snapshot, finder_kinds=kinds)
     trail = Trail(clock.elapsed_ms)
     return Turn(
         recorded.turn_id,

@@ -162,6 +162,8 @@ def _build_scripted(stubs: Stubs) -> ScenarioStubs:
         outside.registry.tasks[name] = replace(entry, methods=methods)
     for address in registry.providers:
         outside.registry.providers.setdefault(address, _refuse)
+    # They read the message, and change nothing.
+    outside.registry.finders.update(registry.finders)
     return outside
 
 

@@ -71,7 +71,7 @@ def sample_typed_message(
     }
     where = (UNKNOWN if code(value) in ("", ANY) else code(value) for value in (intent, state))
     clock = TurnClock(timezone.now())
-    ports = wiring.ports(clock, _NoConversation(), Playback([]), snapshot)
+    ports = wiring.ports(clock, _NoConversation(), Playback([]), snapshot, finder_kinds=())
     turn = Turn("try", 1, TurnRequest("try", text), snapshot, ports, Trail(clock.elapsed_ms))
     session = Session(
         "try",

@@ -39,6 +39,7 @@ def describe_installation() -> World:
         empty_values=partial(turn_reader().list_empty_values, _GAPS_READ),
         model_configured=wiring.model().configured,
         semantic_installed=vectors.is_installed(),
+        finders=frozenset(registry.finders),
         mappers=frozenset(registry.http_mappers),
         http_connections=frozenset(conf.get("HTTP_CONNECTIONS")),
         tool_databases=frozenset(conf.get("TOOL_DATABASES")),

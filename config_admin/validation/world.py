@@ -68,6 +68,8 @@ class World:
     executors: frozenset[str] = frozenset()
     #: Codes of tools with a handler in code.
     tool_handlers: frozenset[str] = frozenset()
+    #: The kinds of fields that registered finders read.
+    finders: frozenset[str] = frozenset()
     #: Registered mappers of HTTP answers.
     mappers: frozenset[str] = frozenset()
     http_connections: frozenset[str] = frozenset()

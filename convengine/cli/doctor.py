@@ -151,6 +151,7 @@ def _list_registered() -> Iterator[tuple[str, Collection[str]]]:
     yield "tasks", [name if name == method else f"{name}:{method}" for name, method in tasks]
     yield "tools", registry.tools
     yield "tool groups", registry.tool_groups
+    yield "finders", registry.finders
     yield "HTTP mappers", registry.http_mappers
     addresses = (["*" if part is None else str(part) for part in address] for address in registry.providers)
     yield "containers", ["/".join(parts) for parts in addresses]

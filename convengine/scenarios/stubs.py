@@ -130,6 +130,7 @@ def _copy_registry(real: Registry, calls: list[tuple[str, str]]) -> Registry:
         providers=dict(real.providers),
         tools=dict(real.tools),
         tool_groups=dict(real.tool_groups),
+        finders=dict(real.finders),
         memory_stores=dict(real.memory_stores),
         response_transformers={stage: list(each) for stage, each in real.response_transformers.items()},
     )

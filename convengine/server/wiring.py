@@ -1,7 +1,7 @@
 """The composition root: one Engine and its ports, built from the settings."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ from convengine.server.app_interfaces import turn_reader
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BuiltInTools
+from convengine.server.extensions.finders import Finders
 from convengine.server.extensions.ports import Containers, Memories, RegisteredTools, ResponseTransformers, TimedTools
 from convengine.server.extensions.registry import Registry, registry
 from convengine.server.extensions.tasks import Tasks
@@ -119,11 +120,18 @@ def engine() -> Engine:
 
 
 def ports(
-    clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: Snapshot, workspace: str = "default"
+    clock: Clock,
+    conversations: ConversationPort,
+    tape: Tape,
+    snapshot: Snapshot,
+    workspace: str = "default",
+    *,
+    finder_kinds: Collection[str] | None = None,
 ) -> Ports:
     """The ports of one turn: live with a Recording, answered from the recording with a Playback.
 
     `snapshot` is the turn's own, for the rows of tools; documents are searched in `workspace`.
+    `finder_kinds`: in a replay, the kinds of fields whose finders the turn asked.
     """
     load_extensions()
     outside = _replacement.get() or OutsideWorld()
@@ -153,6 +161,9 @@ def ports(
         memory=Memories(outside.registry, tape, for_tools.hold),
         # Most only compute. A slow tool must not leave an answer as it was.
         transformers=ResponseTransformers(outside.registry, tape, partial(for_tools.hold, is_required=False)),
+        finders=Finders(
+            outside.registry, tape, connections.close_all, partial(for_tools.hold, is_required=False), finder_kinds
+        ),
     )
 
 

@@ -42,7 +42,7 @@ FLOW = {
         {"name": "bikes", "title": "Number of bicycles", "type": "number", "min": 1, "max": 6, "question": "How many?"},
         {"name": "name", "title": "Name", "type": "text", "question": "What is your name?"},
         {"name": "phone", "title": "Phone", "type": "phone", "country": "GB", "question": "Which phone number?"},
-        {"name": "email", "title": "E-mail", "type": "email", "question": "Which e-mail address?"},
+        {"name": "email", "title": "E-mail", "type": "email", "question": "Which e-mail address?", "required": False},
         {"name": "helmet", "title": "Helmet", "type": "yes_no", "question": "Would you like a helmet?"},
     ],
     "confirmation": "Shall I book it?",
@@ -92,9 +92,9 @@ def test_eleven_plain_messages_make_no_call() -> None:
 
 def test_each_message_with_something_unexplained_makes_one_call_that_fills_its_field() -> None:
     findings = (
-        {"bike": {"words": "the one for hauling stuff", "means": "Cargo"}},
-        {"time": {"words": "10:30", "means": "10:30"}},
-        {"name": {"words": "Ann Bell", "means": "Ann Bell"}},
+        {"fields": {"bike": {"words": "the one for hauling stuff", "means": "Cargo"}}},
+        {"fields": {"time": {"words": "10:30", "means": "10:30"}}},
+        {"fields": {"name": {"words": "Ann Bell", "means": "Ann Bell"}}},
     )
     with talk_beside_model(*findings) as (caller, server):
         caller.say("I want to rent a bike")
@@ -119,6 +119,7 @@ def test_each_message_with_something_unexplained_makes_one_call_that_fills_its_f
     ("finding", "reason"),
     [
         pytest.param({"bike": {"words": "mountain", "means": "Mountain"}}, "NOT_IN_MESSAGE", id="invented words"),
+        pytest.param({"bike": {"words": "ever", "means": "City"}}, "NOT_IN_MESSAGE", id="a part of a word"),
         pytest.param({"bike": {"words": "blue", "means": "blue"}}, "NO_VALUE", id="no option"),
         pytest.param({"colour": {"words": "blue", "means": "blue"}}, None, id="a field that does not exist"),
         pytest.param({"bike": "blue"}, "NO_VALUE", id="words alone"),
@@ -126,7 +127,7 @@ def test_each_message_with_something_unexplained_makes_one_call_that_fills_its_f
     ],
 )
 def test_what_the_message_does_not_say_is_dropped(finding: dict[str, Any], reason: str | None) -> None:
-    with talk_beside_model(finding) as (caller, server):
+    with talk_beside_model({"fields": finding}) as (caller, server):
         caller.say("I want to rent a bike")
         answer = caller.say("whatever is blue and light")
         events = caller.get(turn=2).json()["results"]
@@ -138,7 +139,7 @@ def test_what_the_message_does_not_say_is_dropped(finding: dict[str, Any], reaso
 
 
 def test_a_value_out_of_bounds_is_refused_and_asked_again() -> None:
-    with talk_beside_model({"bikes": {"words": "40", "means": "40"}}) as (caller, _):
+    with talk_beside_model({"fields": {"bikes": {"words": "40", "means": "40"}}}) as (caller, _):
         for text in ("I want to rent a bike", "city", "tomorrow", "10:30"):
             caller.say(text)
         answer = caller.say("if the whole club comes along we would be 40 cyclists from Kent")
@@ -149,7 +150,7 @@ def test_a_value_out_of_bounds_is_refused_and_asked_again() -> None:
 
 def test_words_of_another_field_are_dropped_and_a_held_value_is_only_offered() -> None:
     findings = {"name": {"words": "tomorrow", "means": "tomorrow"}, "bike": {"words": "mountain", "means": "Mountain"}}
-    with talk_beside_model(findings) as (caller, _):
+    with talk_beside_model({"fields": findings}) as (caller, _):
         caller.say("I want to rent a bike")
         caller.say("city")
         answer = caller.say("tomorrow, and my brother rode a mountain one")
@@ -178,3 +179,107 @@ def test_deterministic_asks_no_model() -> None:
         caller.say("give me the one for hauling stuff around")
 
     assert server.requests == []
+
+
+def say_until(caller: Caller, asked_field: str) -> None:
+    """Answer plainly until the form asks for a field; "" for the confirmation."""
+    values = dict(zip([field["name"] for field in FLOW["fields"]], PLAIN[1:4] + PLAIN[5:], strict=False))  # type: ignore[call-overload]
+    answer = caller.say(PLAIN[0])
+    while asked := answer["context"]["dialogue"].get("asked_field"):
+        if asked == asked_field:
+            return
+        answer = caller.say(values[asked])
+
+
+def find_rejected(caller: Caller, turn: int) -> Any:
+    """Why words of the model were dropped in a turn."""
+    events = caller.get(turn=turn).json()["results"]
+    return next(e["payload"]["rejectedReasons"] for e in events if e["stage"] == "SCHEMA_EXTRACTION_LLM_OUTPUT")
+
+
+def make_move(move: str, words: str, **more: str) -> dict[str, Any]:
+    """The answer of a model that finds one move."""
+    return {"moves": [{"move": move, "words": words, **more}]}
+
+
+def test_a_skip_in_unknown_words_leaves_the_optional_field_empty_with_one_call() -> None:
+    with talk_beside_model(make_move("SKIP", "my inbox is full enough")) as (caller, server):
+        say_until(caller, "email")
+        answer = caller.say("ah, my inbox is full enough")
+
+    assert len(server.requests) == 1
+    assert answer["context"]["email"] is None
+    assert answer["context"]["dialogue"]["asked_field"] == "helmet"
+    assert answer["payload"]["value"] == "Would you like a helmet?"
+
+
+@pytest.mark.parametrize(("move", "is_wanted"), [("AFFIRM", True), ("NEGATE", False)])
+def test_a_yes_or_no_in_unknown_words_answers_the_asked_yes_no_field_and_is_repeated(
+    move: str, is_wanted: bool
+) -> None:
+    with talk_beside_model(make_move(move, "my mother would insist")) as (caller, server):
+        say_until(caller, "helmet")
+        answer = caller.say("my mother would insist")
+
+    assert len(server.requests) == 1
+    assert answer["context"]["helmet"] is is_wanted
+    assert answer["payload"]["value"].endswith(f"Helmet: {'yes' if is_wanted else 'no'}. Shall I book it?")
+
+
+def test_a_filled_field_is_emptied_by_its_name() -> None:
+    with talk_beside_model(make_move("CLEAR", "wipe my mail thing", field="email")) as (caller, _):
+        say_until(caller, "helmet")
+        answer = caller.say("wipe my mail thing")
+
+    assert answer["context"]["email"] is None
+    assert answer["context"]["dialogue"]["asked_field"] == "helmet"
+
+
+def test_a_wish_for_a_person_hands_over() -> None:
+    with talk_beside_model(make_move("PERSON", "put your boss on the line")) as (caller, _):
+        say_until(caller, "day")
+        answer = caller.say("put your boss on the line")
+
+    assert answer["payload"]["value"] == "I pass you to a colleague."
+
+
+def test_a_wish_to_leave_is_asked_back() -> None:
+    with talk_beside_model(make_move("LEAVE", "the whole plan is off")) as (caller, _):
+        say_until(caller, "day")
+        answer = caller.say("the whole plan is off")
+        stayed = caller.say("no")
+
+    assert answer["payload"]["value"].startswith("Do you want to stop?")
+    assert (answer["context"]["bike"], stayed["context"]["dialogue"]["asked_field"]) == ("cargo", "day")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        pytest.param(make_move("SKIP", "not this one"), {"SKIP": "NOT_IN_MESSAGE"}, id="invented words"),
+        pytest.param(make_move("SKIP", "blue and light"), {"SKIP": "NOT_POSSIBLE"}, id="a required field"),
+        pytest.param(make_move("AFFIRM", "blue"), {"AFFIRM": "NOT_POSSIBLE"}, id="no yes/no field"),
+        pytest.param(make_move("CLEAR", "blue", field="day"), {"CLEAR": "NOT_POSSIBLE"}, id="an empty field"),
+        pytest.param(make_move("BOOK", "blue"), {}, id="no move"),
+        pytest.param({"moves": [7, {"move": "SKIP", "words": 7}]}, {}, id="unreadable"),
+        pytest.param({"moves": "SKIP", "fields": []}, {}, id="no lists"),
+    ],
+)
+def test_a_move_that_is_not_said_or_has_no_effect_is_dropped(answer: dict[str, Any], reason: dict[str, str]) -> None:
+    with talk_beside_model(answer) as (caller, server):
+        caller.say("I want to rent a bike")
+        asked = caller.say("whatever is blue and light")
+        rejected = find_rejected(caller, 2)
+
+    assert (len(server.requests), rejected) == (1, reason)
+    assert asked["context"]["dialogue"]["asked_field"] == "bike"
+
+
+def test_an_invented_yes_at_the_confirmation_runs_nothing() -> None:
+    answers = [{**make_move("AFFIRM", "lovely weather"), "dialogueAct": "AFFIRM", "confidence": 0.99}] * 3
+    with talk_beside_model(*answers) as (caller, _):
+        say_until(caller, "")
+        answer = caller.say("lovely weather over there")
+
+    assert "Your bicycle is booked." not in answer["payload"]["value"]
+    assert answer["state"] == "CONFIRM"

@@ -46,7 +46,7 @@ PARAM_VALUES: Mapping[str, Sequence[Json]] = {
     "dialogue_act_regex": tuple(act.value for act in DialogueAct),
     "dialogue_act_llm_candidate": (*(act.value for act in DialogueAct), None),
     "dialogue_act_guard_applied": _BOOLEANS,
-    "dialogue_act_guard_reason": ("REGEX_GUARD_RESET",),
+    "dialogue_act_guard_reason": ("REGEX_GUARD_RESET", "REGEX_GUARD_CONFIRMATION"),
     "message_intent": tuple(meaning.value for meaning in MessageIntent),
     "policy_decision": tuple(decision.value for decision in PolicyDecision),
     "routing_decision": tuple(decision.value for decision in RoutingDecision),

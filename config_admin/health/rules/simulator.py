@@ -25,6 +25,7 @@ from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, RuleType, read_phase
+from convengine.engine.turn.finder_port import NoFinders
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.ports import Ports
 from convengine.engine.turn.scope import INTENT_COLLISION, intent_key
@@ -183,6 +184,7 @@ class _NoPorts:
     """The outside world of a simulation: none."""
 
     tasks = _NoTasks()
+    finders = NoFinders()
 
     def __getattr__(self, name: str) -> Never:
         raise LookupError(f"A simulated turn has no {name}.")

@@ -14,12 +14,13 @@ from convengine.engine.prompts.select import find_capabilities
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
-from convengine.engine.text.wording import join_names
+from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PromptUse
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.scope import ANY
+from convengine.engine.understanding.field import BUILT_IN_KINDS, read_kind_name
 
 Schema = Draft[rows.OutputSchema]
 #: Names that no field may have; rules write `pending_slot`, but no form may (pipeline-1 1.11, R97).
@@ -78,6 +79,21 @@ def _check_patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]
     for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
         if isinstance(text, str):
             yield from programs.check_regex(draft, "json_schema", text)
+
+
+def _check_kinds(draft: Schema) -> Iterator[Finding]:
+    """A kind of a field is built in, or a module of the deployment finds its values."""
+    known = BUILT_IN_KINDS | draft.world.finders
+    for part in list_subschemas(as_json(draft.row.json_schema)):
+        for name, declared in relations.get_properties(part).items():
+            kind = read_kind_name(declared) if isinstance(declared, Mapping) else ""
+            if kind and kind not in known:
+                yield draft.error(
+                    "NOT_REGISTERED",
+                    "json_schema",
+                    f"No finder is registered for the kind {kind} of the field {name}.{did_you_mean(kind, known)}"
+                    f" Known: {join_names(known)}.",
+                )
 
 
 def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
@@ -171,6 +187,7 @@ def _check_reset_intent(draft: Schema) -> Iterator[Finding]:
 SAVE_CHECKS = SaveChecks(
     form=(_check_shape, _check_reserved_names),
     fit=(
+        _check_kinds,
         _check_prompt,
         _check_required,
         _check_confirmation_states,

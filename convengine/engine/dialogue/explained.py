@@ -1,9 +1,15 @@
 """Whether the tables and phrases explain a message, so that no model need tell what it is (docs/models.md)."""
 
 from convengine.engine.forms.form import Form
+from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.message import find_open_form, find_open_schema, read_message, understand_message
 from convengine.engine.forms.session_form import find_schema
-from convengine.engine.forms.store_reading import TABLES_THEN_WORDS, find_extractor
+from convengine.engine.forms.store_reading import (
+    TABLES_THEN_WORDS,
+    find_extractor,
+    has_reading_prompt,
+    has_reading_prompt_elsewhere,
+)
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.session import Session
@@ -30,6 +36,12 @@ def is_explained(session: Session, turn: Turn) -> bool:
     if row is not None or is_open or has_open_action(session, turn):
         return understand_message(session, turn).is_bare_move
     return any(match.score >= _SURE for match in match_phrases(turn.snapshot, session.user_text).hits)
+
+
+def confirms_own_form(session: Session, turn: Turn) -> bool:
+    """True at the confirmation of a form that no author's prompt reads: only a yes of the tables runs its action."""
+    is_own = not (has_reading_prompt(session, turn) or has_reading_prompt_elsewhere(session, turn))
+    return is_own and awaits_confirmation(session, turn)
 
 
 def _asks_for_words(session: Session, turn: Turn, form: Form) -> bool:

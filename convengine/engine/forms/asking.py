@@ -144,7 +144,7 @@ def list_filled_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
 
 def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json], locale: str) -> str:
     """Why a value was refused, as a sentence."""
-    if reason == NOT_ALLOWED:
+    if reason == NOT_ALLOWED or data.get("text"):
         return str(data.get("text", ""))
     texts = get_texts(find_language(locale))
     if candidates := data.get("candidates"):

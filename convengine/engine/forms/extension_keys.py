@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.forms.life import ClearCause, OnLeave, OnNo
-from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.field import BUILT_IN_KINDS
 
 Json = Any
 _TEXT: Mapping[str, Json] = {"type": "string"}
@@ -52,7 +52,10 @@ FIELD_KEYS: Mapping[str, Json] = {
     "x-invalid": _describe(_TEXT, "The text after a refused value. A template with value, reason, options, min, max."),
     "x-done": _describe(_TEXT, "The acknowledgement of a value. A template."),
     "x-order": _describe({"type": "number"}, "The position among the questions of the form."),
-    "x-kind": _describe(_one_of(*Kind), "How a value is read. Default: by format, type and options."),
+    "x-kind": _describe(
+        {"anyOf": [_one_of(*sorted(BUILT_IN_KINDS)), _TEXT]},
+        "How a value is read, or a kind that the deployment registered. Default: by format, type and options.",
+    ),
     "x-options": _describe({"type": "array", "items": _OPTION}, "The choices, with labels and synonyms."),
     "x-synonyms": _describe(
         {"type": "object", "additionalProperties": _TEXTS}, "Other words for each value of enum or const."

@@ -10,10 +10,12 @@ from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.life import is_final_state
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER
-from convengine.engine.forms.stages import MESSAGE_UNDERSTOOD
+from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -22,10 +24,11 @@ from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
+from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
-from convengine.engine.understanding.span import Situation
+from convengine.engine.understanding.span import Finder, Situation, Sort
 from convengine.engine.understanding.understand import Understanding, understand
 
 Json = Any
@@ -59,10 +62,43 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
 def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables, text: str) -> Understanding:
     fields = _list_fields(turn, form) if form else ()
     lexicon = turn.snapshot.memo.get(("lexicon", form, tables), lambda: make_lexicon(fields, tables.lexicon))
-    understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, [field.spec for field in fields], lexicon)
+    finders = _find_finders(session, turn, form)
+    understanding = understand(text[:MOST_CHARACTERS], tables, finders, [field.spec for field in fields], lexicon)
     if text:
         turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **_describe(understanding))
     return understanding
+
+
+def _find_finders(session: Session, turn: Turn, form: Form | None) -> Mapping[Sort, Finder]:
+    """The finders of a message, with what those of the deployment found in it: each is asked once."""
+    text = (session.user_text or "")[:MOST_CHARACTERS]
+    if form is None or not text.strip() or not turn.ports.finders.kinds:
+        return FINDERS
+    return turn.memo.get(
+        ("finders", text, form), lambda: add_found_spans(FINDERS, _ask_finders(session, turn, form, text))
+    )
+
+
+def _ask_finders(session: Session, turn: Turn, form: Form, text: str) -> FoundSpans:
+    by_kind: dict[str, dict[str, Json]] = {}
+    for field in _list_readable(form):
+        if field.spec.kind_name in turn.ports.finders.kinds:
+            by_kind.setdefault(field.spec.kind_name, {})[field.path] = field.declared
+    seen = describe_situation(session, turn, form) if by_kind else None
+    situation = seen and {
+        "now": seen.now,
+        "time_zone": seen.time_zone,
+        "locale": seen.locale or seen.fallback_locale,
+        "asked_field": DialogueState.of(session).asked_field,
+        "held": seen.held,
+    }
+    spans: dict[str, Sequence[FoundSpan]] = {}
+    for kind, fields in sorted(by_kind.items()):
+        answer = turn.ports.finders.find(kind, text, fields, to_plain(situation))
+        spans[kind] = answer.spans
+        if answer.error_type is not None:
+            turn.audit(session, FINDER_ERROR, kind=kind, errorType=answer.error_type, errorMessage=answer.error_message)
+    return spans
 
 
 def _describe(understanding: Understanding) -> dict[str, Json]:
@@ -103,7 +139,7 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
         understanding,
         open_form,
         _find_tables(session, turn, form),
-        FINDERS,
+        _find_finders(session, turn, form),
         describe_situation(session, turn, form),
         is_phrase=takes_text and _is_phrase(session, turn),
     )

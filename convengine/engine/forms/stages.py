@@ -24,6 +24,14 @@ MESSAGE_UNDERSTOOD = declare_stage(
     steps="DialogueActStep CorrectionStep IntentResolutionStep SchemaExtractionStep ResponseResolutionStep",
     keys="moves spans cues",
 )
+FINDER_ERROR = declare_stage(
+    "FINDER_ERROR",
+    Family.DATA,
+    "A finder of the deployment failed or took too long, so no values of its kind were found in the message.",
+    steps="DialogueActStep CorrectionStep IntentResolutionStep SchemaExtractionStep ResponseResolutionStep",
+    keys="kind errorType errorMessage",
+    sentences=(SentenceTemplate("The finder of {kind} failed: {errorType}[, {errorMessage}].", tone=Tone.ERROR),),
+)
 FIELDS_READ = declare_stage(
     "FIELDS_READ",
     Family.DATA,

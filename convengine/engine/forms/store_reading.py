@@ -152,7 +152,10 @@ def note_fields_read(
     state = DialogueState.of(session)
     offered = {item.field: item.value for item in reading.offered} if reading else {}
     echoed = tuple(item.field for item in reading.taken if item.is_echoed) if reading else ()
-    noted = FieldsRead(tuple(read), tuple(refused), state.asked_field, offered, echoed)
+    wishes = reading.wishes if reading else ()
+    noted = FieldsRead(
+        tuple(read), tuple(refused), state.asked_field, offered, echoed, wants_person=MoveKind.PERSON in wishes
+    )
     turn.audit(
         session,
         FIELDS_READ,
@@ -164,7 +167,7 @@ def note_fields_read(
         unexplained=[list(position) for position in reading.unexplained] if reading else [],
     )
     session = session.evolve(fields_read=noted)
-    if state.asked_field is None or session.only_digresses or not is_answer or offered:
+    if state.asked_field is None or session.only_digresses or not is_answer or offered or wishes:
         return session
     if noted.find_refusal(state.asked_field):
         return update_dialogue(session, misses=state.misses + 1)

@@ -96,7 +96,7 @@ PARAMS: Mapping[str, Param] = {
         ("schema_json context session", "ER", "before prompts; GET_SCHEMA_JSON, GET_CONTEXT, GET_SESSION", "prompts"),
         ("not_understood not_understood_count", "E", "ResponseResolutionStep", "responses"),
         ("form_refused", "E", "SchemaExtractionStep: the intent whose form was refused", "rule runner, rules"),
-        ("form_leave", "E", "IntentResolutionStep", "responses, rules"),
+        ("form_leave", "E", "IntentResolutionStep, SchemaExtractionStep", "responses, rules"),
         ("small_talk", "E", "ResponseResolutionStep", "responses"),
         # pending actions and approval
         ("pending_action pendingAction pending_action_task", "CR", "caller, rules", "InteractionPolicyStep"),

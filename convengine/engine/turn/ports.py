@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
 from convengine.engine.turn.conversation import Loaded
+from convengine.engine.turn.finder_port import FinderPort, NoFinders
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.rows import McpServer, Rule
 from convengine.engine.turn.session import Session
@@ -394,3 +395,4 @@ class Ports:
     pace: Pace
     memory: MemoryPort
     transformers: TransformerPort
+    finders: FinderPort = field(default_factory=NoFinders)

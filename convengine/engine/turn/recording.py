@@ -156,7 +156,7 @@ class Reuse:
         return [
             _describe_briefly(port, request)
             for index, (port, request, _) in enumerate(self.entries)
-            if index not in self._used and port in ("model", "tool", "task", "container")
+            if index not in self._used and port in ("model", "tool", "task", "container", "finder")
         ]
 
     def _take_entry(self, index: int) -> Json:
@@ -222,6 +222,7 @@ def name_call(port: str, request: Json) -> str:
 _PORT_NAMES: Mapping[str, str] = {
     "container": "a data source",
     "transform": "a transformer of answers",
+    "finder": "a finder of values",
     "memory.read": "the memory",
     "execution.claim": "the record of actions that ran",
     "server.tools": "an MCP server for its tools",

@@ -92,6 +92,8 @@ class FieldsRead:
     offered: Mapping[str, Json] = field(default_factory=dict)
     #: Of `read`, the fields whose new value the answer repeats.
     echoed: tuple[str, ...] = ()
+    #: A model found that the user wants to speak to a person.
+    wants_person: bool = False
 
     def find_refusal(self, path: str) -> RefusedValue | None:
         """The refused value of a field, if any."""

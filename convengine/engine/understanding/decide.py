@@ -18,7 +18,7 @@ MOST_UNEXPLAINED = 1 / 3
 #: `means` of a span that is only near to an option: it is offered, never taken.
 NEAR = "near"
 #: Values of these sorts are taken letter by letter, so that no word of them is mended.
-_AS_TYPED = (Sort.EMAIL, Sort.PHONE, Sort.POSTCODE, Sort.IBAN, Sort.PATTERN)
+_AS_TYPED = (Sort.EMAIL, Sort.PHONE, Sort.POSTCODE, Sort.IBAN, Sort.PATTERN, Sort.OWN)
 ASKED, LABEL, KIND, CORRECTION = "ASKED", "LABEL", "KIND", "CORRECTION"
 
 

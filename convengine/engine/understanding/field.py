@@ -27,6 +27,8 @@ class Kind(StrEnum):
     IBAN = "iban"
     YES_NO = "yes_no"
     PATTERN = "pattern"
+    #: By a finder of the deployment (`FieldSpec.own_kind`).
+    OWN = "own"
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,13 @@ class FieldSpec:
     long: bool = False
     #: The author's patterns for its value anywhere in a message (`x-extract`).
     extract: tuple[str, ...] = ()
+    #: The kind that the deployment adds, for example `vehicle_plate`.
+    own_kind: str = ""
+
+    @property
+    def kind_name(self) -> str:
+        """The name under which a finder of its kind is registered."""
+        return self.own_kind or self.kind.value
 
 
 _FORMATS = {
@@ -91,6 +100,8 @@ _FORMATS = {
     "iban": Kind.IBAN,
     "postcode": Kind.POSTCODE,
 }
+#: The kinds that a form may name, besides those of the deployment.
+BUILT_IN_KINDS = frozenset(Kind) - {Kind.OWN}
 _TYPES = {"boolean": Kind.YES_NO, "integer": Kind.NUMBER, "number": Kind.NUMBER}
 
 
@@ -100,9 +111,10 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
     json_type = _find_type(declared, options)
     length = declared.get("maxLength")
     texts = [_text(declared, key) for key in ("title", "description", "x-unit")]
+    kind = _find_kind(declared, json_type, options)
     return FieldSpec(
         name=name,
-        kind=_find_kind(declared, json_type, options),
+        kind=kind,
         json_type=json_type,
         format=_text(declared, "format"),
         minimum=declared.get("x-min", declared.get("minimum")),
@@ -123,13 +135,23 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         question=split_words(_text(declared, "x-ask")),
         long=declared.get("x-long") is True,
         extract=_list_texts(declared.get("x-extract")),
+        own_kind=read_kind_name(declared) if kind is Kind.OWN else "",
     )
 
 
+def read_kind_name(declared: Mapping[str, Json]) -> str:
+    """The kind that a property names; blank for none."""
+    return fold_kind(_text(declared, "x-kind"))
+
+
+def fold_kind(name: str) -> str:
+    """The name of a kind in the way in which names are compared."""
+    return name.strip().lower().replace("-", "_")
+
+
 def _find_kind(declared: Mapping[str, Json], json_type: str, options: tuple[Option, ...]) -> Kind:
-    named = _text(declared, "x-kind").lower().replace("-", "_")
-    if named in set(Kind):
-        return Kind(named)
+    if named := read_kind_name(declared):
+        return Kind(named) if named in BUILT_IN_KINDS else Kind.OWN
     if options:
         return Kind.CHOICE
     if (by_format := _FORMATS.get(_text(declared, "format"))) is not None:

@@ -1,4 +1,4 @@
-"""The finders of all sorts; a deployment may add some of its own (docs/extending.md)."""
+"""The finders of all sorts. What those of a deployment find is added for each message (`own_finders`)."""
 
 from collections.abc import Mapping
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Reason
 
 Json = Any
@@ -40,7 +41,8 @@ class Refused:
 
     field: str
     text: str
-    reason: Reason
+    #: A `Reason`, or a code of the deployment's.
+    reason: str
     data: Mapping[str, Json] = dataclasses.field(default_factory=dict)
 
 
@@ -59,6 +61,8 @@ class Reading:
     unexplained: tuple[tuple[int, int], ...] = ()
     #: The message asks something of which every word is explained: what the asked field is for, what there is.
     asks_about_asked: bool = False
+    #: What else a model found that the user wants: LEAVE, PERSON.
+    wishes: tuple[MoveKind, ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:

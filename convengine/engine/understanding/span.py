@@ -28,6 +28,8 @@ class Sort(StrEnum):
     PATTERN = "pattern"
     OPTION = "option"
     YES_NO = "yes_no"
+    #: A value of a kind that the deployment adds.
+    OWN = "own"
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class Resolved:
 
     #: One: the value. Several: possible values, the most likely first. None: refused.
     values: tuple[Json, ...] = ()
-    reason: Reason | None = None
+    #: A `Reason`, or a code of the deployment's.
+    reason: str | None = None
     #: Details of the reason, as JSON values.
     data: Mapping[str, Json] = field(default_factory=dict)
     #: The parts of the value that the words do not say: `month`, `year`, `half` of the day, `country`.
@@ -120,7 +123,7 @@ def choose_among(values: Sequence[Json], *supplied: str) -> Resolved:
     return Resolved(distinct, reason, {"candidates": list(distinct)} if reason else {}, frozenset(supplied))
 
 
-def refuse(reason: Reason, **data: Json) -> Resolved:
+def refuse(reason: str, **data: Json) -> Resolved:
     """A text that was understood and cannot be taken."""
     return Resolved(reason=reason, data=data)
 
@@ -149,7 +152,7 @@ class Situation:
 
 
 class Finder(Protocol):
-    """Finds the values of one sort in a message, and says what they are for a field (docs/extending.md)."""
+    """Finds the values of one sort in a message, and says what they are for a field."""
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The parts of the message that may be such values. `specs`: the fields of the form that take this sort."""
@@ -172,6 +175,7 @@ _SORTS: Mapping[Kind, tuple[Sort, ...]] = {
     Kind.POSTCODE: (Sort.POSTCODE,),
     Kind.IBAN: (Sort.IBAN,),
     Kind.PATTERN: (Sort.PATTERN,),
+    Kind.OWN: (Sort.OWN,),
 }
 
 
@@ -179,3 +183,8 @@ def list_sorts(spec: FieldSpec) -> tuple[Sort, ...]:
     """The sorts of spans that a field takes; a pattern of the author's (`x-extract`) counts for every kind."""
     own = _SORTS.get(spec.kind, ())
     return (*own, Sort.PATTERN) if spec.extract or spec.format in ("uuid", "uri") else own
+
+
+def find_own_sort(kind: str) -> Sort:
+    """The sort of the values of a kind, which a deployment may have named."""
+    return _SORTS[Kind(kind)][0] if kind in _SORTS else Sort.OWN

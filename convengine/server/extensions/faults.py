@@ -17,7 +17,7 @@ _LONGEST = 20_000
 class ExtensionFault:
     """An exception of an extension in a turn."""
 
-    #: What raised it: TASK, TOOL, CONTAINER, TRANSFORMER, MEMORY_STORE, HOOK, RULE_TYPE, RULE_ACTION, STEP.
+    #: What raised it: TASK, TOOL, CONTAINER, TRANSFORMER, MEMORY_STORE, FINDER, HOOK, RULE_TYPE, RULE_ACTION, STEP.
     kind: str
     #: Its registered name.
     name: str

@@ -17,6 +17,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.scope import ANY, in_scope, rank_specificity
 from convengine.engine.turn.verbose import VerboseListener
+from convengine.engine.understanding.field import Kind, fold_kind
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,14 @@ class ToolEntry:
     timeout_ms: int
 
 
+@dataclass(frozen=True)
+class FinderEntry:
+    """A registered finder of values, and its time limit."""
+
+    find: Callable[..., Any]
+    timeout_ms: int
+
+
 #: (page, section, container); null stands for "every".
 Address = tuple[int | None, int | None, int | None]
 
@@ -138,6 +147,8 @@ class Registry:
     tools: dict[str, ToolEntry] = field(default_factory=dict)
     #: Executors of whole groups, by group; they override the built-in ones.
     tool_groups: dict[str, ToolEntry] = field(default_factory=dict)
+    #: Finders of values by kind.
+    finders: dict[str, FinderEntry] = field(default_factory=dict)
     #: Mappers of HTTP answers by name.
     http_mappers: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
 
@@ -224,6 +235,25 @@ def tool_group(group: str, *, timeout_ms: int = 5000) -> Callable[[Callable[...,
         return run
 
     return register
+
+
+def register_finder(kind: str, find: Callable[..., Any], *, timeout_ms: int = 1000) -> None:
+    """Register `find(text, fields, situation)` for the fields with this `x-kind`: one of your own, or a built-in one.
+
+    It is called once per message, and returns a list of `FoundSpan`. `fields` are the fields of the open form that have
+    this kind, by path, as their JSON Schema. `situation` has `now`, `time_zone`, `locale`, `asked_field` and `held`,
+    the values of the form. Raises ValueError if the kind is taken, or if nothing finds values of it.
+    """
+    name = fold_kind(kind)
+    if name in _WITHOUT_FINDER:
+        raise ValueError(f"No finder reads values of the kind {kind!r}. Name a kind of your own.")
+    if name in registry.finders:
+        raise ValueError(f"A finder of the kind {name} is already registered.")
+    registry.finders[name] = FinderEntry(find, timeout_ms)
+
+
+#: Free text is what is left of a message, and a yes is a move; neither is a span.
+_WITHOUT_FINDER = frozenset({"", Kind.TEXT, Kind.YES_NO, Kind.OWN})
 
 
 def http_mapper(name: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:

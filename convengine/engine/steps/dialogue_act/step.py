@@ -6,7 +6,7 @@ from typing import Any
 
 from convengine.engine.dialogue import settings as catalogue
 from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset, read_leave_answer
-from convengine.engine.dialogue.explained import is_explained
+from convengine.engine.dialogue.explained import confirms_own_form, is_explained
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.forms.form import get_form
@@ -36,12 +36,13 @@ from convengine.engine.turn.turn import Turn
 REGEX_ONLY = "REGEX_ONLY"
 LLM_ONLY = "LLM_ONLY"
 AUTO = "AUTO"
-#: Sources of an act: the patterns; the model; the patterns because the model failed, or may not reset.
+#: Sources of an act: the patterns; the model; the patterns because the model failed, or may neither reset nor confirm.
 REGEX = "REGEX"
 LLM = "LLM"
 REGEX_FALLBACK = "REGEX_FALLBACK"
 REGEX_GUARD = "REGEX_GUARD"
 _GUARD_RESET = "REGEX_GUARD_RESET"
+_GUARD_CONFIRMATION = "REGEX_GUARD_CONFIRMATION"
 LOW_CONFIDENCE = "LLM_LOW_CONFIDENCE"
 _STAGES = Stages(DIALOGUE_ACT_LLM_INPUT, DIALOGUE_ACT_LLM_OUTPUT)
 #: System prompt, user prompt and schema of the call without and with rewriting.
@@ -76,7 +77,7 @@ class ResolvedAct:
 
     @property
     def guarded(self) -> bool:
-        """True when the patterns' act replaced the model's reset."""
+        """True when the patterns' act replaced the model's reset or yes."""
         return self.source == REGEX_GUARD
 
     @property
@@ -155,7 +156,7 @@ def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:
 
 
 def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedAct:
-    """The act by the mode of the turn, with the guard on a model's reset."""
+    """The act by the mode of the turn, with the guards on a model's reset and on its yes to a confirmation."""
     mode = turn.config(session, RESOLUTE) if turn.ports.model.configured else REGEX_ONLY
     is_sure = mode != LLM_ONLY and regex.confidence >= turn.config(session, LLM_THRESHOLD)
     if mode == REGEX_ONLY or is_sure or (mode == AUTO and is_explained(session, turn)):
@@ -168,6 +169,8 @@ def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedA
         return ResolvedAct(regex, regex, REGEX_FALLBACK, mode, model_act, LOW_CONFIDENCE)
     if model_act.act.act is DialogueAct.RESET and not means_reset(session, turn):
         return ResolvedAct(regex, regex, REGEX_GUARD, mode, model_act, _GUARD_RESET)
+    if mode == AUTO and model_act.act.act is DialogueAct.AFFIRM and confirms_own_form(session, turn):
+        return ResolvedAct(regex, regex, REGEX_GUARD, mode, model_act, _GUARD_CONFIRMATION)
     return ResolvedAct(regex, read_leave_answer(session, model_act.act), LLM, mode, model_act)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.leaving import ask_to_leave
 from convengine.engine.forms.life import leave_old_form
 from convengine.engine.forms.message import find_value, read_message
 from convengine.engine.forms.offers import ask_what_is_meant
@@ -55,6 +56,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading
 
 Json = Any
@@ -201,6 +203,8 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
         }
     )
     _audit_status(session, turn, row)
+    if MoveKind.LEAVE in reading.wishes:
+        return ask_to_leave(session, turn)
     return ask_what_is_meant(session, turn, form) if reading.offered else session
 
 

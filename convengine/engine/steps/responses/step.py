@@ -274,9 +274,10 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
 
 def _wants_person(session: Session, turn: Turn) -> bool:
     """True for a wish for a person that no intent took up, and that is no option of the asked field: "Anruf"."""
-    if session.intent_source or session.digression or not says(session, turn, MoveKind.PERSON):
-        return False
     read = session.fields_read
+    is_said = (read is not None and read.wants_person) or says(session, turn, MoveKind.PERSON)
+    if session.intent_source or session.digression or not is_said:
+        return False
     return read is None or read.asked_field not in read.read
 
 

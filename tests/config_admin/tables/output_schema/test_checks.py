@@ -73,6 +73,19 @@ def test_patterns_inside_a_schema_compile() -> None:
     assert codes(replace(SCHEMA, json_schema=schema)) == ["REGEX_INVALID", "REGEX_UNSUPPORTED"]
 
 
+def test_a_kind_is_built_in_or_registered() -> None:
+    schema = replace(SCHEMA, json_schema=of(plate={"type": "string", "x-kind": "vehicel-plate"}, at={"x-kind": "time"}))
+    finders = frozenset({"vehicle_plate"})
+
+    ((code, message),) = list_messages(schema, finders=finders)
+
+    assert code == "NOT_REGISTERED"
+    assert message.startswith(
+        "No finder is registered for the kind vehicel_plate of the field plate. Did you mean vehicle_plate? Known: "
+    )
+    assert list_messages(replace(SCHEMA, json_schema=of(plate={"x-kind": "vehicle_plate"})), finders=finders) == []
+
+
 @pytest.mark.parametrize("name", ["mcp", "approval", "pending_slot", "pendingSlot", "state", "inputParams", "payload"])
 def test_the_engines_own_names_are_no_fields(name: str) -> None:
     assert list_messages(replace(SCHEMA, json_schema=of(**{name: {}}))) == [

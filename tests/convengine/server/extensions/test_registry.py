@@ -14,6 +14,7 @@ from convengine.server.extensions.registry import (
     container_interceptor,
     container_transformer,
     memory_store,
+    register_finder,
     response_transformer,
     transformer_for,
 )
@@ -98,6 +99,16 @@ def test_the_most_specific_transformer_applies(registry: Registry) -> None:
     assert transformer is not None
     assert (transformer.intent_code, transformer.state_code) == ("LOAN", "ANY")
     assert transformer_for(registry.container_transformers[1:], "FAQ", "IDLE") is None
+
+
+def test_a_kind_has_one_finder_and_free_text_has_none(registry: Registry) -> None:
+    register_finder("Vehicle-Plate", list)
+
+    assert list(registry.finders) == ["vehicle_plate"]
+    with pytest.raises(ValueError, match="already registered"):
+        register_finder("vehicle_plate", list)
+    with pytest.raises(ValueError, match="No finder reads values of the kind 'text'"):
+        register_finder("text", list)
 
 
 def test_a_blank_place_is_refused() -> None:

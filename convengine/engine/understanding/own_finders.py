@@ -1,0 +1,67 @@
+"""What finders of the deployment found in a message, as spans: for kinds of its own, or instead of built-in ones."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from convengine.engine.turn.finder_port import FoundSpan
+from convengine.engine.understanding.field import FieldSpec
+from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.span import (
+    Finder,
+    Resolved,
+    Situation,
+    Sort,
+    Span,
+    accept,
+    find_own_sort,
+    refuse,
+)
+
+#: By kind: what its finder found in the message.
+FoundSpans = Mapping[str, Sequence[FoundSpan]]
+
+
+class FoundSpanFinder:
+    """Gives what was found for some kinds of a sort; the fields of other kinds have the built-in finder."""
+
+    def __init__(self, sort: Sort, spans: FoundSpans, built_in: Finder | None) -> None:
+        self._sort = sort
+        self._spans = spans
+        self._built_in = built_in
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """The spans that were found, and those of the built-in finder for the other fields."""
+        others = [spec for spec in specs if spec.kind_name not in self._spans]
+        return [*self._list_found(chart), *(self._built_in.find(chart, others) if self._built_in and others else ())]
+
+    def _list_found(self, chart: Chart) -> Iterator[Span]:
+        for kind, spans in self._spans.items():
+            for item in spans:
+                covered = [at for at, word in enumerate(chart.words) if item.start < word.end and word.start < item.end]
+                if covered:
+                    phrase = Phrase(kind, {"found": item})
+                    yield Span(self._sort, covered[0], covered[-1] + 1, phrase, item.is_weak, item.field)
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The value or the reason that the deployment's finder gave; null for a field of another kind."""
+        item, is_own = span.phrase.slots.get("found"), spec.kind_name in self._spans
+        if isinstance(item, FoundSpan):
+            is_meant = is_own and span.phrase.means == spec.kind_name
+            return _make_result(item) if is_meant else None
+        if is_own or self._built_in is None:
+            return None
+        return self._built_in.resolve(span, spec, situation, is_asked=is_asked)
+
+
+def _make_result(item: FoundSpan) -> Resolved:
+    if not item.reason:
+        return accept(item.value)
+    return refuse(item.reason, text=item.text) if item.text else refuse(item.reason)
+
+
+def add_found_spans(finders: Mapping[Sort, Finder], spans: FoundSpans) -> Mapping[Sort, Finder]:
+    """The finders of all sorts, with what those of the deployment found."""
+    by_sort: dict[Sort, dict[str, Sequence[FoundSpan]]] = {}
+    for kind, kind_spans in spans.items():
+        by_sort.setdefault(find_own_sort(kind), {})[kind] = kind_spans
+    own = {sort: FoundSpanFinder(sort, kinds, finders.get(sort)) for sort, kinds in by_sort.items()}
+    return {**finders, **own}

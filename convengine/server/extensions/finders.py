@@ -1,0 +1,72 @@
+"""Call the deployment's finders of values. Each call is recorded; its faults are part of the answer."""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
+from dataclasses import asdict
+from typing import Any
+
+from convengine.engine.turn.codec import to_plain, to_strict
+from convengine.engine.turn.finder_port import FinderAnswer, FoundSpan
+from convengine.engine.turn.recording import Tape
+from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.faults import report_fault
+from convengine.server.extensions.ports import Wait
+from convengine.server.extensions.registry import FinderEntry, Registry
+
+Json = Any
+#: More spans of a kind are no answer.
+_MOST_SPANS = 100
+
+
+class Finders:
+    """The finders port. The turn's thread holds `wait` during a call; `afterwards` is called in the call's thread.
+
+    `kinds`: those that a recorded turn asked for; null for all that are registered.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        tape: Tape,
+        afterwards: Callable[[], None] = lambda: None,
+        wait: Wait = nullcontext,
+        kinds: Collection[str] | None = None,
+    ) -> None:
+        self._finders = registry.finders
+        self._tape = tape
+        self._afterwards = afterwards
+        self._wait = wait
+        self.kinds: Collection[str] = self._finders.keys() if kinds is None else kinds
+
+    def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:
+        """Ask the finder of a kind."""
+        request = to_plain({"kind": kind, "text": text, "fields": fields, "situation": situation})
+        answer = self._tape.ask("finder", request, lambda: to_plain(asdict(self._call(kind, request))))
+        return FinderAnswer(**{**answer, "spans": tuple(FoundSpan(**span) for span in answer["spans"])})
+
+    def _call(self, kind: str, request: Mapping[str, Json]) -> FinderAnswer:
+        entry = self._finders[kind]
+        try:
+            with self._wait():
+                spans = call_within(entry.timeout_ms, lambda: _find(entry, request), self._afterwards)
+            return FinderAnswer(spans)
+        except Exception as error:
+            report_fault("FINDER", kind, error)
+            return FinderAnswer((), type(error).__name__, str(error))
+
+
+def _find(entry: FinderEntry, request: Mapping[str, Json]) -> tuple[FoundSpan, ...]:
+    spans = entry.find(request["text"], request["fields"], request["situation"])
+    return tuple(_check_span(span, request["text"]) for span in list(spans or ())[:_MOST_SPANS])
+
+
+def _check_span(span: Any, text: str) -> FoundSpan:
+    """The span, with a value that JSON can represent. Raises TypeError and ValueError for an unusable one."""
+    if not isinstance(span, FoundSpan):
+        raise TypeError(f"A finder must return a list of FoundSpan, not of {type(span).__name__}.")
+    if not 0 <= span.start < span.end <= len(text):
+        raise ValueError(f"A span from {span.start} to {span.end} is not in the message.")
+    if span.value is None and not span.reason:
+        raise ValueError(f"The span from {span.start} to {span.end} has neither a value nor a reason.")
+    to_strict(span.value)
+    return span
