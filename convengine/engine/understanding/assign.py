@@ -52,7 +52,7 @@ def list_claims(
         clause = next((item for item in understanding.clauses if item.start <= span.start < item.end), None)
         if clause is None or clause.force not in _STATING:
             continue
-        bound = bind_label(understanding, labels, span.start, span.end)
+        bound = bind_label(understanding, form, labels, span.start, span.end)
         for item in form.fields:
             claim = _make_claim(understanding, form, item, span, clause, bound, finders, situation)
             if claim is not None:

@@ -92,11 +92,28 @@ def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -
     return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in passed else None
 
 
-def bind_label(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> Label | None:
+def _names_following(understanding: Understanding, form: OpenForm, label: Label, small: set[int]) -> bool:
+    """True where a value of its field stands behind a name: the "to" of "3 July to 7 July"."""
+    item = form.field(label.field)
+    return item is not None and any(
+        span.sort in item.sorts and span.start >= label.end and small.issuperset(range(label.end, span.start))
+        for span in understanding.spans
+    )
+
+
+def bind_label(
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], start: int, end: int
+) -> Label | None:
     """The label directly before or after a value, with nothing but joints and fillers between."""
     small = set(_list_small(understanding))
     before = [label for label in labels if label.end <= start and small.issuperset(range(label.end, start))]
-    after = [label for label in labels if label.start >= end and small.issuperset(range(end, label.start))]
+    after = [
+        label
+        for label in labels
+        if label.start >= end
+        and small.issuperset(range(end, label.start))
+        and not _names_following(understanding, form, label, small)
+    ]
     return max(before, key=lambda label: label.end, default=None) or min(
         after, key=lambda label: label.start, default=None
     )

@@ -56,7 +56,8 @@ class ClockFinder:
             times = Times((times.moment.hour * HOUR + times.moment.minute,))
         if not times.minutes:
             return refuse(Reason.TIME_MISSING, hours=list(times.hours)) if times.hours else None
-        times = prefer_known_half(times, situation.known_part)
+        held = situation.held.get(spec.name)
+        times = prefer_known_half(times, situation.known_part or (held if isinstance(held, str) else ""))
         first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)
         allowed = [minute for minute in times.minutes if allows_time(minute, first, last)]
         if not allowed:
