@@ -1,0 +1,212 @@
+"""How the message of a turn was read: its words with what they are, its moves, and why each value was taken or not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from audit.narration.phrases import find_phrase
+from audit.narration.session_values import excerpt_value
+from audit.record.events import Event
+from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD, SCHEMA_EXTRACTION_DETERMINISTIC
+from convengine.engine.redaction import MASK
+from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.say import say_value
+
+Json = Any
+#: Cues that only stand beside what matters.
+_SMALL = frozenset({"filler", "courtesy", "joint", "label_joint", "lead_in", "lead_out", "range"})
+#: Where a message has both, the longest part that is meant counts: a question is more than a word of it.
+_CLAUSE_MOVES = frozenset({"ASK"})
+
+
+class Role(StrEnum):
+    """What a part of a message is. The label stands in the legend."""
+
+    label: str
+
+    def __new__(cls, code: str, label: str) -> "Role":
+        """A member with its label."""
+        member = str.__new__(cls, code)
+        member._value_, member.label = code, label
+        return member
+
+    TAKEN = "TAKEN", "value taken"
+    OFFERED = "OFFERED", "value asked about"
+    REFUSED = "REFUSED", "value refused"
+    NAMED = "NAMED", "name of a field"
+    CUE = "CUE", "cue"
+    SMALL = "SMALL", "small word"
+    UNEXPLAINED = "UNEXPLAINED", "not understood"
+    PLAIN = "PLAIN", ""
+
+
+@dataclass(frozen=True)
+class MessagePart:
+    """A part of the message."""
+
+    text: str
+    role: Role
+    start: int
+    end: int
+    #: The title of the field, or what a cue says; blank for other parts.
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class ValueRead:
+    """What became of a value, and why."""
+
+    role: Role
+    #: The title of the field.
+    title: str
+    #: The words of the message; blank where no words are known.
+    text: str
+    #: The value as people say it; blank for a refused one.
+    value: str
+    #: Why, in sentences.
+    reason: str
+
+
+@dataclass(frozen=True)
+class MessageReading:
+    """How the message of a turn was read."""
+
+    parts: Sequence[MessagePart]
+    #: What the message wants, in words: "yes", "a correction".
+    moves: Sequence[str] = ()
+    values: Sequence[ValueRead] = ()
+    #: The form into which it was read; null for none.
+    schema_id: int | None = None
+    #: The path of the field that was asked for; blank for none.
+    asked: str = ""
+
+    @property
+    def legend(self) -> list[Role]:
+        """The roles that the message has."""
+        roles = {part.role for part in self.parts}
+        return [role for role in Role if role in roles and role is not Role.PLAIN]
+
+
+@dataclass(frozen=True)
+class _Events:
+    """What the events of a turn say of its message."""
+
+    understood: Mapping[str, Json]
+    #: Of the events FIELDS_READ, the latest first.
+    positions: Sequence[Mapping[str, Json]] = ()
+    unexplained: Sequence[Sequence[int]] = ()
+    form: Form | None = None
+    schema_id: int | None = None
+    asked: str = ""
+    #: The stored and the offered values by field.
+    values: Mapping[str, Json] = field(default_factory=dict)
+
+
+def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Snapshot | None) -> MessageReading | None:
+    """How the message of a turn was read; null where no event says it, and where the text is not the one that was read:
+    it was erased or has masks, so the positions are those of another text.
+    """
+    found = _collect(events, snapshot)
+    if found is None or not text or MASK in text or found.understood.get("size") != len(text):
+        return None
+    parts = list(_split(text, _list_marks(found)))
+    moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in found.understood.get("moves") or ())
+    values = [_describe_value(found, text, item) for item in found.positions if item["is"] != Role.NAMED]
+    return MessageReading(parts, list(moves), values, found.schema_id, found.asked)
+
+
+def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _Events | None:
+    understood = next((event.payload for event in events if event.name == MESSAGE_UNDERSTOOD), None)
+    if understood is None:
+        return None
+    read = [event.payload for event in reversed(events) if event.name == FIELDS_READ and "positions" in event.payload]
+    if not read:
+        return _Events(understood)
+    latest = read[0]
+    row = snapshot.row(rows.OutputSchema, latest.get("schemaId")) if snapshot else None
+    return _Events(
+        understood,
+        [item for payload in read for item in payload["positions"]],
+        latest.get("unexplained") or (),
+        get_form(snapshot, row) if snapshot and row else None,
+        latest.get("schemaId"),
+        latest.get("asked") or "",
+        dict(_list_values(events)),
+    )
+
+
+def _list_values(events: Sequence[Event]) -> Iterator[tuple[str, Json]]:
+    for event in events:
+        if event.name == SCHEMA_EXTRACTION_DETERMINISTIC:
+            yield from ((item["field"], item.get("value")) for item in event.payload.get("extracted") or ())
+        elif event.name == CORRECTION_STEP_CORRECTION_PATCH_APPLIED:
+            yield event.payload.get("field", ""), event.payload.get("value")
+        elif event.name == FIELDS_READ:
+            offered = event.payload.get("offered")
+            yield from offered.items() if isinstance(offered, Mapping) else ()
+
+
+def _list_marks(found: _Events) -> Iterator[MessagePart]:
+    """The marks without their texts. Of those that overlap, the first counts."""
+    for item in found.positions:
+        yield MessagePart("", Role(item["is"]), item["start"], item["end"], _find_title(found, item["field"]))
+    for move in found.understood.get("moves") or ():
+        if move["move"] not in _CLAUSE_MOVES:
+            yield MessagePart("", Role.CUE, move["start"], move["end"], find_phrase("move", move["move"]))
+    for cue in found.understood.get("cues") or ():
+        is_small = cue["cue"] in _SMALL
+        label = "" if is_small else find_phrase("cue", cue["cue"])
+        yield MessagePart("", Role.SMALL if is_small else Role.CUE, cue["start"], cue["end"], label)
+    for start, end in found.unexplained:
+        yield MessagePart("", Role.UNEXPLAINED, start, end)
+
+
+def _split(text: str, marks: Iterator[MessagePart]) -> Iterator[MessagePart]:
+    """The whole text in parts, the marked ones and those between."""
+    chosen: list[MessagePart] = []
+    for mark in marks:
+        is_free = all(mark.end <= other.start or other.end <= mark.start for other in chosen)
+        if is_free and mark.start < mark.end <= len(text):
+            chosen.append(mark)
+    edges = sorted({0, len(text), *(mark.start for mark in chosen), *(mark.end for mark in chosen)})
+    by_start = {mark.start: mark for mark in chosen}
+    for start, end in pairwise(edges):
+        mark = by_start.get(start)
+        yield MessagePart(
+            text[start:end], mark.role if mark else Role.PLAIN, start, end, mark.label if mark else ""
+        )
+
+
+def _find_field(found: _Events, path: str) -> Field | None:
+    return found.form.field(path) if found.form else None
+
+
+def _find_title(found: _Events, path: str) -> str:
+    form_field = _find_field(found, path)
+    return form_field.spec.title if form_field else path
+
+
+def _describe_value(found: _Events, text: str, item: Mapping[str, Json]) -> ValueRead:
+    role, path, why = Role(item["is"]), item["field"], item.get("why")
+    value = found.values.get(path) if role is not Role.REFUSED else None
+    form_field = _find_field(found, path)
+    said = say_value(form_field.spec, value) if form_field and value is not None else excerpt_value(value)
+    reason = find_phrase("refused" if role is Role.REFUSED else role.value.lower(), why)
+    return ValueRead(
+        role, _find_title(found, path), text[item["start"] : item["end"]], said, _write_reason(reason, item)
+    )
+
+
+def _write_reason(reason: str, item: Mapping[str, Json]) -> str:
+    assumed = [find_phrase("assumed", part) for part in item.get("assumed") or () if part != "spelling"]
+    sentences = [f"{reason[:1].upper()}{reason[1:]}."]
+    if assumed:
+        sentences.append(f"The message does not say {' and '.join(assumed)}, so this was assumed.")
+    if "spelling" in (item.get("assumed") or ()):
+        sentences.append("A typing error was corrected.")
+    return " ".join(sentences)
