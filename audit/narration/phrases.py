@@ -53,6 +53,15 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "VALUE_INVALID": "it is no value of this kind",
         "NEGATED": "the user denies it",
     },
+    "role": {
+        "TAKEN": "value, taken",
+        "OFFERED": "value, offered",
+        "REFUSED": "value, refused",
+        "NAMED": "name of a field",
+        "CUE": "says what is meant",
+        "SMALL": "small word",
+        "UNEXPLAINED": "not understood",
+    },
     "move": {
         "AFFIRM": "yes",
         "PRAISE": "praise",

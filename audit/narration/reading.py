@@ -1,7 +1,7 @@
 """How the message of a turn was read: its words with what they are, its moves, and why each value was taken or not."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -20,29 +20,27 @@ from convengine.engine.understanding.say import say_value
 Json = Any
 #: Cues that only stand beside what matters.
 _SMALL = frozenset({"filler", "courtesy", "joint", "label_joint", "lead_in", "lead_out", "range"})
-#: Where a message has both, the longest part that is meant counts: a question is more than a word of it.
+#: Moves of whole clauses, whose words are marked one by one.
 _CLAUSE_MOVES = frozenset({"ASK"})
 
 
 class Role(StrEnum):
-    """What a part of a message is. The label stands in the legend."""
+    """What a part of a message is."""
 
-    label: str
+    TAKEN = "TAKEN"
+    OFFERED = "OFFERED"
+    REFUSED = "REFUSED"
+    NAMED = "NAMED"
+    CUE = "CUE"
+    SMALL = "SMALL"
+    UNEXPLAINED = "UNEXPLAINED"
+    #: What the question, or the intent that it began, explains.
+    PLAIN = "PLAIN"
 
-    def __new__(cls, code: str, label: str) -> "Role":
-        """A member with its label."""
-        member = str.__new__(cls, code)
-        member._value_, member.label = code, label
-        return member
-
-    TAKEN = "TAKEN", "value taken"
-    OFFERED = "OFFERED", "value asked about"
-    REFUSED = "REFUSED", "value refused"
-    NAMED = "NAMED", "name of a field"
-    CUE = "CUE", "cue"
-    SMALL = "SMALL", "small word"
-    UNEXPLAINED = "UNEXPLAINED", "not understood"
-    PLAIN = "PLAIN", ""
+    @property
+    def label(self) -> str:
+        """What the legend says."""
+        return find_phrase("role", self.value)
 
 
 @dataclass(frozen=True)
@@ -58,11 +56,23 @@ class MessagePart:
 
 
 @dataclass(frozen=True)
+class UnknownWord:
+    """A word that nothing explains, or several that follow one another."""
+
+    text: str
+    start: int
+    end: int
+    #: The field for which it may be a value: the one that refused it, else the one that was asked for.
+    field: Field | None = None
+
+
+@dataclass(frozen=True)
 class ValueRead:
     """What became of a value, and why."""
 
     role: Role
-    #: The title of the field.
+    #: The path of the field, and its title.
+    field: str
     title: str
     #: The words of the message; blank where no words are known.
     text: str
@@ -82,8 +92,8 @@ class MessageReading:
     values: Sequence[ValueRead] = ()
     #: The form into which it was read; null for none.
     schema_id: int | None = None
-    #: The path of the field that was asked for; blank for none.
-    asked: str = ""
+    #: Words that nothing explains; they may be part of a refused value.
+    unknown_words: Sequence[UnknownWord] = ()
 
     @property
     def legend(self) -> list[Role]:
@@ -103,6 +113,7 @@ class _Events:
     form: Form | None = None
     schema_id: int | None = None
     asked: str = ""
+
     #: The stored and the offered values by field.
     values: Mapping[str, Json] = field(default_factory=dict)
 
@@ -114,10 +125,11 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
     found = _collect(events, snapshot)
     if found is None or not text or MASK in text or found.understood.get("size") != len(text):
         return None
-    parts = list(_split(text, _list_marks(found)))
+    unknown_words = list(_list_unknown_words(found, text))
+    parts = list(_split(text, [*_list_marks(found), *map(_mark_unknown_word, unknown_words)]))
     moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in found.understood.get("moves") or ())
     values = [_describe_value(found, text, item) for item in found.positions if item["is"] != Role.NAMED]
-    return MessageReading(parts, list(moves), values, found.schema_id, found.asked)
+    return MessageReading(parts, list(moves), values, found.schema_id, unknown_words)
 
 
 def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _Events | None:
@@ -162,11 +174,29 @@ def _list_marks(found: _Events) -> Iterator[MessagePart]:
         is_small = cue["cue"] in _SMALL
         label = "" if is_small else find_phrase("cue", cue["cue"])
         yield MessagePart("", Role.SMALL if is_small else Role.CUE, cue["start"], cue["end"], label)
+
+
+def _list_unknown_words(found: _Events, text: str) -> Iterator[UnknownWord]:
+    joined: list[list[int]] = []
     for start, end in found.unexplained:
-        yield MessagePart("", Role.UNEXPLAINED, start, end)
+        if joined and not text[joined[-1][1] : start].strip():
+            joined[-1][1] = end
+        else:
+            joined.append([start, end])
+    for start, end in joined:
+        refusing = (
+            item["field"]
+            for item in found.positions
+            if item["is"] == Role.REFUSED and item["start"] <= start and end <= item["end"]
+        )
+        yield UnknownWord(text[start:end], start, end, _find_field(found, next(refusing, found.asked)))
 
 
-def _split(text: str, marks: Iterator[MessagePart]) -> Iterator[MessagePart]:
+def _mark_unknown_word(word: UnknownWord) -> MessagePart:
+    return MessagePart(word.text, Role.UNEXPLAINED, word.start, word.end)
+
+
+def _split(text: str, marks: Sequence[MessagePart]) -> Iterator[MessagePart]:
     """The whole text in parts, the marked ones and those between."""
     chosen: list[MessagePart] = []
     for mark in marks:
@@ -176,10 +206,8 @@ def _split(text: str, marks: Iterator[MessagePart]) -> Iterator[MessagePart]:
     edges = sorted({0, len(text), *(mark.start for mark in chosen), *(mark.end for mark in chosen)})
     by_start = {mark.start: mark for mark in chosen}
     for start, end in pairwise(edges):
-        mark = by_start.get(start)
-        yield MessagePart(
-            text[start:end], mark.role if mark else Role.PLAIN, start, end, mark.label if mark else ""
-        )
+        plain = MessagePart("", Role.PLAIN, start, end)
+        yield replace(by_start.get(start, plain), text=text[start:end])
 
 
 def _find_field(found: _Events, path: str) -> Field | None:
@@ -198,7 +226,7 @@ def _describe_value(found: _Events, text: str, item: Mapping[str, Json]) -> Valu
     said = say_value(form_field.spec, value) if form_field and value is not None else excerpt_value(value)
     reason = find_phrase("refused" if role is Role.REFUSED else role.value.lower(), why)
     return ValueRead(
-        role, _find_title(found, path), text[item["start"] : item["end"]], said, _write_reason(reason, item)
+        role, path, _find_title(found, path), text[item["start"] : item["end"]], said, _write_reason(reason, item)
     )
 
 
