@@ -59,7 +59,6 @@ PIZZA_FORM = {
 def create_pizza_form() -> None:
     """An order of a pizza party: a form with a day, a size and a number."""
     with change_set(reason="a form"):
-        CeResponse.objects.all().delete()
         CeIntent.objects.create(intent_code="PARTY", display_name="Pizza party", description="Order a pizza party")
         CeIntentClassifier.objects.create(
             intent_code="PARTY", state_code="COLLECT", rule_type="CONTAINS", pattern="party"
@@ -68,7 +67,7 @@ def create_pizza_form() -> None:
             intent_code="PARTY", state_code="ANY", json_schema=PIZZA_FORM, description="Pizza party"
         )
         CeResponse.objects.create(
-            intent_code="ANY", state_code="ANY", response_type="EXACT", exact_text="{{ question }}"
+            intent_code="PARTY", state_code="ANY", response_type="EXACT", exact_text="{{ question }}"
         )
 
 

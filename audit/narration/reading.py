@@ -4,15 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 from audit.narration.phrases import find_phrase
 from audit.narration.session_values import excerpt_value
 from audit.record.events import Event
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD, SCHEMA_EXTRACTION_DETERMINISTIC
+from convengine.engine.forms.message import find_value
+from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD
 from convengine.engine.redaction import MASK
-from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.say import say_value
@@ -128,7 +129,8 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
     unknown_words = list(_list_unknown_words(found, text))
     parts = list(_split(text, [*_list_marks(found), *map(_mark_unknown_word, unknown_words)]))
     moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in found.understood.get("moves") or ())
-    values = [_describe_value(found, text, item) for item in found.positions if item["is"] != Role.NAMED]
+    given = sorted((item for item in found.positions if item["is"] != Role.NAMED), key=itemgetter("start"))
+    values = [_describe_value(found, text, item) for item in given]
     return MessageReading(parts, list(moves), values, found.schema_id, unknown_words)
 
 
@@ -136,31 +138,29 @@ def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _Events | No
     understood = next((event.payload for event in events if event.name == MESSAGE_UNDERSTOOD), None)
     if understood is None:
         return None
-    read = [event.payload for event in reversed(events) if event.name == FIELDS_READ and "positions" in event.payload]
+    read = [event for event in reversed(events) if event.name == FIELDS_READ and "positions" in event.payload]
     if not read:
         return _Events(understood)
-    latest = read[0]
+    latest = read[0].payload
     row = snapshot.row(rows.OutputSchema, latest.get("schemaId")) if snapshot else None
     return _Events(
         understood,
-        [item for payload in read for item in payload["positions"]],
+        [item for event in read for item in event.payload["positions"]],
         latest.get("unexplained") or (),
         get_form(snapshot, row) if snapshot and row else None,
         latest.get("schemaId"),
         latest.get("asked") or "",
-        dict(_list_values(events)),
+        {path: value for event in reversed(read) for path, value in _list_values(event)},
     )
 
 
-def _list_values(events: Sequence[Event]) -> Iterator[tuple[str, Json]]:
-    for event in events:
-        if event.name == SCHEMA_EXTRACTION_DETERMINISTIC:
-            yield from ((item["field"], item.get("value")) for item in event.payload.get("extracted") or ())
-        elif event.name == CORRECTION_STEP_CORRECTION_PATCH_APPLIED:
-            yield event.payload.get("field", ""), event.payload.get("value")
-        elif event.name == FIELDS_READ:
-            offered = event.payload.get("offered")
-            yield from offered.items() if isinstance(offered, Mapping) else ()
+def _list_values(event: Event) -> Iterator[tuple[str, Json]]:
+    """The values that the form has after the message, and those that are offered."""
+    context, offered = event.state.get("context"), event.payload.get("offered")
+    for item in event.payload["positions"]:
+        if item["is"] == Role.TAKEN and isinstance(context, Mapping):
+            yield item["field"], find_value(context, item["field"])
+    yield from offered.items() if isinstance(offered, Mapping) else ()
 
 
 def _list_marks(found: _Events) -> Iterator[MessagePart]:
@@ -201,7 +201,8 @@ def _split(text: str, marks: Sequence[MessagePart]) -> Iterator[MessagePart]:
     chosen: list[MessagePart] = []
     for mark in marks:
         is_free = all(mark.end <= other.start or other.end <= mark.start for other in chosen)
-        if is_free and mark.start < mark.end <= len(text):
+        is_sign = mark.role is Role.SMALL and not any(map(str.isalnum, text[mark.start : mark.end]))
+        if is_free and not is_sign and mark.start < mark.end <= len(text):
             chosen.append(mark)
     edges = sorted({0, len(text), *(mark.start for mark in chosen), *(mark.end for mark in chosen)})
     by_start = {mark.start: mark for mark in chosen}

@@ -65,6 +65,7 @@ def test_a_value_that_is_only_supposed_was_offered_and_a_yes_takes_it(caller: Ca
     assert reading.moves == ["yes"]
     assert marks(reading) == [("yes", "CUE", "yes")]
     assert reading.values[0].title == "Day"
+    assert reading.values[0].value.split()[1] == "28"
     assert reading.values[0].reason == "The bot had asked whether it is meant, and the user said yes."
 
 
