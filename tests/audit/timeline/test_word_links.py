@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -105,7 +105,9 @@ def test_who_may_not_edit_sees_the_words_without_links(caller: Caller) -> None:
 
 
 def test_who_may_not_read_messages_gets_no_word_from_an_address(caller: Caller) -> None:
-    client = sign_in("analyst")
+    client = sign_in()
+    rights = Permission.objects.filter(codename__in=("view_ceoutputschema", "change_ceoutputschema"))
+    User.objects.get(username="ann").user_permissions.set(rights)
     turn = CeConversationHistory.objects.latest("turn_no")
     row = CeOutputSchema.objects.get()
 
