@@ -1,6 +1,6 @@
 """Small configurations in the database."""
 
-from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CePolicy, CeResponse, CeRule
+from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CeOutputSchema, CePolicy, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from tests.copied_rows import make_rarely
 
@@ -34,6 +34,40 @@ def create_help_desk() -> None:
                 ("FEES", "IDLE", "No fees."),
                 ("UNKNOWN", "UNKNOWN", "Sorry?"),
             )
+        )
+
+
+PIZZA_FORM = {
+    "type": "object",
+    "required": ["day", "size", "guests"],
+    "x-locale": "en-GB",
+    "properties": {
+        "day": {"type": "string", "format": "date", "title": "Day", "x-ask": "For which day?", "x-order": 1},
+        "size": {
+            "type": "string",
+            "title": "Size",
+            "x-options": [{"value": "S", "label": "Small", "synonyms": ["tiny"]}, {"value": "L", "label": "Large"}],
+            "x-ask": "Which size?",
+            "x-order": 2,
+        },
+        "guests": {"type": "integer", "title": "Guests", "maximum": 12, "x-ask": "How many guests?", "x-order": 3},
+    },
+}
+
+
+@make_rarely
+def create_pizza_form() -> None:
+    """An order of a pizza party: a form with a day, a size and a number."""
+    with change_set(reason="a form"):
+        CeIntent.objects.create(intent_code="PARTY", display_name="Pizza party", description="Order a pizza party")
+        CeIntentClassifier.objects.create(
+            intent_code="PARTY", state_code="COLLECT", rule_type="CONTAINS", pattern="party"
+        )
+        CeOutputSchema.objects.create(
+            intent_code="PARTY", state_code="ANY", json_schema=PIZZA_FORM, description="Pizza party"
+        )
+        CeResponse.objects.create(
+            intent_code="PARTY", state_code="ANY", response_type="EXACT", exact_text="{{ question }}"
         )
 
 

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from audit.narration import Fact, RowRef, Sentence, Tone
+from audit.narration.reading import Role
 from audit.record.events import Event
 from convengine.server.api.serializers import ComputedField, IsoDateTimeField, describe_unknown_field, quote_value
 from convengine.server.sessions.models import CeConversationHistory
@@ -198,6 +199,35 @@ def _describe_fact(fact: Fact) -> dict[str, Any]:
     return document | ({"column": fact.column} if fact.column else {})
 
 
+class MessagePartSerializer(serializers.Serializer[Any]):
+    """A part of the user's message."""
+
+    text = serializers.CharField(trim_whitespace=False)
+    role = serializers.ChoiceField([role.value for role in Role])
+    says = serializers.CharField(source="label", help_text="The title of the field, or what the words say.")
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+
+
+class ValueReadSerializer(serializers.Serializer[Any]):
+    """What became of a value of the message."""
+
+    role = serializers.ChoiceField([role.value for role in (Role.TAKEN, Role.OFFERED, Role.REFUSED)])
+    field = serializers.CharField()
+    title = serializers.CharField()
+    text = serializers.CharField(help_text="The words of the message; blank where no words are known.")
+    value = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class MessageReadingSerializer(serializers.Serializer[Any]):
+    """How the user's message was read."""
+
+    parts = MessagePartSerializer(many=True)
+    moves = serializers.ListField(child=serializers.CharField(), help_text="What the user wants, in words.")
+    values = ValueReadSerializer(many=True)
+
+
 class TurnAccountSerializer(serializers.Serializer[Any]):
     """One turn in plain words."""
 
@@ -206,6 +236,9 @@ class TurnAccountSerializer(serializers.Serializer[Any]):
     turnId = serializers.UUIDField(source="turn.turn_id")
     configVersion = serializers.IntegerField(source="turn.config_version")
     sentences = AccountSentenceSerializer(many=True)
+    reading = MessageReadingSerializer(
+        allow_null=True, help_text="How the message was read; null where that is not recorded, or has masks."
+    )
 
 
 class TurnSerializer(serializers.Serializer[CeConversationHistory]):

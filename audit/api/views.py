@@ -22,6 +22,7 @@ from audit.api.serializers import (
 )
 from audit.api.trace import build_trace
 from audit.narration import narrate_turn
+from audit.narration.reading import read_message_of_turn
 from audit.narration.why import explain_decisions
 from audit.record import queries
 from audit.record.events import Event, expand_events, select_steps
@@ -31,6 +32,8 @@ from convengine.engine.turn.codec import dumps
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.parsers import OrjsonRenderer
 from convengine.server.api.schema import extend_schema
+from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeConversationHistory
 
 NDJSON = "application/x-ndjson"
 #: Events per batch; fewer if each may need the whole turn before it.
@@ -233,7 +236,11 @@ class NarrationView(ApiView):
         events = list(expand_events(queries.read_turns(key, [turn_no])))
         if not events:
             raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
-        return Response(TurnAccountSerializer({"turn": events[0].row, "sentences": narrate_turn(events)}).data)
+        record = CeConversationHistory.objects.filter(conversation_id=key, turn_no=turn_no).only("user_input").first()
+        snapshot = configuration().at(events[0].row.config_version or 0)
+        reading = read_message_of_turn(events, record.user_input if record else None, snapshot)
+        account = {"turn": events[0].row, "sentences": narrate_turn(events), "reading": reading}
+        return Response(TurnAccountSerializer(account).data)
 
 
 def _is_compat(request: Request) -> bool:

@@ -19,6 +19,7 @@ from audit.access_log.write import log_access
 from audit.api.trace import Frame, build_frames
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import Fact, Sentence, narrate_turn
+from audit.narration.reading import read_message_of_turn
 from audit.narration.session_values import excerpt_value
 from audit.narration.wording import name_rows
 from audit.record.events import Event
@@ -30,6 +31,7 @@ from audit.timeline.row_origins import list_used_rows
 from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step, unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
 from audit.timeline.warnings import list_warnings
+from audit.timeline.word_links import list_word_links
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (
@@ -118,6 +120,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
     all_rows = request.GET.get("rows") == "all"
     snapshot = _snapshot_of_turn(events)
+    message = read_message_of_turn(events, record.user_input, snapshot)
     return {
         "record": record,
         "look": badge_class(record.status),
@@ -126,6 +129,8 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "warnings": list(list_warnings(record, Counter(event.name for event in events))),
         "stored": record.status not in NOT_STORED,
         "erased": not events and record.conversation.lifecycle_detail.get("reason") == "erased",
+        "reading": message,
+        "word_links": list_word_links(request, record, message),
         "account": list(_build_sentences(record, narrate_turn(events), turn_filter, snapshot)),
         "wanted": turn_filter,
         "families": FAMILIES,

@@ -37,6 +37,18 @@ def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
     return [StoredMessage(turn.pk, turn.user_input.strip())] if turn.user_input and turn.user_input.strip() else []
 
 
+def read_given_words(request: HttpRequest) -> str:
+    """Words of the message of a turn, from `start` to `end`. The access is logged. Blank without the right to read."""
+    start, end = read_number(request, "start"), read_number(request, "end")
+    if start is None or end is None or not request.user.has_perm(RIGHT):
+        return ""
+    turn = CeConversationHistory.objects.filter(pk=read_number(request, "message_of") or 0).first()
+    if turn is None:
+        return ""
+    write_outside(lambda: access_log().log_row_access(request, turn))
+    return (turn.user_input or "")[start:end].strip()
+
+
 def add_given_messages(url: str, request: HttpRequest) -> str:
     """An address that names the same messages."""
     named = {name: number for name in _NAMES if (number := read_number(request, name)) is not None}

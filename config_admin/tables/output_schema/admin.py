@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
 
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.output_schema.model import CeOutputSchema
+from config_admin.tables.output_schema.prepared_word import prepare_word
 from config_admin.validation.relations import sort_properties
 
 
@@ -34,6 +35,18 @@ class OutputSchemaAdmin(ScopedAdmin):
         if db_field.name == "json_schema":
             formfield.widget.attrs["data-fields"] = ""
         return formfield
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        """With a word of a message in the address, the form has it filled in."""
+        stored, fields = context.get("original"), context["adminform"].form
+        if request.method == "GET" and stored is not None and "json_schema" in fields.fields:
+            prepared = prepare_word(request, stored.json_schema)
+            if prepared is not None and prepared.schema is not None:
+                fields.initial["json_schema"] = prepared.schema
+            if prepared is not None:
+                level = messages.INFO if prepared.schema is not None else messages.WARNING
+                self.message_user(request, prepared.message, level)
+        return super().render_change_form(request, context, *args, **options)
 
     @admin.display(description="form", ordering="schema_id")
     def schema(self, row: CeOutputSchema) -> str:

@@ -43,6 +43,10 @@ FORM_KEYS: Mapping[str, Json] = {
         {"type": "integer", "minimum": 1}, "How many answers may fail in a row before the form is given up."
     ),
     "x-spoken": _describe(_FLAG, "Text answers say days, times and options as people do."),
+    "x-fillers": _describe(
+        {"type": "array", "items": _TEXT, "uniqueItems": True},
+        "Words that say nothing in this form, so that they need no question.",
+    ),
     "x-locale": _describe(_TEXT, "The language and region in which values are read, for example en-US."),
 }
 #: Keys of a property.

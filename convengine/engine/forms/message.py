@@ -61,11 +61,13 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
 
 def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables, text: str) -> Understanding:
     fields = _list_fields(turn, form) if form else ()
-    lexicon = turn.snapshot.memo.get(("lexicon", form, tables), lambda: make_lexicon(fields, tables.lexicon))
+    fillers, specs = _list_fillers(form), [field.spec for field in fields]
+    lexicon = turn.snapshot.memo.get(("lexicon", form, tables), lambda: make_lexicon(fields, tables.lexicon, fillers))
     finders = _find_finders(session, turn, form)
-    understanding = understand(text[:MOST_CHARACTERS], tables, finders, [field.spec for field in fields], lexicon)
+    understanding = understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers)
     if text:
-        turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **_describe(understanding))
+        described = _describe(understanding) | {"size": len(text)}
+        turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described)
     return understanding
 
 
@@ -221,6 +223,12 @@ def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form,
 
 def _list_fields(turn: Turn, form: Form) -> tuple[FormField, ...]:
     return turn.snapshot.memo.get(("fields", form), lambda: tuple(map(_make_field, _list_readable(form))))
+
+
+def _list_fillers(form: Form | None) -> tuple[tuple[str, ...], ...]:
+    """The words that say nothing in the form (`x-fillers`)."""
+    listed = form.schema.get("x-fillers") if form else None
+    return list_labels([text for text in listed if isinstance(text, str)]) if isinstance(listed, list) else ()
 
 
 def _list_readable(form: Form) -> list[Field]:

@@ -19,10 +19,10 @@ MESSAGE_UNDERSTOOD = declare_stage(
     Family.DATA,
     (
         "How the message was understood: its moves, such as a yes or a question, the parts that may be values, and the "
-        "words that say what a clause does. Numbers are positions in the message."
+        "words that say what a clause does. Numbers are positions in the message, which has `size` characters."
     ),
     steps="DialogueActStep CorrectionStep IntentResolutionStep SchemaExtractionStep ResponseResolutionStep",
-    keys="moves spans cues",
+    keys="moves spans cues size",
 )
 FINDER_ERROR = declare_stage(
     "FINDER_ERROR",
@@ -35,9 +35,12 @@ FINDER_ERROR = declare_stage(
 FIELDS_READ = declare_stage(
     "FIELDS_READ",
     Family.DATA,
-    "Which fields the message gave, which of its texts were refused and why, and which field had been asked for.",
+    (
+        "Which fields the message gave, which of its texts were refused and why, and which field had been asked for. "
+        "`positions`: the part of the message that is a value or the name of a field, with the reason."
+    ),
     steps="CorrectionStep SchemaExtractionStep",
-    keys="read refused asked offered by unexplained",
+    keys="read refused asked offered by unexplained schemaId positions",
     sentences=(
         SentenceTemplate(
             "Asked for {asked}[; the message gave {read:names}][; not taken: {refused:refused}].",

@@ -1,6 +1,6 @@
 """What of a message goes into a form is stored, with its events (docs/extraction.md)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from convengine.engine.turn.rows import OutputSchema, PromptTemplate
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Reading, Refused, Taken
+from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Reason
 
 Json = Any
@@ -65,7 +65,7 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
         # A correction applies completely or not at all.
         text = session.user_text or ""
         unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
-        reading = Reading(refused=(*reading.refused, *unread))
+        reading = Reading(refused=(*reading.refused, *unread), names=reading.names)
     return reading
 
 
@@ -95,9 +95,10 @@ def check_order(session: Session, form: Form, reading: Reading) -> Reading:
         start = days.get(after, find_value(session.context, after)) if isinstance(after, str) else None
         text = (session.user_text or "")[item.start : item.end]
         if isinstance(start, str) and isinstance(item.value, str) and item.value[:10] < start[:10]:
-            refused.append(Refused(item.field, text, Reason.OUT_OF_BOUNDS, {"min": start[:10]}))
+            data = {"min": start[:10]}
+            refused.append(Refused(item.field, text, Reason.OUT_OF_BOUNDS, data, item.start, item.end))
         elif field is not None and form.breaks(field, item.value):
-            refused.append(Refused(item.field, text, Reason.VALUE_VIOLATES_SCHEMA))
+            refused.append(Refused(item.field, text, Reason.VALUE_VIOLATES_SCHEMA, {}, item.start, item.end))
         else:
             taken.append(item)
     return replace(reading, taken=tuple(taken), refused=tuple(refused))
@@ -139,6 +140,7 @@ def list_read(form: Form, reading: Reading) -> list[str]:
 def note_fields_read(
     session: Session,
     turn: Turn,
+    row: OutputSchema,
     read: Sequence[str],
     refused: Iterable[RefusedValue],
     reading: Reading | None = None,
@@ -165,6 +167,8 @@ def note_fields_read(
         offered=offered,
         by={item.field: item.by for item in reading.taken} if reading else {},
         unexplained=[list(position) for position in reading.unexplained] if reading else [],
+        schemaId=row.schema_id,
+        positions=list(_list_positions(reading)) if reading else [],
     )
     session = session.evolve(fields_read=noted)
     if state.asked_field is None or session.only_digresses or not is_answer or offered or wishes:
@@ -176,6 +180,22 @@ def note_fields_read(
         return update_dialogue(session, misses=0)
     is_miss = not (noted.refused or says_only(session, turn, *_SMALL_TALK, MoveKind.WAIT))
     return update_dialogue(session, misses=state.misses + 1) if is_miss else session
+
+
+def _list_positions(reading: Reading) -> Iterator[dict[str, Json]]:
+    """Where the message gives or names a field, and why: positions, so that there are no words to mask."""
+    for taken in reading.taken:
+        yield _describe_position("TAKEN", taken, why=taken.by, assumed=list(taken.assumed))
+    for offered in reading.offered:
+        yield _describe_position("OFFERED", offered, why=offered.why)
+    for refused in reading.refused:
+        yield _describe_position("REFUSED", refused, why=refused.reason)
+    for path, start, end in reading.names:
+        yield {"is": "NAMED", "field": path, "start": start, "end": end}
+
+
+def _describe_position(outcome: str, item: Taken | Offered | Refused, **details: Json) -> dict[str, Json]:
+    return {"is": outcome, "field": item.field, "start": item.start, "end": item.end, **details}
 
 
 def merge_values(context: Mapping[str, Json], values: Mapping[str, Json]) -> dict[str, Json]:

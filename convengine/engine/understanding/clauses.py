@@ -1,6 +1,6 @@
 """The clauses of a message, and what each word does in its clause: value, cue, filler, or nothing that is known."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -66,16 +66,17 @@ _FORCES = {
 }
 
 
-def find_cues(chart: Chart, spans: Sequence[Span]) -> list[Cue]:
+def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str, ...]] = ()) -> list[Cue]:
     """The longest cue at each word, but for words of a plain value: the "to" of "ten to four" is none.
 
     What cuts a message, or says what a clause does with its values, has no slip: "Weber" is no "weder".
+    `fillers`: words of the form that say nothing; where the language has another cue, that one counts.
     """
     covered = {index for span in spans if not span.is_weak for index in range(span.start, span.end)}
     cues: list[Cue] = []
     at = 0
     while at < len(chart.words):
-        cue = None if at in covered else _find_cue(chart, at)
+        cue = None if at in covered else _find_cue(chart, at) or _find_filler(chart, at, fillers)
         if cue is not None and cue.name == "limit" and not _limits(spans, cue):
             cue = Cue("filler", cue.start, cue.end)
         if cue is not None:
@@ -87,6 +88,12 @@ def find_cues(chart: Chart, spans: Sequence[Span]) -> list[Cue]:
 def _limits(spans: Sequence[Span], cue: Cue) -> bool:
     """True for the "by" of "by Friday", and not for that of "by card" and of "look after my 2 cats"."""
     return any(span.start == cue.end for span in spans)
+
+
+def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:
+    keys = tuple(word.key for word in chart.words[start:])
+    size = max((len(filler) for filler in fillers if keys[: len(filler)] == filler), default=0)
+    return Cue("filler", start, start + size) if size else None
 
 
 def _find_cue(chart: Chart, start: int) -> Cue | None:

@@ -9,7 +9,7 @@ from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.labels import Label
-from convengine.engine.understanding.reading import Offered, Refused, Taken
+from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason, Resolved, Sort
 from convengine.engine.understanding.understand import Understanding
 
@@ -20,6 +20,8 @@ NEAR = "near"
 #: Values of these sorts are taken letter by letter, so that no word of them is mended.
 _AS_TYPED = (Sort.EMAIL, Sort.PHONE, Sort.POSTCODE, Sort.IBAN, Sort.PATTERN, Sort.OWN)
 ASKED, LABEL, KIND, CORRECTION = "ASKED", "LABEL", "KIND", "CORRECTION"
+#: The message said yes to an offer.
+OFFER = "OFFER"
 
 
 class Explained:
@@ -123,10 +125,10 @@ def decide(
             continue
         if not claim.resolved.is_value:
             yield from _refuse(understanding, form, claim, explained)
-        elif _is_plain(form, claim, explained):
+        elif (doubt := _find_doubt(form, claim, explained)) is None:
             yield _take(understanding, form, claim, explained)
         elif _may_offer(form, claim, claims):
-            yield Offered(claim.field.path, claim.resolved.value, *_find_position(understanding, claim))
+            yield Offered(claim.field.path, claim.resolved.value, *_find_position(understanding, claim), doubt)
 
 
 def _find_taken_back(understanding: Understanding, claims: Sequence[Claim], explained: Explained) -> Clause | None:
@@ -162,16 +164,20 @@ def _ask_which(claim: Claim, explained: Explained, taken_back: Clause | None) ->
     return replace(claim, is_doubtful=True) if is_doubtful else claim
 
 
-def _is_plain(form: OpenForm, claim: Claim, explained: Explained) -> bool:
-    """True for a value that is taken at once."""
-    if claim.is_doubtful or claim.clause.force is Force.SUPPOSES or claim.span.phrase.means == NEAR:
-        return False
+def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | None:
+    """Why a value is not taken at once; null for one that is."""
+    if claim.clause.force is Force.SUPPOSES:
+        return Doubt.SUPPOSED
+    if claim.span.phrase.means == NEAR:
+        return Doubt.SIMILAR
+    if claim.is_doubtful:
+        return Doubt.UNCLEAR
     if claim.span.is_weak and claim.label is None and explained.leaves_another_clause(claim.clause):
-        return False
+        return Doubt.UNEXPLAINED
     if not explained.list_unexplained(claim.clause):
-        return True
+        return None
     is_strong = claim.field is form.asked_field and not claim.span.is_weak
-    return is_strong and explained.measure(claim.clause) <= MOST_UNEXPLAINED
+    return None if is_strong and explained.measure(claim.clause) <= MOST_UNEXPLAINED else Doubt.UNEXPLAINED
 
 
 def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Taken:
@@ -184,7 +190,9 @@ def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained:
         or bool(claim.resolved.supplied)
         or bool(explained.list_unexplained(claim.clause))
     )
-    return Taken(claim.field.path, claim.resolved.value, *_find_position(understanding, claim), by, is_echoed)
+    assumed = (*sorted(claim.resolved.supplied), *(["spelling"] if is_mended else []))
+    position = _find_position(understanding, claim)
+    return Taken(claim.field.path, claim.resolved.value, *position, by, is_echoed, assumed)
 
 
 def _may_offer(form: OpenForm, claim: Claim, claims: Sequence[Claim]) -> bool:
@@ -198,7 +206,8 @@ def _refuse(understanding: Understanding, form: OpenForm, claim: Claim, explaine
     is_plain = claim.label is not None or not claim.span.is_weak
     if claim.field is form.asked_field or (is_plain and not explained.list_unexplained(claim.clause)):
         text = understanding.quote(claim.span.start, claim.span.end)
-        yield Refused(claim.field.path, text, claim.resolved.reason or Reason.AMBIGUOUS, _describe(claim))
+        reason, position = claim.resolved.reason or Reason.AMBIGUOUS, _find_position(understanding, claim)
+        yield Refused(claim.field.path, text, reason, _describe(claim), *position)
 
 
 def _describe(claim: Claim) -> dict[str, object]:

@@ -78,11 +78,12 @@ class OpenForm:
         return {word: next(iter(items)) for word, items in owners.items() if len(items) == 1}
 
 
-def make_lexicon(fields: Sequence[FormField], base: Lexicon) -> Lexicon:
-    """The lexicon of a language with the names and the options of a form."""
+def make_lexicon(fields: Sequence[FormField], base: Lexicon, fillers: Sequence[tuple[str, ...]] = ()) -> Lexicon:
+    """The lexicon of a language with the names, the options and the fillers of a form."""
     texts = [spelling for item in fields for option in item.spec.options for spelling in option.spellings]
     words = {word.key for text in texts for word in split_text(text) if not word.is_sign}
     words |= {word for item in fields for label in item.labels for word in label}
+    words |= {word for filler in fillers for word in filler}
     return Lexicon(words, base=base)
 
 

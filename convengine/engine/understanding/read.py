@@ -64,6 +64,9 @@ def read_into_form(
         tuple(named),
         tuple(_list_unexplained(understanding, explained, results)),
         _asks_about_asked(understanding, explained),
+        names=tuple(
+            (label.field, *understanding.find_position(label.start, label.end)) for label in labels if label.field
+        ),
     )
 
 
@@ -101,7 +104,8 @@ def _refuse_option(understanding: Understanding, form: OpenForm, explained: Expl
         return []
     text = understanding.quote(clauses[0].start, clauses[0].end)
     labels = [option.label for option in asked_field.spec.options]
-    return [Refused(asked_field.path, text, Reason.NOT_AN_OPTION, {"options": labels})]
+    position = understanding.find_position(clauses[0].start, clauses[0].end)
+    return [Refused(asked_field.path, text, Reason.NOT_AN_OPTION, {"options": labels}, *position)]
 
 
 def _list_unread(
@@ -115,7 +119,8 @@ def _list_unread(
             continue
         if label.end + 1 < clause.end and understanding.words[label.end].key in _SIGNS:
             text = understanding.quote(label.end + 1, clause.end)
-            yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA)
+            position = understanding.find_position(label.end + 1, clause.end)
+            yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA, {}, *position)
 
 
 def _list_inclusions(

@@ -3,12 +3,28 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Reason
 
 Json = Any
+
+
+class Doubt(StrEnum):
+    """Why a value is offered instead of taken."""
+
+    #: Its clause only supposes it: "maybe Friday".
+    SUPPOSED = "SUPPOSED"
+    #: The words are only similar to an option.
+    SIMILAR = "SIMILAR"
+    #: Nothing explains other words of the message.
+    UNEXPLAINED = "UNEXPLAINED"
+    #: It may be meant for another field, or another value is possible.
+    UNCLEAR = "UNCLEAR"
+    #: The words are those of a model.
+    MODEL = "MODEL"
 
 
 @dataclass(frozen=True)
@@ -19,10 +35,12 @@ class Taken:
     value: Json
     start: int
     end: int
-    #: What made it a value of this field: ASKED, LABEL, KIND, CORRECTION, TEXT.
+    #: What made it a value of this field: ASKED, LABEL, KIND, CORRECTION, TEXT, MODEL; OFFER for a yes to an offer.
     by: str
     #: The answer repeats it, because it was mended, supplied, corrected, or not all of its clause is explained.
     is_echoed: bool = False
+    #: What the words do not say and was assumed: `month`, `year`, `half`, `country`; `spelling` for a mended slip.
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,6 +51,7 @@ class Offered:
     value: Json
     start: int
     end: int
+    why: Doubt = Doubt.UNCLEAR
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,9 @@ class Refused:
     #: A `Reason`, or a code of the deployment's.
     reason: str
     data: Mapping[str, Json] = dataclasses.field(default_factory=dict)
+    #: Positions in the message's characters; both 0 where no words are meant.
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,6 +85,8 @@ class Reading:
     asks_about_asked: bool = False
     #: What else a model found that the user wants: LEAVE, PERSON.
     wishes: tuple[MoveKind, ...] = ()
+    #: Where the message names a field: its path and two positions in the message's characters.
+    names: tuple[tuple[str, int, int], ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """One message, understood by itself: its words, values, clauses and moves. Everything else reads this, not the text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, split_clauses
@@ -36,6 +36,10 @@ class Understanding:
         """The clause that has a word; null for a sign between two clauses."""
         return next((clause for clause in self.clauses if clause.start <= at < clause.end), None)
 
+    def find_position(self, start: int, end: int) -> tuple[int, int]:
+        """The positions in the text of one word up to another."""
+        return self.words[start].start, self.words[end - 1].end
+
     def find_move(self, *kinds: MoveKind) -> Move | None:
         """The first move of these kinds."""
         return next((move for move in self.moves if move.kind in kinds), None)
@@ -69,14 +73,18 @@ def understand(
     finders: Mapping[Sort, Finder],
     specs: Sequence[FieldSpec] = (),
     lexicon: Lexicon | None = None,
+    fillers: Collection[tuple[str, ...]] = (),
 ) -> Understanding:
-    """Understand a message. `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form."""
+    """Understand a message. `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form.
+
+    `fillers`: the words that say nothing in this form.
+    """
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
     wanted = {sort for spec in specs for sort in list_sorts(spec)}
     spans = tuple(
         span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs)[:_MOST_SPANS]
     )
-    cues = find_cues(chart, spans)
+    cues = find_cues(chart, spans, fillers)
     clauses = split_clauses(chart, spans, cues)
     return Understanding(text, words, spans, tuple(cues), clauses, find_moves(chart, clauses), chart)

@@ -244,7 +244,7 @@ def test_keys_keep_their_order_and_times_their_offset(caller: Caller) -> None:
     assert " ".join(page["results"][0]) == " ".join(conversation_document["lastTurn"]) == _TURN_KEYS
     assert list(events[0]) == list(EventSerializer().fields)
     assert " ".join(events[0]) == "auditId conversationId stage payload createdAt turnId turnNo seq configVersion"
-    assert " ".join(account) == "conversationId turnNo turnId configVersion sentences"
+    assert " ".join(account) == "conversationId turnNo turnId configVersion sentences reading"
     assert " ".join(account["sentences"][0]) == "text kind family tone seqs rows parts"
     times = (conversation_document["createdAt"], page["results"][0]["startedAt"], events[0]["createdAt"])
     assert {time[-6:] for time in times} == {"+00:00"}

@@ -29,8 +29,9 @@ from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.decide import OFFER
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.reading import Reading, Taken
 
 #: Acts of messages that correct nothing.
 _NO_CORRECTION = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.GREETING)
@@ -79,7 +80,8 @@ def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *
         return _route(session, turn, row, form)
     for path, value in offered.items():
         session = session.evolve(context=merge_values(session.context, nest_value(path, value)))
-    return note_fields_read(_route(session, turn, row, form), turn, list(offered), ())
+    taken = tuple(Taken(path, value, 0, 0, OFFER) for path, value in offered.items())
+    return note_fields_read(_route(session, turn, row, form), turn, row, list(offered), (), Reading(taken))
 
 
 def _apply_edit(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
@@ -118,7 +120,7 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
             routingDecision=session.input_params["routing_decision"],
         )
     _audit_not_applied(session, turn, refused)
-    session = note_fields_read(session, turn, fields, refused, reading)
+    session = note_fields_read(session, turn, row, fields, refused, reading)
     if reading.offered:
         return ask_what_is_meant(session, turn, form)
     was_complete = not refused and form.status(before).complete and session.schema_complete

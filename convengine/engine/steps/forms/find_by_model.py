@@ -38,7 +38,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
+from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
 
 Json = Any
 #: Why words of the model are dropped, besides the reasons of `find_words`: they are no value of their field.
@@ -198,8 +198,9 @@ def _read_finding(session: Session, turn: Turn, form: Form, finding: _Finding) -
     meant = read_value(finding.means, finding.spec, situation).taken
     values = [item.value for item in (*reading.taken, *meant)] + [item.value for item in reading.offered]
     if values:
-        return Offered(path, values[0], *position)
-    return reading.sure_refusals[0] if reading.sure_refusals else None
+        return Offered(path, values[0], *position, Doubt.MODEL)
+    refusals = [replace(item, start=position[0], end=position[1]) for item in reading.sure_refusals]
+    return refusals[0] if refusals else None
 
 
 def _add(reading: Reading, result: Taken | Offered | Refused) -> Reading:

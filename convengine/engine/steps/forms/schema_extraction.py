@@ -187,7 +187,7 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     if session.only_digresses:
         refused = {}
     asks = reading.asks_about_asked and not (fields or refused)
-    session = note_fields_read(session, turn, fields, refused.values(), reading, is_answer=not asks)
+    session = note_fields_read(session, turn, row, fields, refused.values(), reading, is_answer=not asks)
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
         session = session.without_context("mcp")

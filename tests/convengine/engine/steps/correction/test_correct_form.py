@@ -83,6 +83,8 @@ def test_a_correction_changes_the_field_of_its_kind_while_the_next_question_is_o
         "offered": {},
         "by": {"time": "CORRECTION"},
         "unexplained": [],
+        "schemaId": 7,
+        "positions": [{"is": "TAKEN", "field": "time", "start": 4, "end": 10, "why": "CORRECTION", "assumed": []}],
     }
 
 

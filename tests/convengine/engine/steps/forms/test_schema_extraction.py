@@ -645,3 +645,17 @@ def test_R110_a_refused_value_counts_as_a_miss_and_says_why() -> None:
 
     assert session.context["dialogue"]["misses"] == 1
     assert payload(turn, "FIELDS_READ")["refused"][0]["reason"] == "OUT_OF_BOUNDS"
+
+
+# --- x-fillers (R146) --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fillers", "offered"), [([], {"amount": 12}), (["roundabouts", "pretty please"], {})])
+def test_R146_words_that_say_nothing_in_a_form_need_no_question(fillers: list[str], offered: dict[str, Any]) -> None:
+    schema = replace(LOAN, json_schema={**LOAN.json_schema, "x-fillers": fillers})
+    context = {"dialogue": {"asked_field": "amount", "last_schema": 7}}
+
+    session, turn = run("12 roundabouts, pretty please", schema=schema, context=context)
+
+    assert payload(turn, "FIELDS_READ")["offered"] == offered
+    assert ("amount" in session.context) is not bool(offered)

@@ -1,0 +1,241 @@
+"""How the message of a turn was read: its words with what they are, its moves, and why each value was taken or not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
+
+from audit.narration.phrases import find_phrase
+from audit.narration.session_values import excerpt_value
+from audit.record.events import Event
+from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.message import find_value
+from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD
+from convengine.engine.redaction import MASK
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.say import say_value
+
+Json = Any
+#: Cues that only stand beside what matters.
+_SMALL = frozenset({"filler", "courtesy", "joint", "label_joint", "lead_in", "lead_out", "range"})
+#: Moves of whole clauses, whose words are marked one by one.
+_CLAUSE_MOVES = frozenset({"ASK"})
+
+
+class Role(StrEnum):
+    """What a part of a message is."""
+
+    TAKEN = "TAKEN"
+    OFFERED = "OFFERED"
+    REFUSED = "REFUSED"
+    NAMED = "NAMED"
+    CUE = "CUE"
+    SMALL = "SMALL"
+    UNEXPLAINED = "UNEXPLAINED"
+    #: What the question, or the intent that it began, explains.
+    PLAIN = "PLAIN"
+
+    @property
+    def label(self) -> str:
+        """What the legend says."""
+        return find_phrase("role", self.value)
+
+
+@dataclass(frozen=True)
+class MessagePart:
+    """A part of the message."""
+
+    text: str
+    role: Role
+    start: int
+    end: int
+    #: The title of the field, or what a cue says; blank for other parts.
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class UnknownWord:
+    """A word that nothing explains, or several that follow one another."""
+
+    text: str
+    start: int
+    end: int
+    #: The field for which it may be a value: the one that refused it, else the one that was asked for.
+    field: Field | None = None
+
+
+@dataclass(frozen=True)
+class ValueRead:
+    """What became of a value, and why."""
+
+    role: Role
+    #: The path of the field, and its title.
+    field: str
+    title: str
+    #: The words of the message; blank where no words are known.
+    text: str
+    #: The value as people say it; blank for a refused one.
+    value: str
+    #: Why, in sentences.
+    reason: str
+
+
+@dataclass(frozen=True)
+class MessageReading:
+    """How the message of a turn was read."""
+
+    parts: Sequence[MessagePart]
+    #: What the message wants, in words: "yes", "a correction".
+    moves: Sequence[str] = ()
+    values: Sequence[ValueRead] = ()
+    #: The form into which it was read; null for none.
+    schema_id: int | None = None
+    #: Words that nothing explains; they may be part of a refused value.
+    unknown_words: Sequence[UnknownWord] = ()
+
+    @property
+    def legend(self) -> list[Role]:
+        """The roles that the message has."""
+        roles = {part.role for part in self.parts}
+        return [role for role in Role if role in roles and role is not Role.PLAIN]
+
+
+@dataclass(frozen=True)
+class _Events:
+    """What the events of a turn say of its message."""
+
+    understood: Mapping[str, Json]
+    #: Of the events FIELDS_READ, the latest first.
+    positions: Sequence[Mapping[str, Json]] = ()
+    unexplained: Sequence[Sequence[int]] = ()
+    form: Form | None = None
+    schema_id: int | None = None
+    asked: str = ""
+
+    #: The stored and the offered values by field.
+    values: Mapping[str, Json] = field(default_factory=dict)
+
+
+def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Snapshot | None) -> MessageReading | None:
+    """How the message of a turn was read; null where no event says it, and where the text is not the one that was read:
+    it was erased or has masks, so the positions are those of another text.
+    """
+    found = _collect(events, snapshot)
+    if found is None or not text or MASK in text or found.understood.get("size") != len(text):
+        return None
+    unknown_words = list(_list_unknown_words(found, text))
+    parts = list(_split(text, [*_list_marks(found), *map(_mark_unknown_word, unknown_words)]))
+    moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in found.understood.get("moves") or ())
+    given = sorted((item for item in found.positions if item["is"] != Role.NAMED), key=itemgetter("start"))
+    values = [_describe_value(found, text, item) for item in given]
+    return MessageReading(parts, list(moves), values, found.schema_id, unknown_words)
+
+
+def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _Events | None:
+    understood = next((event.payload for event in events if event.name == MESSAGE_UNDERSTOOD), None)
+    if understood is None:
+        return None
+    read = [event for event in reversed(events) if event.name == FIELDS_READ and "positions" in event.payload]
+    if not read:
+        return _Events(understood)
+    latest = read[0].payload
+    row = snapshot.row(rows.OutputSchema, latest.get("schemaId")) if snapshot else None
+    return _Events(
+        understood,
+        [item for event in read for item in event.payload["positions"]],
+        latest.get("unexplained") or (),
+        get_form(snapshot, row) if snapshot and row else None,
+        latest.get("schemaId"),
+        latest.get("asked") or "",
+        {path: value for event in reversed(read) for path, value in _list_values(event)},
+    )
+
+
+def _list_values(event: Event) -> Iterator[tuple[str, Json]]:
+    """The values that the form has after the message, and those that are offered."""
+    context, offered = event.state.get("context"), event.payload.get("offered")
+    for item in event.payload["positions"]:
+        if item["is"] == Role.TAKEN and isinstance(context, Mapping):
+            yield item["field"], find_value(context, item["field"])
+    yield from offered.items() if isinstance(offered, Mapping) else ()
+
+
+def _list_marks(found: _Events) -> Iterator[MessagePart]:
+    """The marks without their texts. Of those that overlap, the first counts."""
+    for item in found.positions:
+        yield MessagePart("", Role(item["is"]), item["start"], item["end"], _find_title(found, item["field"]))
+    for move in found.understood.get("moves") or ():
+        if move["move"] not in _CLAUSE_MOVES:
+            yield MessagePart("", Role.CUE, move["start"], move["end"], find_phrase("move", move["move"]))
+    for cue in found.understood.get("cues") or ():
+        is_small = cue["cue"] in _SMALL
+        label = "" if is_small else find_phrase("cue", cue["cue"])
+        yield MessagePart("", Role.SMALL if is_small else Role.CUE, cue["start"], cue["end"], label)
+
+
+def _list_unknown_words(found: _Events, text: str) -> Iterator[UnknownWord]:
+    joined: list[list[int]] = []
+    for start, end in found.unexplained:
+        if joined and not text[joined[-1][1] : start].strip():
+            joined[-1][1] = end
+        else:
+            joined.append([start, end])
+    for start, end in joined:
+        refusing = (
+            item["field"]
+            for item in found.positions
+            if item["is"] == Role.REFUSED and item["start"] <= start and end <= item["end"]
+        )
+        yield UnknownWord(text[start:end], start, end, _find_field(found, next(refusing, found.asked)))
+
+
+def _mark_unknown_word(word: UnknownWord) -> MessagePart:
+    return MessagePart(word.text, Role.UNEXPLAINED, word.start, word.end)
+
+
+def _split(text: str, marks: Sequence[MessagePart]) -> Iterator[MessagePart]:
+    """The whole text in parts, the marked ones and those between."""
+    chosen: list[MessagePart] = []
+    for mark in marks:
+        is_free = all(mark.end <= other.start or other.end <= mark.start for other in chosen)
+        is_sign = mark.role is Role.SMALL and not any(map(str.isalnum, text[mark.start : mark.end]))
+        if is_free and not is_sign and mark.start < mark.end <= len(text):
+            chosen.append(mark)
+    edges = sorted({0, len(text), *(mark.start for mark in chosen), *(mark.end for mark in chosen)})
+    by_start = {mark.start: mark for mark in chosen}
+    for start, end in pairwise(edges):
+        plain = MessagePart("", Role.PLAIN, start, end)
+        yield replace(by_start.get(start, plain), text=text[start:end])
+
+
+def _find_field(found: _Events, path: str) -> Field | None:
+    return found.form.field(path) if found.form else None
+
+
+def _find_title(found: _Events, path: str) -> str:
+    form_field = _find_field(found, path)
+    return form_field.spec.title if form_field else path
+
+
+def _describe_value(found: _Events, text: str, item: Mapping[str, Json]) -> ValueRead:
+    role, path, why = Role(item["is"]), item["field"], item.get("why")
+    value = found.values.get(path) if role is not Role.REFUSED else None
+    form_field = _find_field(found, path)
+    said = say_value(form_field.spec, value) if form_field and value is not None else excerpt_value(value)
+    reason = find_phrase("refused" if role is Role.REFUSED else role.value.lower(), why)
+    return ValueRead(
+        role, path, _find_title(found, path), text[item["start"] : item["end"]], said, _write_reason(reason, item)
+    )
+
+
+def _write_reason(reason: str, item: Mapping[str, Json]) -> str:
+    assumed = [find_phrase("assumed", part) for part in item.get("assumed") or () if part != "spelling"]
+    sentences = [f"{reason[:1].upper()}{reason[1:]}."]
+    if assumed:
+        sentences.append(f"The message does not say {' and '.join(assumed)}, so this was assumed.")
+    if "spelling" in (item.get("assumed") or ()):
+        sentences.append("A typing error was corrected.")
+    return " ".join(sentences)

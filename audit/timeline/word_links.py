@@ -1,0 +1,69 @@
+"""What an analyst may do with a word that nothing explains: each is a link to a form with the change filled in.
+
+The address names the word by the turn and its position, because logs contain addresses.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from audit.narration.reading import MessageReading, UnknownWord
+from convengine.server.sessions.models import CeConversationHistory
+
+_READS_MESSAGES = "ce_sessions.view_ceconversationhistory"
+_CHANGES_FORMS = "config_admin.change_ceoutputschema"
+_ADDS_PHRASES = "config_admin.add_ceintentclassifier"
+
+
+@dataclass(frozen=True)
+class WordLinks:
+    """Addresses for one word, or for several that follow one another."""
+
+    text: str
+    #: The label of each option of the field for which it may be, with the address that makes the word its synonym.
+    options: Sequence[tuple[str, str]]
+    #: Blank without the right.
+    filler_url: str
+    teach_url: str
+
+
+def list_word_links(
+    request: HttpRequest, record: CeConversationHistory, reading: MessageReading | None
+) -> list[WordLinks]:
+    """The links for each word that nothing explains; none for who may change neither forms nor phrases."""
+    user: Any = request.user
+    if reading is None or not user.has_perm(_READS_MESSAGES):
+        return []
+    changes_forms = reading.schema_id is not None and user.has_perm(_CHANGES_FORMS)
+    teach_url = ""
+    if user.has_perm(_ADDS_PHRASES):
+        teach_url = f"{reverse('admin:config_admin_ceintentclassifier_teach')}?message_of={record.pk}"
+    if not (changes_forms or teach_url):
+        return []
+    return [
+        WordLinks(
+            word.text,
+            list(_list_options(record, reading, word)) if changes_forms else [],
+            _make_url(record, reading, word) if changes_forms else "",
+            teach_url,
+        )
+        for word in reading.unknown_words
+    ]
+
+
+def _list_options(
+    record: CeConversationHistory, reading: MessageReading, word: UnknownWord
+) -> Iterator[tuple[str, str]]:
+    if word.field is not None:
+        for option in word.field.spec.options:
+            names = {"field": word.field.path, "option": str(option.value)}
+            yield option.label, _make_url(record, reading, word, **names)
+
+
+def _make_url(record: CeConversationHistory, reading: MessageReading, word: UnknownWord, **names: str) -> str:
+    query = urlencode({"message_of": record.pk, "start": word.start, "end": word.end, **names})
+    return f"{reverse('admin:config_admin_ceoutputschema_change', args=[reading.schema_id])}?{query}"

@@ -1,0 +1,67 @@
+"""A form with one more word: a synonym of an option, or a word that says nothing. Only the analyst's save stores it.
+
+The page of a turn leads here, with the word named by its position in the message.
+"""
+
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest
+
+from config_admin.editing.given_messages import read_given_words
+
+Json = Any
+
+
+class PreparedWord(NamedTuple):
+    """The schema with the word, and what to tell the analyst. Without a schema, why there is none."""
+
+    schema: Json
+    message: str
+
+
+def prepare_word(request: HttpRequest, stored: Json) -> PreparedWord | None:
+    """The stored schema with the word that the address names; null where it names none."""
+    word = read_given_words(request)
+    if not word or not isinstance(stored, dict):
+        return None
+    schema = deepcopy(stored)
+    path, option = request.GET.get("field", ""), request.GET.get("option", "")
+    if not path:
+        _add(schema, "x-fillers", word)
+        return PreparedWord(schema, f"“{word}” is filled in as a small word of this form. Save to apply it.")
+    label = _add_synonym(_find_property(schema, path), option, word)
+    if not label:
+        return PreparedWord(None, f"The form has no option “{option}” in the field {path} now. Add the word by hand.")
+    return PreparedWord(schema, f"“{word}” is filled in as a synonym of “{label}”. Save to apply it.")
+
+
+def _find_property(schema: Json, path: str) -> dict[str, Json]:
+    """The property of a dotted path; empty for none."""
+    for name in path.split("."):
+        properties = schema.get("properties")
+        schema = properties.get(name) if isinstance(properties, dict) else None
+        if not isinstance(schema, dict):
+            return {}
+    found: dict[str, Json] = schema
+    return found
+
+
+def _add_synonym(declared: dict[str, Json], option: str, word: str) -> str:
+    """Add a synonym to the option with this value; returns its label, blank for none."""
+    for item in declared.get("x-options") or ():
+        own = item.get("value", item.get("label")) if isinstance(item, dict) else item
+        if str(own) == option and isinstance(item, dict):
+            _add(item, "synonyms", word)
+            return str(item.get("label") or own)
+    values = declared.get("enum") or ([declared["const"]] if "const" in declared else [])
+    if "x-options" in declared or option not in map(str, values):
+        return ""
+    _add(declared.setdefault("x-synonyms", {}), option, word)
+    return option
+
+
+def _add(container: dict[str, Json], key: str, word: str) -> None:
+    listed = container.get(key) or []
+    words = listed if isinstance(listed, list) else [listed]
+    container[key] = [*words, *([] if word in words else [word])]

@@ -1,0 +1,129 @@
+"""How the message of a turn was read: words with what they are, and why each value was taken, offered or refused."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from audit.narration.reading import MessageReading, Role, read_message_of_turn
+from audit.record.events import expand_events
+from audit.record.queries import read_turns
+from config_admin.models import CeConfig
+from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeConversationHistory
+from tests.api import Caller
+from tests.worlds import create_pizza_form
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    create_pizza_form()
+    return Caller()
+
+
+def read_last(caller: Caller) -> MessageReading | None:
+    record = CeConversationHistory.objects.filter(conversation_id=caller.conversation_id).latest("turn_no")
+    events = list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [record.turn_no])))
+    return read_message_of_turn(events, record.user_input, configuration().current())
+
+
+def say(caller: Caller, *messages: str) -> MessageReading:
+    for message in messages:
+        caller.say(message)
+    reading = read_last(caller)
+    assert reading is not None
+    assert "".join(part.text for part in reading.parts) == messages[-1]
+    return reading
+
+
+def marks(reading: MessageReading) -> list[tuple[str, str, str]]:
+    return [(part.text, part.role.value, part.label) for part in reading.parts if part.role is not Role.PLAIN]
+
+
+def test_a_bare_number_became_a_day_because_the_bot_asked_for_one(caller: Caller) -> None:
+    reading = say(caller, "a party", "the 28th please")
+
+    (value,) = reading.values
+    assert ("the 28th", "TAKEN", "Day") in marks(reading)
+    assert ("please", "SMALL", "") in marks(reading)
+    assert value.text == "the 28th"
+    assert value.value.split()[1] == "28"
+    assert value.reason == "The bot had just asked for it. The message does not say the month, so this was assumed."
+
+
+def test_a_value_that_is_only_supposed_was_offered_and_a_yes_takes_it(caller: Caller) -> None:
+    reading = say(caller, "a party", "maybe the 28th")
+
+    assert ("maybe", "CUE", "only supposes") in marks(reading)
+    assert ("the 28th", "OFFERED", "Day") in marks(reading)
+    assert reading.values[0].reason == "The message only supposes it, so the bot asks first."
+
+    reading = say(caller, "yes")
+
+    assert reading.moves == ["yes"]
+    assert marks(reading) == [("yes", "CUE", "yes")]
+    assert reading.values[0].title == "Day"
+    assert reading.values[0].value.split()[1] == "28"
+    assert reading.values[0].reason == "The bot had asked whether it is meant, and the user said yes."
+
+
+def test_a_refused_value_says_why_and_which_of_its_words_is_unknown(caller: Caller) -> None:
+    reading = say(caller, "a party", "2030-03-04", "medium please")
+
+    assert ("medium please", "REFUSED", "Size") in marks(reading)
+    assert reading.values[0].reason == "It is none of the options."
+    (word,) = reading.unknown_words
+    assert word.field is not None
+    assert (word.text, word.field.path) == ("medium", "size")
+
+
+def test_an_unknown_word_belongs_to_the_field_that_refused_it(caller: Caller) -> None:
+    reading = say(caller, "a party", "size: medium")
+
+    assert ("size", "NAMED", "Size") in marks(reading)
+    assert [word.field and word.field.path for word in reading.unknown_words] == ["size"]
+
+
+def test_the_name_of_a_field_and_words_that_nothing_explains_are_marked(caller: Caller) -> None:
+    reading = say(caller, "a party", "guests: 5 with rollerblades")
+
+    assert ("guests", "NAMED", "Guests") in marks(reading)
+    assert ("rollerblades", "UNEXPLAINED", "") in marks(reading)
+    assert [role.label for role in reading.legend][-1] == "not understood"
+
+
+def test_a_correction_is_a_move_and_a_reason(caller: Caller) -> None:
+    reading = say(caller, "a party", "2030-03-04", "no wait, 2030-03-05")
+
+    assert "a correction" in reading.moves
+    assert [(value.title, value.reason) for value in reading.values] == [("Day", "It replaces an earlier value.")]
+
+
+def test_a_text_with_masks_or_without_the_event_has_no_marks(caller: Caller) -> None:
+    CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_PATTERNS", config_value="2030-03-0.")
+    caller.say("a party")
+    caller.say("on 2030-03-04 please")
+    assert CeConversationHistory.objects.latest("turn_no").user_input == "on *** please"
+    assert read_last(caller) is None
+
+    assert read_message_of_turn([], "on Friday", None) is None
+
+
+def test_an_erased_message_has_no_marks(caller: Caller) -> None:
+    say(caller, "a party")
+    CeConversationHistory.objects.update(user_input=None)
+
+    assert read_last(caller) is None
+
+
+def test_the_account_of_the_api_has_the_same(caller: Caller) -> None:
+    reading = say(caller, "a party", "the 28th please")
+
+    document: Any = caller.get("/account", turn=2).json()["reading"]
+
+    assert [part["text"] for part in document["parts"]] == [part.text for part in reading.parts]
+    assert document["values"][0]["role"] == "TAKEN"
+    assert document["values"][0]["field"] == "day"
+    assert document["moves"] == []
