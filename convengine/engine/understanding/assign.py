@@ -131,7 +131,8 @@ def _make_claim(
         return None  # "My zip is 90210", where nobody asks for one.
     if form.is_opener and _is_part_of_own_words(understanding, form, span):
         return None
-    resolved = finders[span.sort].resolve(span, item.spec, situation, is_asked=is_asked or label is not None)
+    finder = finders[span.sort]
+    resolved = finder.resolve(span, item.spec, situation, is_asked=is_asked or label is not None)
     if resolved is None:
         return None
     corrects = not form.is_open(item.path)
@@ -151,10 +152,15 @@ def _make_claim(
         return None
     if corrects and resolved.is_value and resolved.value == form.held[item.path]:
         return None
+    if span.is_weak and _is_move(understanding, span, MoveKind.AFFIRM, MoveKind.NEGATE):
+        return None  # The "ne" of "ne, brauchen wir nicht" is no 1.
     is_alone = _begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
     if span.is_weak and not (is_asked or label or (is_alone and not _is_move(understanding, span))):
         return None
-    is_cued = corrects and not span.is_weak and clause.has("correction")
+    is_cued = corrects and (
+        (not span.is_weak and clause.has("correction"))
+        or _replaces_denied(understanding, form, item, span, finder, situation)
+    )
     score = (
         _LABELLED * bool(label)
         + _ASKED * (is_asked or is_cued)
@@ -183,9 +189,13 @@ def _is_assigned(understanding: Understanding, form: OpenForm, label: Label, spa
     return label.is_whole and chart is not None and any(chart.match_longest("label_joint", at) for at in between)
 
 
-def _is_move(understanding: Understanding, span: Span) -> bool:
-    """True for words that are all that their clause wants: the "none" that leaves a field empty is no 0 for another."""
-    return any(move.is_whole and move.start <= span.start and span.end <= move.end for move in understanding.moves)
+def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool:
+    """True for words that are all that their clause wants: the "none" that leaves a field empty is no 0 for another.
+
+    `kinds`: only such moves; without any, all.
+    """
+    moves = [move for move in understanding.moves if move.is_whole and (not kinds or move.kind in kinds)]
+    return any(move.start <= span.start and span.end <= move.end for move in moves)
 
 
 #: Meanings of values that count from the one that the form holds: "one more", "an hour later".
@@ -210,6 +220,22 @@ def _is_contrasted(understanding: Understanding, span: Span) -> bool:
     """True for the 6 of "not 5 but 6": another clause denies a value of the same sort."""
     return any(
         other.sort is span.sort and clause.force is Force.DENIES and clause.start <= other.start < clause.end
+        for other in understanding.spans
+        for clause in understanding.clauses
+        if other is not span
+    )
+
+
+def _replaces_denied(
+    understanding: Understanding, form: OpenForm, item: FormField, span: Span, finder: Finder, situation: Situation
+) -> bool:
+    """True for the 4 of "4, not 3" and a field that holds 3."""
+    return any(
+        other.sort is span.sort
+        and clause.force is Force.DENIES
+        and clause.start <= other.start < clause.end
+        and (denied := finder.resolve(other, item.spec, situation, is_asked=True)) is not None
+        and denied.values == (form.held[item.path],)
         for other in understanding.spans
         for clause in understanding.clauses
         if other is not span

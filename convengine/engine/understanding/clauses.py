@@ -1,6 +1,6 @@
 """The clauses of a message, and what each word does in its clause: value, cue, filler, or nothing that is known."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -111,12 +111,14 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
     plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
     inner = {index for span in plain for index in range(span.start + 1, span.end)}
-    inner |= set(_list_move_words(chart))
+    inner |= set(_list_move_words(chart)) | {index for cue in cues for index in range(cue.start + 1, cue.end)}
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
     cues = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
     cuts = {cue.start for cue in cues if cue.name in _CUTTING} | {cue.end for cue in cues if cue.name == "rejection"}
-    cuts |= set(_list_opening_ends(chart, [start for start, _, _ in sentences], spans, cues))
+    starts = {start for start, _, _ in sentences}
+    starts |= {_skip_small(cues, start, ("filler", "courtesy", "joint")) for start in starts}
+    cuts |= set(_list_opening_ends(chart, starts, spans, cues))
     clauses: list[Clause] = []
     for start, end, asks in sentences:
         parts = list(_split_sentence(chart.words, start, end, inner, cuts))
@@ -158,7 +160,7 @@ def _joins_values(chart: Chart, cue: Cue, spans: Sequence[Span]) -> bool:
 
 
 def _list_opening_ends(
-    chart: Chart, starts: Sequence[int], spans: Sequence[Span], cues: Sequence[Cue]
+    chart: Chart, starts: Collection[int], spans: Sequence[Span], cues: Sequence[Cue]
 ) -> Iterator[int]:
     """Behind each yes or no that a sentence begins with, and behind a no between two values: "60, no 65".
 

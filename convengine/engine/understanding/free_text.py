@@ -16,7 +16,9 @@ from convengine.engine.understanding.words import Word
 TEXT = "TEXT"
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 _BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
-_AROUND = ("courtesy", "lead_in", "lead_out", "joint")
+#: What is taken off the ends of a text, and of a name.
+_AROUND = ("lead_in", "lead_out", "joint")
+_AROUND_NAMES = (*_AROUND, "courtesy", "introduction")
 #: Signs that end a text and do not belong to it.
 _ENDS = frozenset(".,;:!?\n-–")
 #: A name has no more words, and no small ones.
@@ -119,6 +121,10 @@ def _strip(
     words = understanding.words
     around = [*beside, *(position for name in _AROUND for position in _list_matches(understanding, name))]
     around += [(clause.start, clause.end) for clause in understanding.clauses if clause.force is Force.ASKS]
+    courtesies = dict(_list_matches(understanding, "courtesy"))
+    around += [
+        (clause.start, clause.end) for clause in understanding.clauses if courtesies.get(clause.start) == clause.end
+    ]
     around += [
         (claim.clause.start, claim.clause.end) for claim in claims if not explained.list_unexplained(claim.clause)
     ]
@@ -180,7 +186,8 @@ def _find_name(understanding: Understanding, labels: Sequence[Label], start: int
 
 def _strip_lead(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:
     """The part between lead-ins, courtesies and names of fields at both ends: the name of "it is Ann Hill here"."""
-    small = {at for name in _AROUND for first, last in _list_matches(understanding, name) for at in range(first, last)}
+    matches = (match for name in _AROUND_NAMES for match in _list_matches(understanding, name))
+    small = {at for first, last in matches for at in range(first, last)}
     named = (index for label in labels for index in range(label.start, label.end))
     small |= {index for index in named if not understanding.words[index].is_mended}
     small |= {index for index, word in enumerate(understanding.words) if word.key in _ENDS}

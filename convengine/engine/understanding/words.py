@@ -139,11 +139,12 @@ class Lexicon:
         return self.base.split(key) if self.base else None
 
     def mend(self, key: str) -> str | None:
-        """The only known word that is one slip away; null without one, or with several."""
+        """The only known word that is one slip away, or the only one of them with the same letters: "nien" is "nein"."""
         if len(key) < _SHORTEST_MENDED or not key.isalpha():
             return None
         near_words = self._list_near(key)
-        return near_words.pop() if len(near_words) == 1 else None
+        alike = {word for word in near_words if sorted(word) == sorted(key)} or near_words
+        return alike.pop() if len(alike) == 1 else None
 
     def _list_near(self, key: str) -> set[str]:
         near = {
