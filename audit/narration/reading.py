@@ -104,7 +104,7 @@ class MessageReading:
 
 
 @dataclass(frozen=True)
-class _Events:
+class _MessageEvents:
     """What the events of a turn say of its message."""
 
     understood: Mapping[str, Json]
@@ -113,8 +113,7 @@ class _Events:
     unexplained: Sequence[Sequence[int]] = ()
     form: Form | None = None
     schema_id: int | None = None
-    asked: str = ""
-
+    asked_path: str = ""
     #: The stored and the offered values by field.
     values: Mapping[str, Json] = field(default_factory=dict)
 
@@ -123,29 +122,29 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
     """How the message of a turn was read; null where no event says it, and where the text is not the one that was read:
     it was erased or has masks, so the positions are those of another text.
     """
-    found = _collect(events, snapshot)
-    if found is None or not text or MASK in text or found.understood.get("size") != len(text):
+    recorded = _collect(events, snapshot)
+    if recorded is None or not text or MASK in text or recorded.understood.get("size") != len(text):
         return None
-    unknown_words = list(_list_unknown_words(found, text))
-    parts = list(_split(text, [*_list_marks(found), *map(_mark_unknown_word, unknown_words)]))
-    moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in found.understood.get("moves") or ())
-    given = sorted((item for item in found.positions if item["is"] != Role.NAMED), key=itemgetter("start"))
-    values = [_describe_value(found, text, item) for item in given]
-    return MessageReading(parts, list(moves), values, found.schema_id, unknown_words)
+    unknown_words = list(_list_unknown_words(recorded, text))
+    parts = list(_split(text, [*_list_marks(recorded), *map(_mark_unknown_word, unknown_words)]))
+    moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in _list_items(recorded.understood, "moves"))
+    given = sorted((item for item in recorded.positions if item["is"] != Role.NAMED), key=itemgetter("start"))
+    values = [_describe_value(recorded, text, item) for item in given]
+    return MessageReading(parts, list(moves), values, recorded.schema_id, unknown_words)
 
 
-def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _Events | None:
+def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEvents | None:
     understood = next((event.payload for event in events if event.name == MESSAGE_UNDERSTOOD), None)
     if understood is None:
         return None
     read = [event for event in reversed(events) if event.name == FIELDS_READ and "positions" in event.payload]
     if not read:
-        return _Events(understood)
+        return _MessageEvents(understood)
     latest = read[0].payload
     row = snapshot.row(rows.OutputSchema, latest.get("schemaId")) if snapshot else None
-    return _Events(
+    return _MessageEvents(
         understood,
-        [item for event in read for item in event.payload["positions"]],
+        [item for event in read for item in _list_items(event.payload, "positions")],
         latest.get("unexplained") or (),
         get_form(snapshot, row) if snapshot and row else None,
         latest.get("schemaId"),
@@ -154,31 +153,38 @@ def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _Events | No
     )
 
 
+def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, Json]]:
+    """The items with a position; a mask may stand in its place."""
+    for item in payload.get(key) or ():
+        if isinstance(item, Mapping) and isinstance(item.get("start"), int) and isinstance(item.get("end"), int):
+            yield item
+
+
 def _list_values(event: Event) -> Iterator[tuple[str, Json]]:
     """The values that the form has after the message, and those that are offered."""
     context, offered = event.state.get("context"), event.payload.get("offered")
-    for item in event.payload["positions"]:
+    for item in _list_items(event.payload, "positions"):
         if item["is"] == Role.TAKEN and isinstance(context, Mapping):
             yield item["field"], find_value(context, item["field"])
     yield from offered.items() if isinstance(offered, Mapping) else ()
 
 
-def _list_marks(found: _Events) -> Iterator[MessagePart]:
+def _list_marks(recorded: _MessageEvents) -> Iterator[MessagePart]:
     """The marks without their texts. Of those that overlap, the first counts."""
-    for item in found.positions:
-        yield MessagePart("", Role(item["is"]), item["start"], item["end"], _find_title(found, item["field"]))
-    for move in found.understood.get("moves") or ():
+    for item in recorded.positions:
+        yield MessagePart("", Role(item["is"]), item["start"], item["end"], _find_title(recorded, item["field"]))
+    for move in _list_items(recorded.understood, "moves"):
         if move["move"] not in _CLAUSE_MOVES:
             yield MessagePart("", Role.CUE, move["start"], move["end"], find_phrase("move", move["move"]))
-    for cue in found.understood.get("cues") or ():
+    for cue in _list_items(recorded.understood, "cues"):
         is_small = cue["cue"] in _SMALL
         label = "" if is_small else find_phrase("cue", cue["cue"])
         yield MessagePart("", Role.SMALL if is_small else Role.CUE, cue["start"], cue["end"], label)
 
 
-def _list_unknown_words(found: _Events, text: str) -> Iterator[UnknownWord]:
+def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[UnknownWord]:
     joined: list[list[int]] = []
-    for start, end in found.unexplained:
+    for start, end in recorded.unexplained:
         if joined and not text[joined[-1][1] : start].strip():
             joined[-1][1] = end
         else:
@@ -186,10 +192,10 @@ def _list_unknown_words(found: _Events, text: str) -> Iterator[UnknownWord]:
     for start, end in joined:
         refusing = (
             item["field"]
-            for item in found.positions
+            for item in recorded.positions
             if item["is"] == Role.REFUSED and item["start"] <= start and end <= item["end"]
         )
-        yield UnknownWord(text[start:end], start, end, _find_field(found, next(refusing, found.asked)))
+        yield UnknownWord(text[start:end], start, end, _find_field(recorded, next(refusing, recorded.asked_path)))
 
 
 def _mark_unknown_word(word: UnknownWord) -> MessagePart:
@@ -211,23 +217,23 @@ def _split(text: str, marks: Sequence[MessagePart]) -> Iterator[MessagePart]:
         yield replace(by_start.get(start, plain), text=text[start:end])
 
 
-def _find_field(found: _Events, path: str) -> Field | None:
-    return found.form.field(path) if found.form else None
+def _find_field(recorded: _MessageEvents, path: str) -> Field | None:
+    return recorded.form.field(path) if recorded.form else None
 
 
-def _find_title(found: _Events, path: str) -> str:
-    form_field = _find_field(found, path)
+def _find_title(recorded: _MessageEvents, path: str) -> str:
+    form_field = _find_field(recorded, path)
     return form_field.spec.title if form_field else path
 
 
-def _describe_value(found: _Events, text: str, item: Mapping[str, Json]) -> ValueRead:
+def _describe_value(recorded: _MessageEvents, text: str, item: Mapping[str, Json]) -> ValueRead:
     role, path, why = Role(item["is"]), item["field"], item.get("why")
-    value = found.values.get(path) if role is not Role.REFUSED else None
-    form_field = _find_field(found, path)
-    said = say_value(form_field.spec, value) if form_field and value is not None else excerpt_value(value)
-    reason = find_phrase("refused" if role is Role.REFUSED else role.value.lower(), why)
+    value = recorded.values.get(path) if role is not Role.REFUSED else None
+    form_field = _find_field(recorded, path)
+    shown = say_value(form_field.spec, value) if form_field and value not in (None, MASK) else excerpt_value(value)
+    reason = find_phrase(role.value.lower(), why)
     return ValueRead(
-        role, path, _find_title(found, path), text[item["start"] : item["end"]], said, _write_reason(reason, item)
+        role, path, _find_title(recorded, path), text[item["start"] : item["end"]], shown, _write_reason(reason, item)
     )
 
 

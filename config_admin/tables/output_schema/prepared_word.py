@@ -43,8 +43,8 @@ def _find_property(schema: Json, path: str) -> dict[str, Json]:
         schema = properties.get(name) if isinstance(properties, dict) else None
         if not isinstance(schema, dict):
             return {}
-    found: dict[str, Json] = schema
-    return found
+    declared: dict[str, Json] = schema
+    return declared
 
 
 def _add_synonym(declared: dict[str, Json], option: str, word: str) -> str:

@@ -38,7 +38,7 @@ def say(caller: Caller, *messages: str) -> MessageReading:
     return reading
 
 
-def marks(reading: MessageReading) -> list[tuple[str, str, str]]:
+def list_marks(reading: MessageReading) -> list[tuple[str, str, str]]:
     return [(part.text, part.role.value, part.label) for part in reading.parts if part.role is not Role.PLAIN]
 
 
@@ -46,8 +46,8 @@ def test_a_bare_number_became_a_day_because_the_bot_asked_for_one(caller: Caller
     reading = say(caller, "a party", "the 28th please")
 
     (value,) = reading.values
-    assert ("the 28th", "TAKEN", "Day") in marks(reading)
-    assert ("please", "SMALL", "") in marks(reading)
+    assert ("the 28th", "TAKEN", "Day") in list_marks(reading)
+    assert ("please", "SMALL", "") in list_marks(reading)
     assert value.text == "the 28th"
     assert value.value.split()[1] == "28"
     assert value.reason == "The bot had just asked for it. The message does not say the month, so this was assumed."
@@ -56,14 +56,14 @@ def test_a_bare_number_became_a_day_because_the_bot_asked_for_one(caller: Caller
 def test_a_value_that_is_only_supposed_was_offered_and_a_yes_takes_it(caller: Caller) -> None:
     reading = say(caller, "a party", "maybe the 28th")
 
-    assert ("maybe", "CUE", "only supposes") in marks(reading)
-    assert ("the 28th", "OFFERED", "Day") in marks(reading)
+    assert ("maybe", "CUE", "only supposes") in list_marks(reading)
+    assert ("the 28th", "OFFERED", "Day") in list_marks(reading)
     assert reading.values[0].reason == "The message only supposes it, so the bot asks first."
 
     reading = say(caller, "yes")
 
     assert reading.moves == ["yes"]
-    assert marks(reading) == [("yes", "CUE", "yes")]
+    assert list_marks(reading) == [("yes", "CUE", "yes")]
     assert reading.values[0].title == "Day"
     assert reading.values[0].value.split()[1] == "28"
     assert reading.values[0].reason == "The bot had asked whether it is meant, and the user said yes."
@@ -72,7 +72,7 @@ def test_a_value_that_is_only_supposed_was_offered_and_a_yes_takes_it(caller: Ca
 def test_a_refused_value_says_why_and_which_of_its_words_is_unknown(caller: Caller) -> None:
     reading = say(caller, "a party", "2030-03-04", "medium please")
 
-    assert ("medium please", "REFUSED", "Size") in marks(reading)
+    assert ("medium please", "REFUSED", "Size") in list_marks(reading)
     assert reading.values[0].reason == "It is none of the options."
     (word,) = reading.unknown_words
     assert word.field is not None
@@ -82,15 +82,15 @@ def test_a_refused_value_says_why_and_which_of_its_words_is_unknown(caller: Call
 def test_an_unknown_word_belongs_to_the_field_that_refused_it(caller: Caller) -> None:
     reading = say(caller, "a party", "size: medium")
 
-    assert ("size", "NAMED", "Size") in marks(reading)
+    assert ("size", "NAMED", "Size") in list_marks(reading)
     assert [word.field and word.field.path for word in reading.unknown_words] == ["size"]
 
 
 def test_the_name_of_a_field_and_words_that_nothing_explains_are_marked(caller: Caller) -> None:
     reading = say(caller, "a party", "guests: 5 with rollerblades")
 
-    assert ("guests", "NAMED", "Guests") in marks(reading)
-    assert ("rollerblades", "UNEXPLAINED", "") in marks(reading)
+    assert ("guests", "NAMED", "Guests") in list_marks(reading)
+    assert ("rollerblades", "UNEXPLAINED", "") in list_marks(reading)
     assert [role.label for role in reading.legend][-1] == "not understood"
 
 
