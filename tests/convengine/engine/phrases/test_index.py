@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.understanding.phrases.index import MAX_INTENTS, Phrase, PhraseIndex
-from convengine.engine.understanding.phrases.terms import list_phrase_languages
+from convengine.engine.phrases.index import MAX_INTENTS, Phrase, PhraseIndex
 
 
 def index(*synonyms: list[str], **intents: list[str]) -> PhraseIndex:
@@ -14,7 +13,7 @@ def index(*synonyms: list[str], **intents: list[str]) -> PhraseIndex:
             for intent, texts in intents.items()
             for number, text in enumerate(texts)
         ),
-        list_phrase_languages(tuple(map(tuple, synonyms))),
+        synonyms,
     )
 
 
