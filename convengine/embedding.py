@@ -52,6 +52,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "SessionDecision": "convengine.server.api.session_serializers.DECISIONS",
         "StageFamily": "audit.api.stage_catalogue.FAMILIES",
         "SentenceTone": "audit.api.serializers.TONES",
+        "MessageRole": "audit.api.serializers.MESSAGE_ROLES",
+        "ValueRole": "audit.api.serializers.VALUE_ROLES",
         "FeedbackType": "audit.feedback.view.FEEDBACK_TYPES",
         "ReplayMode": "audit.replay.serializers.MODES",
         "ReplayStatus": "audit.replay.serializers.STATUSES",

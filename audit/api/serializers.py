@@ -199,11 +199,15 @@ def _describe_fact(fact: Fact) -> dict[str, Any]:
     return document | ({"column": fact.column} if fact.column else {})
 
 
+MESSAGE_ROLES = [role.value for role in Role]
+VALUE_ROLES = [role.value for role in (Role.TAKEN, Role.OFFERED, Role.REFUSED)]
+
+
 class MessagePartSerializer(serializers.Serializer[Any]):
     """A part of the user's message."""
 
     text = serializers.CharField(trim_whitespace=False)
-    role = serializers.ChoiceField([role.value for role in Role])
+    role = serializers.ChoiceField(MESSAGE_ROLES)
     says = serializers.CharField(source="label", help_text="The title of the field, or what the words say.")
     start = serializers.IntegerField()
     end = serializers.IntegerField()
@@ -212,7 +216,7 @@ class MessagePartSerializer(serializers.Serializer[Any]):
 class ValueReadSerializer(serializers.Serializer[Any]):
     """What became of a value of the message."""
 
-    role = serializers.ChoiceField([role.value for role in (Role.TAKEN, Role.OFFERED, Role.REFUSED)])
+    role = serializers.ChoiceField(VALUE_ROLES)
     field = serializers.CharField()
     title = serializers.CharField()
     text = serializers.CharField(help_text="The words of the message; blank where no words are known.")

@@ -21,10 +21,12 @@ from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
+from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
@@ -297,5 +299,10 @@ def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], liste
     spec = FieldSpec("", Kind.CHOICE, options=tuple(Option(key, label) for key, label in labels.items()))
     locale = turn.config(session, LOCALE)
     situation = Situation(turn.ports.clock.now(), turn.config(session, TIME_ZONE), locale, listed_options=tuple(listed))
-    taken = read_value(session.user_text or "", spec, situation).taken
-    return str(taken[0].value) if taken else None
+    taken = [item for item in read_value(session.user_text or "", spec, situation).taken if not item.is_echoed]
+    # What is chosen may run at once, so that a slip, a denial or a second thought chooses nothing.
+    understanding = understand_message(session, turn)
+    is_doubtful = understanding.find_move(MoveKind.NEGATE, MoveKind.CORRECT, MoveKind.WAIT) is not None or any(
+        clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses
+    )
+    return str(taken[0].value) if taken and not is_doubtful else None

@@ -148,8 +148,8 @@ def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) 
 
 def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
     """True when the whole text is one of the phrases. Signs and case do not count."""
-    said = fold_label(text or "")
-    return bool(said) and any(said == fold_label(phrase) for phrase in phrases)
+    words = fold_label(text or "")
+    return bool(words) and any(words == fold_label(phrase) for phrase in phrases)
 
 
 def list_splits(understanding: Understanding) -> Iterator[tuple[str, str]]:

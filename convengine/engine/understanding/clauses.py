@@ -1,6 +1,6 @@
 """The clauses of a message, and what each word does in its clause: value, cue, filler, or nothing that is known."""
 
-from collections.abc import Collection, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -139,7 +139,7 @@ class Lexicon:
         return self.base.split(key) if self.base else None
 
     def mend(self, key: str) -> str | None:
-        """The only known word that is one slip away, or the only one of them with the same letters: "nien" is "nein"."""
+        """The only known word that is one slip away; of several the one with the same letters: "nien" is "nein"."""
         if len(key) < _SHORTEST_MENDED or not key.isalpha():
             return None
         near_words = self._list_near(key)
