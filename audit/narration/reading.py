@@ -154,7 +154,7 @@ def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEven
 
 
 def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, Json]]:
-    """The items with a position; a mask may stand in its place."""
+    """The items that have a position. A mask may have replaced the position."""
     for item in payload.get(key) or ():
         if isinstance(item, Mapping) and isinstance(item.get("start"), int) and isinstance(item.get("end"), int):
             yield item

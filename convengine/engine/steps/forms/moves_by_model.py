@@ -21,7 +21,7 @@ from convengine.engine.understanding.reading import Reading, Taken
 Json = Any
 #: What made a value one of its field.
 MODEL = "MODEL"
-#: Why words of the model are dropped: they do not stand in the message, or another field has them.
+#: Reasons to drop words of the model: the message does not have them, or another field has them.
 NOT_IN_MESSAGE, OF_ANOTHER_FIELD = "NOT_IN_MESSAGE", "OF_ANOTHER_FIELD"
 #: Why a move is dropped besides: the tables found one, or it has no effect here.
 ALREADY_READ, NOT_POSSIBLE = "ALREADY_READ", "NOT_POSSIBLE"
@@ -46,7 +46,7 @@ class _Move(NamedTuple):
 
 
 def find_words(text: str, words: str, reading: Reading) -> tuple[int, int] | str:
-    """Where the model's words stand in the message as whole words; else the reason why they do not count."""
+    """The position of the words in the message, as whole words; the reason to drop them where there is none."""
     folded, wanted = _fold(text), _fold(words)
     start = folded.find(wanted)
     while start >= 0 and not _is_whole(folded, start, start + len(wanted)):
