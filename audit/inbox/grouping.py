@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
-from convengine.engine.phrases.words import TellingWord, detect_languages, read_telling_words
 from convengine.engine.text.compare import match_text
+from convengine.engine.understanding.phrases.terms import read_text
 
 #: How alike two texts must be, from 0 to 100.
 _LIKENESS = 86
@@ -26,7 +26,7 @@ MOST_EXAMPLES = 9
 MOST_MERGED = 2_000
 #: What two messages about the same share: more than this part of their words, and at least words of this weight.
 _COMMON_SHARE, _COMMON_WEIGHT = 0.5, 2.0
-#: How much a word counts that says when or how many, or says little.
+#: How much a word counts that says when or how many.
 _LIGHT = 0.5
 
 
@@ -223,13 +223,9 @@ def _find_alike(weighed: Sequence[Mapping[str, float]]) -> dict[int, set[int]]:
 
 def _weigh_words(text: str) -> dict[str, float]:
     """The telling words of a text, each with how much it counts."""
-    return {word.term: _LIGHT if word.light or word.vague else 1.0 for word in _read_words(text)}
+    return {word.term: _LIGHT if word.light else 1.0 for word in read_text(text)[0]}
 
 
 def normalise(text: str) -> str:
     """The telling words of a text in alphabetical order; of a text without any, the text itself."""
-    return " ".join(sorted({word.term for word in _read_words(text)})) or match_text(text)
-
-
-def _read_words(text: str) -> list[TellingWord]:
-    return [word for language in detect_languages(text)[:1] for word in read_telling_words(text, language)]
+    return " ".join(sorted({word.term for word in read_text(text)[0]})) or match_text(text)

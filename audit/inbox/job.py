@@ -21,9 +21,9 @@ from audit.inbox.grouping import (
 )
 from audit.models import CeInboxGroup, CeInboxProgress
 from audit.models.inbox import make_fingerprint
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time

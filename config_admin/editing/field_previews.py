@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from config_admin.editing.phrase_reasons import describe_match, describe_needed_score
 from config_admin.editing.sample_turns import SampleTurn
 from convengine.engine.older_templates.convert import to_jinja
-from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.phrases.words import split_whole
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions import set_json
@@ -31,6 +29,8 @@ from convengine.engine.turn.enums import PolicyType, PromptUse, RuleAction, Rule
 from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.scope import code_matches
 from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.terms import has_words
 
 Json = Any
 _SHOWN = 400
@@ -160,7 +160,7 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
 
 def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> PreviewResult:
     """Try a phrase as if it were saved: the intents that the message means, and the words that count."""
-    if not split_whole(row.pattern):
+    if not has_words(row.pattern):
         return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
     own = code(row.intent_code)
     phrase_matches = match_phrases(_replace_phrase(snapshot, row), text)

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable
 
-from convengine.engine.phrases.index import IntentMatch
-from convengine.engine.phrases.matching import PhraseMatches
-from convengine.engine.phrases.settings import MARGIN, MIN_SCORE
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.index import IntentMatch
+from convengine.engine.understanding.phrases.matching import PhraseMatches
+from convengine.engine.understanding.phrases.settings import MARGIN, MIN_SCORE
 
 
 def describe_match(name: str, match: IntentMatch, text: str | None) -> str:

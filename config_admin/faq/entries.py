@@ -8,9 +8,9 @@ from textwrap import shorten
 
 from config_admin.faq.sheet import Line
 from config_admin.releases.blobs import hash_of
-from convengine.engine.phrases.languages import LANGUAGES
 from convengine.engine.text.compare import norm, shorten_line, storable
 from convengine.engine.text.wording import did_you_mean
+from convengine.engine.understanding.language import list_languages
 
 #: Limits of a line: characters of a question and of an answer, and questions.
 MAX_QUESTION, MAX_ANSWER, MAX_QUESTIONS = 500, 4000, 50
@@ -185,9 +185,9 @@ def _check_number(entries: Sequence[Entry]) -> list[Problem]:
 
 def describe_language(entry: Entry) -> str:
     """A hint for a language without word tables; else blank."""
-    if not entry.language or entry.language in {language.code for language in LANGUAGES}:
+    if not entry.language or entry.language in list_languages():
         return ""
-    names = " and ".join(language.code for language in LANGUAGES)
+    names = " and ".join(list_languages())
     return (
         f"“{entry.language}” has no word tables ({names} have). Questions are found only by the same words, so enter "
         "more ways to ask."

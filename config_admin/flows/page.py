@@ -74,7 +74,6 @@ from config_admin.snapshot.compile import row_of
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.rules.field_conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn import live_settings, rows
@@ -82,6 +81,7 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import access_log, turn_reader
 

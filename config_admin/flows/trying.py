@@ -9,13 +9,13 @@ from config_admin.flows.flows import number_question
 from config_admin.flows.reading import FlowReading
 from config_admin.validation.phrase_overlaps import PhraseOverlap, find_phrase_overlap
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.phrases.index import IntentMatch
-from convengine.engine.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.engine.understanding.phrases.index import IntentMatch
+from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
 
 #: How many sentences are tried at once, and how many stored messages are suggested.
 MAX_SENTENCES, MAX_SUGGESTIONS = 10, 10

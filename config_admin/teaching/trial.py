@@ -15,10 +15,6 @@ from config_admin.test_cases.models import CeTestCase
 from config_admin.test_cases.play import play_test
 from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import plan_import
-from convengine.engine.phrases.index import Phrase, PhraseIndex
-from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.phrases.settings import SYNONYMS
-from convengine.engine.phrases.words import has_telling_words
 from convengine.engine.steps.intents.classifiers import list_groups, list_matching_patterns
 from convengine.engine.steps.intents.settings import ORDER
 from convengine.engine.text.compare import code
@@ -27,6 +23,9 @@ from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.index import Phrase, PhraseIndex
+from convengine.engine.understanding.phrases.matching import match_phrases, read_synonyms
+from convengine.engine.understanding.phrases.terms import has_telling_words, list_phrase_languages
 
 #: How many different messages with a word of the phrases are tried, the most frequent ones.
 MOST_TRIED = 5_000
@@ -227,11 +226,8 @@ def _find_related(snapshot: Snapshot, lesson: Lesson, texts: Iterable[str]) -> I
 
 def _build_index(snapshot: Snapshot, lesson: Lesson) -> PhraseIndex:
     """The new phrases alone, with the synonyms of the configuration."""
-    groups = live_settings.read(snapshot, SYNONYMS).value
-    synonyms = [[word for word in group if isinstance(word, str)] for group in groups if isinstance(group, list)]
-    return PhraseIndex(
-        (Phrase(number, lesson.intent, phrase) for number, phrase in enumerate(lesson.phrases)), synonyms
-    )
+    phrases = (Phrase(number, lesson.intent, phrase) for number, phrase in enumerate(lesson.phrases))
+    return PhraseIndex(phrases, list_phrase_languages(read_synonyms(snapshot)))
 
 
 def _split(text: str) -> list[str]:

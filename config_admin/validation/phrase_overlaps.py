@@ -5,8 +5,6 @@ from functools import partial
 from typing import Any
 
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.phrases.matching import match_phrases
-from convengine.engine.phrases.settings import MIN_SCORE
 from convengine.engine.rules.pattern_examples import describe_examples
 from convengine.engine.rules.text_bank import REGEX
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, list_groups
@@ -14,6 +12,8 @@ from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY, ORDE
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.settings import MIN_SCORE
 
 #: The length of a named phrase.
 _LONGEST = 60

@@ -7,10 +7,10 @@ from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.save_checks import check_row
-from convengine.engine.phrases.matching import get_phrase_index
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import scope_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import get_phrase_index
 
 #: Findings that another health check reports better, with an input or for all rows at once.
 REPORTED_BY_OTHER_CHECKS = frozenset(

@@ -14,7 +14,6 @@ from convengine.engine.dialogue.classify import classify
 from convengine.engine.dialogue.settings import RESET_ACT_RESETS
 from convengine.engine.forms.form import get_form, is_meaningful
 from convengine.engine.forms.session_form import SCHEMA_INCOMPLETE
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.apply import run_phase
@@ -34,6 +33,7 @@ from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.engine.understanding.phrases.matching import match_phrases
 
 Json = Any
 #: The conversation of every simulated turn.

@@ -8,12 +8,12 @@ from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
-from convengine.engine.phrases.matching import get_phrase_index
-from convengine.engine.phrases.words import has_telling_words, split_whole
 from convengine.engine.rules.text_bank import REGEX, get_bank
 from convengine.engine.text.compare import blank, code, norm, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import get_phrase_index
+from convengine.engine.understanding.phrases.terms import has_telling_words, has_words
 
 Classifier = Draft[rows.Classifier]
 #: What is no literal in a pattern: escapes, classes, group openings, counts.
@@ -131,7 +131,7 @@ def _check_telling_words(draft: Classifier) -> Iterator[Finding]:
     row = draft.row
     if not row.is_phrase or blank(row.pattern) or has_telling_words(row.pattern):
         return
-    if split_whole(row.pattern):
+    if has_words(row.pattern):
         yield draft.warning(
             "PHRASE_OF_COMMON_WORDS",
             "pattern",

@@ -11,10 +11,10 @@ from convengine.engine.forms.store_reading import (
     has_reading_prompt_elsewhere,
 )
 from convengine.engine.pending_actions.disambiguation import has_open_action
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.phrases.matching import match_phrases
 
 #: A phrase with such a share of the message is what the message says.
 _SURE = 0.9

@@ -11,7 +11,6 @@ from convengine.engine.forms.life import is_final_state
 from convengine.engine.forms.session_form import find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER
 from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import to_plain
@@ -28,6 +27,7 @@ from convengine.engine.understanding.form import FormField, OpenForm, fold_label
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Finder, Situation, Sort

@@ -2,7 +2,6 @@
 
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, read_message, understand_message
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -11,6 +10,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.understand import Understanding
 

@@ -64,10 +64,15 @@ def get_countries() -> Table:
     return _read_file(resources.files("convengine.engine.understanding") / "countries.toml")
 
 
+def read_table(name: str, file: str) -> Table:
+    """A file of a language's folder; empty where there is none."""
+    return _read_file(_get_folder() / name / f"{file}.toml")
+
+
 @lru_cache(maxsize=16)
 def _load_tables(names: tuple[str, ...]) -> Tables:
-    files = [[_read_file(_get_folder() / name / f"{file}.toml") for file in _FILES] for name in names]
-    return make_tables(names[0], files, _read_file(_get_folder() / names[0] / "say.toml"))
+    files = [[read_table(name, file) for file in _FILES] for name in names]
+    return make_tables(names[0], files, read_table(names[0], "say"))
 
 
 def make_tables(

@@ -1,9 +1,9 @@
 """The reasons of a phrase match name the words as they were written, and why a score is needed."""
 
 from config_admin.editing.phrase_reasons import describe_match, describe_needed_score
-from convengine.engine.phrases.index import IntentMatch, MatchedWord, Phrase
-from convengine.engine.phrases.matching import PhraseMatches
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.index import IntentMatch, MatchedWord, Phrase
+from convengine.engine.understanding.phrases.matching import PhraseMatches
 
 
 def make_match(score: float = 0.8, unmatched: tuple[str, ...] = ()) -> IntentMatch:

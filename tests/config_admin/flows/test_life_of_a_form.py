@@ -384,6 +384,17 @@ def test_a_german_yes_that_names_the_offered_subject_goes_on_with_it(text: str, 
     assert caller.say(text)["intent"] == intent
 
 
+@pytest.mark.parametrize("text", ["I don't want to book a table", "no, not book a table at all"])
+def test_an_opener_that_refuses_is_no_opener(text: str) -> None:
+    caller = make_caller_of_two()
+    caller.say("book an appointment")
+
+    answer = caller.say(text)
+
+    assert answer["intent"] == "DENTIST"
+    assert "Do you want to stop" not in answer["payload"]["value"]
+
+
 def test_values_beside_the_yes_are_read_for_the_offered_subject() -> None:
     caller = make_caller_of_two()
     for line in ("book an appointment", "Ann Bell", "actually I want to book a table"):

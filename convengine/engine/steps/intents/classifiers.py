@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.forms.user_answer import says_only
-from convengine.engine.phrases.matching import PhraseMatches, describe_matches, match_phrases
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import (
     BELOW_MIN_SCORE,
@@ -42,6 +41,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches, match_phrases
 
 Json = Any
 REMEDY = "Install it with pip install 'convengine[semantic]', or choose another match type."
@@ -99,6 +99,8 @@ class Classification:
     untried: tuple[ClassifierType, ...] = ()
     #: Only the rows that are tried while a form is open took part.
     interrupting: bool = False
+    #: Of several answers, of which each leads back to what is open, the best phrase was chosen.
+    by_score: bool = False
 
     @property
     def intents(self) -> tuple[str, ...]:
@@ -109,11 +111,6 @@ class Classification:
     def collided(self) -> bool:
         """True when rows of several intents match."""
         return self.winner is None and len(self.intents) > 1
-
-    def find_best(self, intents: Collection[str]) -> rows.Classifier | None:
-        """The first row of these intents, or the most similar one if sentences were compared."""
-        compared = (row for comparison in self.comparisons.values() for row in comparison.hits)
-        return next((row for row in (*compared, *self.hits) if code(row.intent_code) in intents), None)
 
     @property
     def details(self) -> Mapping[str, Json]:
@@ -198,14 +195,22 @@ def list_groups(order: tuple[str, ...]) -> tuple[tuple[ClassifierType, ...], ...
     return tuple(tuple(group) for group in (*chosen, *rest) if group)
 
 
-def classify(session: Session, turn: Turn, text: str | None, *, interrupting: bool = False) -> Classification:
+def classify(
+    session: Session,
+    turn: Turn,
+    text: str | None,
+    *,
+    interrupting: bool = False,
+    answers: Collection[str] = (),
+) -> Classification:
     """Test the rows on the text and record the matches in one DECISION event, then in the stage of the result.
 
-    `interrupting`: a form keeps the intent, so only the rows that may interrupt it are tried.
+    `interrupting`: a form keeps the intent, so only the rows that may interrupt it are tried. `answers`: intents that
+    answer and lead back to what is open; of several, the best phrase decides, and none if two match equally.
     """
     for row, fault in _find_invalid(turn.snapshot).items():
         turn.audit_invalid_row(session, row, fault)
-    result = _try_groups(session, turn, text, interrupting)
+    result = _choose_answer(session, _try_groups(session, turn, text, interrupting), answers)
     if turn.snapshot.rows(rows.Classifier):
         _audit_decision(session, turn, text, result)
     _audit_classification(session, turn, result)
@@ -227,6 +232,24 @@ def _try_groups(session: Session, turn: Turn, text: str | None, interrupting: bo
                 hits = _sort_rows(turn.snapshot, (*hits, *comparison.hits))
     winner = _choose_winner(hits, turn.config(session, COLLISION_BY_PRIORITY))
     return Classification(hits, winner, comparisons, tuple(untried), interrupting)
+
+
+def _choose_answer(session: Session, result: Classification, answers: Collection[str]) -> Classification:
+    """The result with the best answer, if all that match besides the current intent are answers."""
+    scores: dict[rows.Classifier, float] = {
+        compared.row: float(str(compared.operands.get("score", 0)))
+        for comparison in result.comparisons.values()
+        for compared in comparison.near
+    }
+    others = [row for row in result.hits if code(row.intent_code) != code(session.intent)]
+    intents = {code(row.intent_code) for row in others}
+    if not result.collided or not intents or not intents.issubset(answers):
+        return result
+    ranked = sorted(others, key=lambda row: -scores.get(row, 0))
+    best, rivals = ranked[0], [row for row in ranked if code(row.intent_code) != code(ranked[0].intent_code)]
+    if rivals and scores.get(rivals[0], 0) >= scores.get(best, 0):
+        return result
+    return replace(result, winner=best, by_score=True)
 
 
 def _find_pattern_hits(
@@ -352,6 +375,7 @@ def _build_candidate(row: rows.Classifier, result: Classification) -> Candidate:
         return Candidate(row.classifier_id, True, None, operands)
     same = result.winner is not None and code(row.intent_code) == code(result.winner.intent_code)
     reason = "LOWER_PRIORITY" if result.winner is not None or same else "INTENT_COLLISION"
+    reason = PHRASE_NOT_BEST if result.by_score else reason
     return Candidate(row.classifier_id, False, reason, operands)
 
 

@@ -39,11 +39,9 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     if not turn.snapshot.interrupting_classifiers or not _may_interrupt(session, turn):
         return None
     text = find_questions(session, turn) or session.user_text
-    classification = classify(session, turn, text, interrupting=True)
+    answers = turn.snapshot.returning_intents
+    classification = classify(session, turn, text, interrupting=True, answers=answers)
     row = classification.winner
-    if row is None and turn.snapshot.returning_intents.issuperset(classification.intents):
-        # Any of the answers leads back, so the best one is better than none.
-        row = classification.find_best(classification.intents)
     if row is None or code(row.intent_code) == code(session.intent):
         return None
     is_sure = classification.details.get("score", 0) >= _SURE
@@ -78,24 +76,29 @@ def only_counts_persons(session: Session, turn: Turn, row: rows.Classifier) -> b
     )
 
 
+def list_answers(session: Session, turn: Turn) -> frozenset[str]:
+    """The intents that may be answered beside the open question; none without one."""
+    returning = turn.snapshot.returning_intents
+    if not returning or not _has_open_question(session, turn) or not _may_interrupt(session, turn):
+        return frozenset()
+    return returning - _list_options(session)
+
+
 def find_returning_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:
     """The matching phrase of an intent that answers and returns, while a question is open and no lock holds.
 
-    Phrases of the current intent may match too. Of several such intents the best one is answered: each leads back.
+    Phrases of the current intent may match too.
     """
-    returning = turn.snapshot.returning_intents
-    if not returning or not _has_open_question(session, turn) or not _may_interrupt(session, turn):
+    answers = list_answers(session, turn)
+    if not answers:
         return None
     if not classification.hits:
         # It may say something else, too, that hides what it asks.
         part = find_questions(session, turn)
         row = find_interruption(session, turn) if part not in ("", (session.user_text or "").strip()) else None
         return None if row is None or leaves_form(row) else row
-    intents = {*classification.intents} - {code(session.intent)}
-    if not intents <= returning or intents & _list_options(session):
-        return None
-    row = classification.find_best(intents)
-    return None if row is None or leaves_form(row) else row
+    row = classification.winner
+    return None if row is None or code(row.intent_code) not in answers or leaves_form(row) else row
 
 
 def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | None:

@@ -19,7 +19,6 @@ from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read
 from convengine.engine.forms.message import read_message
 from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
 from convengine.engine.forms.user_answer import is_question, says
-from convengine.engine.phrases.matching import asks_to_do
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
@@ -36,7 +35,7 @@ from convengine.engine.steps.intents.digression import (
     find_interruption,
     find_returning_row,
     leaves_form,
-    only_counts_persons,
+    list_answers,
 )
 from convengine.engine.steps.intents.settings import (
     FORCE_PARAM_KEYS,
@@ -65,6 +64,7 @@ from convengine.engine.steps.intents.subject import (
     asks_to_undo_done_form,
     find_following_subject,
     find_new_subject,
+    may_open,
 )
 from convengine.engine.text.compare import blank, code, norm, truthy
 from convengine.engine.threads.message_intent import settle_message_intent
@@ -261,9 +261,12 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
-    row = _find_ordered_row(session, turn, classification) or classification.winner
-    row = row or (_find_unnamed_row(session, turn) if not classification.collided else None)
-    if row is not None and find_left_schema(session, turn) is not None and only_counts_persons(session, turn, row):
+    row = classification.winner or (None if classification.collided else _find_unnamed_row(session, turn))
+    if (
+        row is not None
+        and find_left_schema(session, turn) is not None
+        and not may_open(session, turn, row, classification)
+    ):
         row = None
     if (
         row is not None
@@ -287,23 +290,6 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     if agent_result.outcome is AgentOutcome.ASKED:
         return _audit_question(agent_result.session, turn)
     return _leave_unresolved(agent_result, turn, classification)
-
-
-def _find_ordered_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:
-    """The flow that the message begins with two values or more, though it has words of a question beside the flow:
-    "can you move my baby grand on Friday, there's 5 stairs".
-    """
-    returning = turn.snapshot.returning_intents
-    if not classification.hits or not returning.intersection(classification.intents):
-        return None
-    if not asks_to_do(session.user_text):
-        return None
-    for row in order_classifiers(turn.snapshot):
-        intent = code(row.intent_code)
-        beside = turn.snapshot.list_questions_beside(intent)
-        if row.is_phrase and beside and {*classification.intents} <= beside | {intent}:
-            return row if _count_values(session, turn, row) > 1 else None
-    return None
 
 
 def _count_values(session: Session, turn: Turn, row: rows.Classifier) -> int:
@@ -383,9 +369,10 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
 
 
 def _classify_message(session: Session, turn: Turn) -> Classification:
-    classification = classify(session, turn, session.user_text)
+    answers = list_answers(session, turn)
+    classification = classify(session, turn, session.user_text, answers=answers)
     if not classification.hits and session.standalone_query and turn.config(session, USE_STANDALONE_QUERY):
-        return classify(session, turn, session.standalone_query)
+        return classify(session, turn, session.standalone_query, answers=answers)
     return classification
 
 

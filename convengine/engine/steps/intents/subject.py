@@ -15,9 +15,7 @@ from convengine.engine.forms.leaving import (
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.user_answer import says
-from convengine.engine.phrases.matching import has_request
-from convengine.engine.phrases.words import detect_languages, read_telling_words
-from convengine.engine.steps.intents.classifiers import classify
+from convengine.engine.steps.intents.classifiers import Classification, classify
 from convengine.engine.steps.intents.digression import digress_by_agent, leaves_form, only_counts_persons
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
@@ -30,6 +28,8 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.force import has_request
+from convengine.engine.understanding.phrases.terms import read_text
 
 #: What answers the open question is no new subject.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -58,16 +58,26 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     row = classification.winner
     if row is None or code(row.intent_code) in turn.snapshot.returning_intents:
         return None
-    if only_counts_persons(session, turn, row):
+    if not may_open(session, turn, row, classification):
         return None
-    is_sure = classification.details.get("score", 0) >= _SURE
-    if not is_sure and (fields or _refuses(session, turn)):
+    if (fields or reading.offered) and classification.details.get("score", 0) < _SURE:
         return None
     return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
 
 
+def may_open(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
+    """False beside an open form for a message that corrects or refuses something, unless it is a phrase as it stands.
+
+    "I don't want any money" starts no refund, and "it's for 6 people" asks for nobody.
+    """
+    if only_counts_persons(session, turn, row):
+        return False
+    is_phrase = classification.details.get("score", 0) == 1
+    return is_phrase or code(row.intent_code) == code(session.intent) or not _refuses(session, turn)
+
+
 def _refuses(session: Session, turn: Turn) -> bool:
-    """True for a word of correction or of denial: "I don't want any money" starts no refund."""
+    """True for a word of correction or of denial."""
     understanding = understand_message(session, turn)
     return understanding.find_move(MoveKind.CORRECT, MoveKind.CLEAR) is not None or any(
         clause.force is Force.DENIES for clause in understanding.clauses
@@ -160,7 +170,4 @@ def _list_texts(turn: Turn, intent: str) -> list[str]:
 
 def _list_terms(texts: Iterable[str]) -> set[str]:
     """The telling words, without those that cancel or change something."""
-    words = (
-        word for text in texts for language in detect_languages(text) for word in read_telling_words(text, language)
-    )
-    return {word.term for word in words}
+    return {word.term for text in texts for words in read_text(text) for word in words}

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.steps.intents.classifiers import list_matching_patterns
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import match_phrases
 
 #: Why nothing is suggested, and what to do.
 NOTHING_SUGGESTED = (

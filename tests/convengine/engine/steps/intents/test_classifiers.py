@@ -159,7 +159,8 @@ def test_a_phrase_that_is_a_greeting_still_counts() -> None:
 
 def test_two_intents_within_the_margin_collide() -> None:
     low = make_config("Phrases/MIN_SCORE", "0.1")
-    session, turn, _ = run({}, MONEY_BACK, CALL_OFF, WHERE, low, text="order")
+    track = make_classifier("TRACK", "track down my order", rule_type="PHRASE", classifier_id=23)
+    session, turn, _ = run({}, MONEY_BACK, CALL_OFF, track, low, text="order")
 
     assert payload(turn, "INTENT_CLASSIFIER_COLLISION")["matchedIntents"] == ["CANCEL", "TRACK"]
     assert session.clarification is not None

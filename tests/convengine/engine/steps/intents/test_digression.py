@@ -128,11 +128,14 @@ def test_a_field_for_long_texts_takes_what_is_no_question(text: str, digresses: 
 
 
 @pytest.mark.parametrize("fields", [LOCKED, OPEN])
-def test_of_several_questions_the_best_one_is_answered(fields: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("phrase", "chosen"), [("How much is parking?", 7), ("Is parking really nearby?", None)])
+def test_of_several_questions_the_best_one_is_answered_and_none_if_two_match_equally(
+    fields: dict[str, Any], phrase: str, chosen: int | None
+) -> None:
     intents = (*INTENTS, make_intent("PRICES", returns=True))
     rows = (
         make_classifier("FAQ", "Is there parking nearby?", rule_type="PHRASE", classifier_id=7),
-        make_classifier("PRICES", "How much is parking?", rule_type="PHRASE", classifier_id=6),
+        make_classifier("PRICES", phrase, rule_type="PHRASE", classifier_id=6),
         make_response("Here.", intent_code="ANY", state_code="ANY"),
         make_config("Phrases/MARGIN", "1"),
         make_config("Phrases/MIN_SCORE", "0.1"),
@@ -140,9 +143,11 @@ def test_of_several_questions_the_best_one_is_answered(fields: dict[str, Any]) -
 
     session, turn = run("is parking nearby", *rows, intents=intents, **fields)
 
-    assert session.digression
-    assert (session.digression.row_id, session.state) == (7, fields["state"])
-    assert "INTENT_CLASSIFIER_COLLISION" in stages(turn)
+    assert (session.digression.row_id if session.digression else None) == chosen
+    decision = payload(turn, "DECISION")
+    assert decision["winner"] == chosen
+    reason = "INTENT_COLLISION" if chosen is None else "PHRASE_NOT_BEST"
+    assert {candidate["reason"] for candidate in decision["candidates"] if not candidate["matched"]} == {reason}
 
 
 def test_the_question_is_found_beside_a_statement() -> None:

@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.phrases.index import MAX_INTENTS, Phrase, PhraseIndex
+from convengine.engine.understanding.phrases.index import MAX_INTENTS, Phrase, PhraseIndex
+from convengine.engine.understanding.phrases.terms import list_phrase_languages
 
 
 def index(*synonyms: list[str], **intents: list[str]) -> PhraseIndex:
@@ -13,7 +14,7 @@ def index(*synonyms: list[str], **intents: list[str]) -> PhraseIndex:
             for intent, texts in intents.items()
             for number, text in enumerate(texts)
         ),
-        synonyms,
+        list_phrase_languages(tuple(map(tuple, synonyms))),
     )
 
 

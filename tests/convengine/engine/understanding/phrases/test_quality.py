@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import match_phrases
 from tests.builders import make_classifier, make_intent, make_snapshot
 
 FOLDER = Path(__file__).parent
