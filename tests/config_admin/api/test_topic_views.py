@@ -33,7 +33,7 @@ def call(caller: Caller, method: str, path: str = "", **body: Any) -> Any:
 def read_rows(caller: Caller, intent: str) -> tuple[Any, ...]:
     """The rows of the topic without their numbers, and the conditions of all rules."""
     exported = re.sub(r"(\w+_id|step_value): \d+", "", call(caller, "get", f"/{intent}/export").content.decode())
-    return exported, *m.CeRule.objects.values_list("match_pattern")
+    return exported, *m.CeRule.objects.order_by("match_pattern").values_list("match_pattern")
 
 
 def test_topics_are_listed_and_read_with_what_depends_on_them(caller: Caller) -> None:
