@@ -2,7 +2,13 @@
 
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.message import find_open_form, find_open_schema, read_message, understand_message
+from convengine.engine.forms.message import (
+    find_open_form,
+    find_open_schema,
+    match_message,
+    read_message,
+    understand_message,
+)
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.forms.store_reading import (
     TABLES_THEN_WORDS,
@@ -14,7 +20,6 @@ from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.phrases.matching import match_phrases
 
 #: A phrase with such a share of the message is what the message says.
 _SURE = 0.9
@@ -35,7 +40,7 @@ def is_explained(session: Session, turn: Turn) -> bool:
     is_open = bool(state.offered) or state.leaving is not None or session.clarification is not None
     if row is not None or is_open or has_open_action(session, turn):
         return understand_message(session, turn).is_bare_move
-    return any(match.score >= _SURE for match in match_phrases(turn.snapshot, session.user_text).hits)
+    return any(match.score >= _SURE for match in match_message(session, turn).hits)
 
 
 def confirms_own_form(session: Session, turn: Turn) -> bool:

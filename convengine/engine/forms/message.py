@@ -27,7 +27,7 @@ from convengine.engine.understanding.form import FormField, OpenForm, fold_label
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
-from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Finder, Situation, Sort
@@ -153,8 +153,13 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
     """True when a phrase of another intent has the whole message, so that it is no text for a field."""
     if session.digression is not None:
         return True
-    hits = match_phrases(turn.snapshot, session.user_text).hits
+    hits = match_message(session, turn).hits
     return any(match.score >= _SURE and match.intent != code(session.intent) for match in hits)
+
+
+def match_message(session: Session, turn: Turn) -> PhraseMatches:
+    """The intents that the message means by phrases."""
+    return turn.memo.get(("phrases", session.user_text), lambda: match_phrases(turn.snapshot, session.user_text))
 
 
 def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:

@@ -1,7 +1,7 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/extraction.md)."""
 
 from convengine.engine.forms.form import get_form
-from convengine.engine.forms.message import list_own_words, read_message, understand_message
+from convengine.engine.forms.message import list_own_words, match_message, read_message, understand_message
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -10,7 +10,6 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.understand import Understanding
 
@@ -109,7 +108,7 @@ def _says_more(session: Session, turn: Turn, understanding: Understanding, readi
         if not own.issuperset(fold_label(understanding.text[start:end]))
         and not any(words[clause.start].start <= start < words[clause.end - 1].end for clause in asking)
     ]
-    hits = {match.intent for match in match_phrases(turn.snapshot, session.user_text).hits}
+    hits = {match.intent for match in match_message(session, turn).hits}
     return bool(rest) and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
 
 

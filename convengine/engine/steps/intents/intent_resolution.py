@@ -262,11 +262,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
     row = classification.winner or (None if classification.collided else _find_unnamed_row(session, turn))
-    if (
-        row is not None
-        and find_left_schema(session, turn) is not None
-        and not may_open(session, turn, row, classification)
-    ):
+    beside_form = not forced and find_left_schema(session, turn) is not None
+    if row is not None and beside_form and not may_open(session, turn, row, classification):
         row = None
     if (
         row is not None

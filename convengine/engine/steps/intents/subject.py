@@ -66,14 +66,15 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
 
 
 def may_open(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
-    """False beside an open form for a message that corrects or refuses something, unless it is a phrase as it stands.
+    """False beside an open form for a message that corrects or refuses something, unless it is a phrase as it stands
+    or matches a pattern.
 
     "I don't want any money" starts no refund, and "it's for 6 people" asks for nobody.
     """
     if only_counts_persons(session, turn, row):
         return False
-    is_phrase = classification.details.get("score", 0) == 1
-    return is_phrase or code(row.intent_code) == code(session.intent) or not _refuses(session, turn)
+    is_as_written = not row.is_phrase or classification.details.get("score", 0) == 1
+    return is_as_written or code(row.intent_code) == code(session.intent) or not _refuses(session, turn)
 
 
 def _refuses(session: Session, turn: Turn) -> bool:

@@ -112,7 +112,7 @@ class PhraseIndex:
     ) -> None:
         all_phrases = tuple(phrases)
         self._indexes = [
-            LanguageIndex(language, group, len(all_phrases), form_words or {})
+            LanguageIndex(language, group, sum(not phrase.is_option for phrase in all_phrases), form_words or {})
             for language, group in _group_by_language(all_phrases, languages).items()
         ]
 

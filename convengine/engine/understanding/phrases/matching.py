@@ -24,9 +24,9 @@ from convengine.engine.understanding.phrases.terms import PhraseLanguage, Synony
 MAX_REPORTED = 5
 #: How much less a match counts beside others if message and phrase do different things: one asks, one states.
 _OTHER_FORCE = 0.75
-#: How much less must match of a question beside the current flow, and of the only intent that all telling words mean;
-#: and the share of its score that other intents may have then.
-_NEAR, _RIVAL = 0.85, 0.5
+#: How much less must match of a question beside the current flow, and of the only intent that is asked about; and the
+#: share of its score that other intents may have then.
+_OWN, _ONLY, _RIVAL = 0.75, 0.85, 0.5
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,20 @@ class _Choice(NamedTuple):
     def _may_count(self, phrase: Phrase) -> bool:
         """False for a phrase that is not tried here, and for an option in a question: it is about what there is."""
         is_allowed = self.allowed is None or phrase.key in self.allowed
-        return is_allowed and not (phrase.is_option and any(force is Force.ASKS for _, force in self.forces))
+        return is_allowed and not (phrase.is_option and self.asks)
+
+    @property
+    def asks(self) -> bool:
+        """True for a question."""
+        return any(force is Force.ASKS for _, force in self.forces)
 
     def _find_least(self, match: IntentMatch, matches: Sequence[IntentMatch]) -> float:
         """The score that a match needs."""
         rivals = [other for other in matches if other is not match and other.score > _RIVAL * match.score]
-        is_only = self._fits(match) and not (match.unmatched or rivals)
-        return self.min_score * (_NEAR if is_only or match.intent in self.own else 1.0)
+        # What a question is about may be any name: "do you deliver to Berlin?"
+        is_only = self._fits(match) and not rivals and len(match.unmatched) <= (1 if self.asks else 0)
+        share = _OWN if match.intent in self.own else _ONLY if is_only else 1.0
+        return self.min_score * share
 
     def _rank(self, matches: Iterable[IntentMatch]) -> Iterator[IntentMatch]:
         """The best intent, and those within the margin. It counts less if a phrase does not what the message does."""
@@ -145,7 +152,7 @@ class _Choice(NamedTuple):
         return (match for score, match in ranked if score >= round(best - self.margin, 4))
 
     def _find_weight(self, match: IntentMatch) -> float:
-        return (1.0 if self._fits(match) else _OTHER_FORCE) / (_NEAR if match.intent in self.own else 1.0)
+        return (1.0 if self._fits(match) else _OTHER_FORCE) / (_OWN if match.intent in self.own else 1.0)
 
     def _fits(self, match: IntentMatch) -> bool:
         """True when the phrase does what the message does."""
