@@ -32,6 +32,7 @@ PARTS: Mapping[str, Sequence[str]] = {
             "patterns",
             "paths",
             "templates",
+            "forms",
             "extraction",
             "actions",
         ),

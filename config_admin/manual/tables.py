@@ -116,7 +116,7 @@ RELATED_CHAPTERS: Mapping[str, Sequence[str]] = {
     "ce_rule.rule_type": ("rules", "paths", "patterns"),
     "ce_policy": ("understanding",),
     "ce_policy.pattern": ("patterns", "understanding"),
-    "ce_output_schema": ("extraction",),
+    "ce_output_schema": ("forms", "extraction"),
     "ce_prompt_template": ("prompts", "templates"),
     "ce_response": ("templates", "prompts"),
     "ce_verbose": ("templates",),

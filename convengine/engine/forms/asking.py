@@ -1,4 +1,4 @@
-"""Which field a form asks for next, and the default texts of its questions (docs/extraction.md)."""
+"""Which field a form asks for next, and the default texts of its questions (docs/forms.md)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which span goes to which field: one score decides (docs/extraction.md, Assignment)."""
+"""Which span goes to which field: one score decides (docs/extraction.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Taken, offered, refused, or left: what becomes of a value (docs/extraction.md, Decision)."""
+"""Taken, offered, refused, or left: what becomes of a value (docs/extraction.md)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
