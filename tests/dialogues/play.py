@@ -140,9 +140,11 @@ def is_handed_over(answer: Mapping[str, Json], said: str, flows: list[Mapping[st
 
 def _find_misses(dialogue: Mapping[str, Json], played: Played, answer: Json, handed_over: bool) -> Iterator[str]:
     wanted = dialogue.get("confirmed") or []
-    pairs = zip(wanted, played.confirmed, strict=False)
-    is_wrong = any(values.get(key) != want[key] for want, values in pairs for key in want)
-    played.is_silently_wrong = is_wrong or len(played.confirmed) > len(wanted)
+    open_bookings = list(wanted)
+    for values in played.confirmed:
+        meant = next((want for want in open_bookings if all(values.get(key) == want[key] for key in want)), None)
+        played.is_silently_wrong = played.is_silently_wrong or meant is None
+        open_bookings = [want for want in open_bookings if want is not meant]
     got = [{key: values.get(key) for key in want} for want, values in zip(wanted, played.confirmed, strict=False)]
     if len(played.confirmed) != len(wanted) or got != wanted:
         yield f"confirmed {got if len(got) == len(played.confirmed) else played.confirmed}, wanted {wanted}"

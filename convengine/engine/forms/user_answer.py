@@ -12,6 +12,7 @@ from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import has_same_letters
 
 _SMALL = (MoveKind.GREET, MoveKind.THANK)
 _ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
@@ -125,6 +126,4 @@ def _is_slip(understanding: Understanding) -> bool:
     """True for a yes with a slip, unless it is all of the message and has the same letters: "yse", "yess"."""
     mended = any(move.is_mended for move in understanding.moves)
     words = [word for word in understanding.words if not word.is_sign]
-    return mended and not (
-        len(words) == 1 and set(understanding.text[words[0].start : words[0].end].casefold()) == set(words[0].key)
-    )
+    return mended and not (len(words) == 1 and has_same_letters(words[0], understanding.text))

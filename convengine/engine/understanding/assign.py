@@ -57,13 +57,14 @@ def list_claims(
             claim = _make_claim(understanding, form, item, span, clause, bound, finders, situation)
             if claim is not None:
                 claims.append(claim)
-    return _doubt(claims)
+    return _doubt(claims, form)
 
 
-def _doubt(claims: Sequence[Claim]) -> list[Claim]:
+def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     """The claims without weak ones of words that several fields could take; plain ones of that kind are doubtful.
 
     A field that was asked for, or that is named, has the words for itself. So has each field with a value of its own.
+    A correction may be for the field that was asked for last.
     """
     claims = [claim for claim in claims if not _is_for_another(claims, claim)]
     certain: list[Claim] = []
@@ -72,11 +73,18 @@ def _doubt(claims: Sequence[Claim]) -> list[Claim]:
         rivals = [other for other in same if other.span is not claim.span and other.score >= claim.score]
         if claim.score >= _ASKED:
             certain.append(claim)
+        elif rivals and claim.is_correction and all(_is_earlier(form, other, claim) for other in rivals):
+            certain.append(replace(claim, is_doubtful=True))
         elif not (rivals and (claim.span.is_weak or any(other.score >= _ASKED for other in rivals))):
             fields = {other.field.path for other in same if other.span is claim.span and other.resolved.is_value}
             spans = {id(other.span) for other in claims if other.field.path in fields}
             certain.append(replace(claim, is_doubtful=claim.is_doubtful or len(fields) > len(spans)))
     return certain
+
+
+def _is_earlier(form: OpenForm, claim: Claim, later: Claim) -> bool:
+    """True for a correction of a field that the form has before another one."""
+    return claim.is_correction and form.order[claim.field.path] < form.order[later.field.path]
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
@@ -296,11 +304,9 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
 
 def _begins_range(understanding: Understanding, span: Span) -> bool:
     """True for the first value of a range: the 3rd of "3rd to 7th July"."""
-    chart = understanding.chart
-    match = chart.match_longest("range", span.end) if chart else None
-    return match is not None and any(
-        other.sort is span.sort and other.start == match.end for other in understanding.spans
-    )
+    joints = understanding.chart.match("range", span.end) if understanding.chart else ()
+    ends = {match.end for match in joints}
+    return any(other.sort is span.sort and other.start in ends for other in understanding.spans)
 
 
 def _choose_spans(claims: Sequence[Claim]) -> list[Span]:

@@ -68,13 +68,23 @@ def _find_name(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
 
 def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
     matches = [
-        (len(label), item) for item in form.fields for label in item.labels if keys[at : at + len(label)] == label
+        (end, item) for item in form.fields for label in item.labels if (end := _find_label_end(keys, at, label))
     ]
     if not matches:
         return None
-    size = max(size for size, _ in matches)
-    items: list[FormField] = [item for length, item in matches if length == size]
-    return Label(items[0].path, at, at + size) if len(set(items)) == 1 else None
+    longest = max(end for end, _ in matches)
+    items: list[FormField] = [item for end, item in matches if end == longest]
+    return Label(items[0].path, at, longest) if len(set(items)) == 1 else None
+
+
+def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int | None:
+    """The word behind a name that begins here, with or without its hyphens; null where it does not begin."""
+    for index, key in enumerate(label):
+        at += bool(index) and keys[at : at + 1] == ("-",)
+        if keys[at : at + 1] != (key,):
+            return None
+        at += 1
+    return at
 
 
 def _find_kind(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
@@ -104,7 +114,9 @@ def _names_following(understanding: Understanding, form: OpenForm, label: Label,
 def bind_label(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], start: int, end: int
 ) -> Label | None:
-    """The label directly before or after a value, with nothing but joints and fillers between."""
+    """The label directly before or after a value, with nothing but joints and fillers between; without one, that which
+    the clause before rejects: "the start is wrong, it should be the 4th".
+    """
     small = set(_list_small(understanding))
     before = [label for label in labels if label.end <= start and small.issuperset(range(label.end, start))]
     after = [
@@ -114,9 +126,19 @@ def bind_label(
         and small.issuperset(range(end, label.start))
         and not _names_following(understanding, form, label, small)
     ]
-    return max(before, key=lambda label: label.end, default=None) or min(
-        after, key=lambda label: label.start, default=None
+    return (
+        max(before, key=lambda label: label.end, default=None)
+        or min(after, key=lambda label: label.start, default=None)
+        or _find_rejected(understanding, labels, start)
     )
+
+
+def _find_rejected(understanding: Understanding, labels: Sequence[Label], start: int) -> Label | None:
+    """The name that the clause before the one of a value rejects."""
+    clause = understanding.find_clause(start)
+    before = [other for other in understanding.clauses if clause and other.end <= clause.start][-1:]
+    rejected = {index for other in before if other.has("rejection") for index in range(other.start, other.end)}
+    return next((label for label in labels if label.start in rejected), None)
 
 
 def find_value_start(understanding: Understanding, label: Label) -> int:

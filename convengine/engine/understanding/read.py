@@ -7,7 +7,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import ASKED, CORRECTION, LABEL, Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
-from convengine.engine.understanding.free_text import list_labelled_texts, read_free_text
+from convengine.engine.understanding.free_text import find_respelled_text, list_labelled_texts, read_free_text
 from convengine.engine.understanding.labels import Label, find_labels, find_value_start, says_nothing
 from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.moves import MoveKind
@@ -52,6 +52,7 @@ def read_into_form(
             understanding, form, certain, explained, tables.grammar, beside, labels, is_phrase=is_phrase
         )
         results = [*_list_outside(results, text), text] if text else results
+    results += [] if results else find_respelled_text(understanding, form, labels)
     touched = {result.field for result in results}
     results += [] if touched or is_phrase else _refuse_option(understanding, form, explained)
     cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
@@ -129,17 +130,22 @@ def _list_inclusions(
     """Yes/no fields that are named: "with breakfast", "breakfast: no"; each with its place in the words."""
     for label in labels:
         item = form.field(label.field)
-        if item is not None and item.spec.kind is Kind.YES_NO and _may_be_said(understanding, form, label):
+        if item is not None and item.spec.kind is Kind.YES_NO:
             start, value = _find_inclusion(understanding, label)
-            if value is not None and value != form.held.get(item.path):
+            may_be_said = _may_be_said(understanding, form, label, is_included=start < label.start)
+            if may_be_said and value is not None and value != form.held.get(item.path):
                 first, last = understanding.words[start].start, understanding.words[label.end - 1].end
                 yield Taken(item.path, value, first, last, LABEL, not form.is_open(item.path)), (start, label.end)
 
 
-def _may_be_said(understanding: Understanding, form: OpenForm, label: Label) -> bool:
-    """True for a field that is open or asked for, and for a held one beside a cue of correction."""
+def _may_be_said(understanding: Understanding, form: OpenForm, label: Label, *, is_included: bool) -> bool:
+    """True for a field that is open or asked for, and for a held one beside a cue of correction.
+
+    At the summary also for "with breakfast", which `is_included` says.
+    """
     clause = understanding.find_clause(label.start)
-    corrects = label.is_whole and clause is not None and clause.has("correction")
+    is_cued = (clause is not None and clause.has("correction")) or (form.is_confirming and is_included)
+    corrects = label.is_whole and is_cued
     return corrects or form.is_open(label.field) or label.field == form.asked_path
 
 

@@ -163,6 +163,11 @@ class Lexicon:
         return slips
 
 
+def has_same_letters(word: Word, text: str) -> bool:
+    """True for a word of a text that has the letters of what it is mended to: "yse", "yess"."""
+    return set(fold(text[word.start : word.end])) == set(word.key)
+
+
 def _drop_letters(word: str) -> Iterator[str]:
     return (word[:index] + word[index + 1 :] for index in range(len(word)))
 

@@ -8,7 +8,15 @@ from zoneinfo import ZoneInfo
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.kinds.clock import DAY, HOUR, Times, format_minutes, narrow_times, read_times
+from convengine.engine.understanding.kinds.clock import (
+    DAY,
+    HOUR,
+    Times,
+    format_minutes,
+    narrow_times,
+    prefer_known_half,
+    read_times,
+)
 from convengine.engine.understanding.kinds.dates import read_moment_bound, read_time_bound
 from convengine.engine.understanding.kinds.day_phrases import DayContext, read_days
 from convengine.engine.understanding.kinds.days import (
@@ -50,6 +58,8 @@ class MomentFinder:
             return days
         if times.moment and not day:
             return _narrow(spec, [times.moment], Times(), now, zone)
+        if isinstance(held, str):
+            times = prefer_known_half(times, held[11:16])
         minutes = times.minutes or _find_known_minutes(situation, day is not None, held_time)
         if not (days and minutes):
             return _refuse_half(day, days or (), times, context)
