@@ -64,7 +64,7 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     """The claims without weak ones of words that several fields could take; plain ones of that kind are doubtful.
 
     A field that was asked for, or that is named, has the words for itself. So has each field with a value of its own.
-    A correction may be for the field that was asked for last.
+    A correction may be for the field that was asked for last; a bare number at the summary, for a number.
     """
     claims = [claim for claim in claims if not _is_for_another(claims, claim)]
     certain: list[Claim] = []
@@ -73,7 +73,7 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
         rivals = [other for other in same if other.span is not claim.span and other.score >= claim.score]
         if claim.score >= _ASKED:
             certain.append(claim)
-        elif rivals and claim.is_correction and all(_is_earlier(form, other, claim) for other in rivals):
+        elif rivals and claim.is_correction and all(_is_less_likely(form, other, claim) for other in rivals):
             certain.append(replace(claim, is_doubtful=True))
         elif not (rivals and (claim.span.is_weak or any(other.score >= _ASKED for other in rivals))):
             fields = {other.field.path for other in same if other.span is claim.span and other.resolved.is_value}
@@ -82,9 +82,13 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     return certain
 
 
-def _is_earlier(form: OpenForm, claim: Claim, later: Claim) -> bool:
-    """True for a correction of a field that the form has before another one."""
-    return claim.is_correction and form.order[claim.field.path] < form.order[later.field.path]
+def _is_less_likely(form: OpenForm, claim: Claim, later: Claim) -> bool:
+    """True for a correction of a field that the user means less than another one: it was asked for before."""
+
+    def rank(item: Claim) -> tuple[bool, int]:
+        return not form.asked_path and item.span.sort is Sort.NUMBER, form.order[item.field.path]
+
+    return claim.is_correction and rank(claim) < rank(later)
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:

@@ -118,7 +118,11 @@ def bind_label(
     the clause before rejects: "the start is wrong, it should be the 4th".
     """
     small = set(_list_small(understanding))
-    before = [label for label in labels if label.end <= start and small.issuperset(range(label.end, start))]
+    before = [
+        label
+        for label in labels
+        if label.end <= start and small.issuperset(range(find_value_start(understanding, label), start))
+    ]
     after = [
         label
         for label in labels
