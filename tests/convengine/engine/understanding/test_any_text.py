@@ -89,7 +89,9 @@ def test_a_long_text_of_anything_is_read_within_a_bounded_time(part: str, asked:
     assert time.process_time() - start < MOST_SECONDS
 
 
-@pytest.mark.parametrize("text", ["", "(ﾟ∀ﾟ)", "1⁄2", "⁄", "ᬄ5", "´", "²", "٣", "\x00", "DE89 ²½ 2026 12 2026", "𝟝 people"])
+@pytest.mark.parametrize(
+    "text", ["", "(ﾟ∀ﾟ)", "1⁄2", "⁄", "ᬄ5", "´", "²", "٣", "\x00", "DE89 ²½ 2026 12 2026", "𝟝 people"]
+)
 @pytest.mark.parametrize("asked", ["note", "people", "account", ""])
 def test_signs_that_are_no_letters_do_no_harm(text: str, asked: str) -> None:
     _read(text, asked)
