@@ -16,7 +16,9 @@ from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD
 from convengine.engine.redaction import MASK
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
+from convengine.engine.understanding.span import Reason
 
 Json = Any
 #: Cues that only stand beside what matters.
@@ -232,9 +234,19 @@ def _describe_value(recorded: _MessageEvents, text: str, item: Mapping[str, Json
     form_field = _find_field(recorded, path)
     shown = say_value(form_field.spec, value) if form_field and value not in (None, MASK) else excerpt_value(value)
     reason = find_phrase(role.value.lower(), why)
+    if form_field and role is Role.REFUSED and (bounds := _list_bounds(form_field.spec, why)):
+        reason = f"{reason}: {' and '.join(bounds)}"
     return ValueRead(
         role, path, _find_title(recorded, path), text[item["start"] : item["end"]], shown, _write_reason(reason, item)
     )
+
+
+def _list_bounds(spec: FieldSpec, reason: Json) -> list[str]:
+    """The bounds of a field that refused a value as outside of them: "at least 1", "at most 8"."""
+    if reason != Reason.OUT_OF_BOUNDS:
+        return []
+    named = {"at least": spec.minimum, "more than": spec.above, "at most": spec.maximum, "less than": spec.below}
+    return [f"{words} {say_value(spec, bound)}" for words, bound in named.items() if bound is not None]
 
 
 def _write_reason(reason: str, item: Mapping[str, Json]) -> str:

@@ -28,6 +28,7 @@ def prepare_word(request: HttpRequest, stored: Json) -> PreparedWord | None:
     schema = deepcopy(stored)
     path, option = request.GET.get("field", ""), request.GET.get("option", "")
     if not path:
+        schema = {"x-fillers": [], **schema}  # In front, where the analyst sees it.
         _add(schema, "x-fillers", word)
         return PreparedWord(schema, f"“{word}” is filled in as a small word of this form. Save to apply it.")
     label = _add_synonym(_find_property(schema, path), option, word)

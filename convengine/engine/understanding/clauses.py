@@ -91,7 +91,8 @@ def _limits(spans: Sequence[Span], cue: Cue) -> bool:
 
 
 def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:
-    keys = tuple(word.key for word in chart.words[start:])
+    longest = max(map(len, fillers), default=0)
+    keys = tuple(word.key for word in chart.words[start : start + longest])
     size = max((len(filler) for filler in fillers if keys[: len(filler)] == filler), default=0)
     return Cue("filler", start, start + size) if size else None
 

@@ -62,8 +62,6 @@ class FieldSpec:
     #: Bounds that are no allowed values themselves (numbers only).
     above: Json = None
     below: Json = None
-    min_length: int = 0
-    max_length: int | None = None
     pattern: str = ""
     #: Three capital letters, for example EUR.
     currency: str = ""
@@ -109,7 +107,6 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
     """The spec of one property of a JSON Schema."""
     options = _list_options(declared)
     json_type = _find_type(declared, options)
-    length = declared.get("maxLength")
     texts = [_text(declared, key) for key in ("title", "description", "x-unit")]
     kind = _find_kind(declared, json_type, options)
     return FieldSpec(
@@ -121,8 +118,6 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         maximum=declared.get("x-max", declared.get("maximum")),
         above=declared.get("exclusiveMinimum"),
         below=declared.get("exclusiveMaximum"),
-        min_length=int(declared.get("minLength") or 0),
-        max_length=length if isinstance(length, int) else None,
         pattern=_text(declared, "pattern"),
         currency=_text(declared, "x-currency").upper(),
         country=_text(declared, "x-country").upper(),

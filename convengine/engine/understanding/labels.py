@@ -60,10 +60,10 @@ def asks_for_name(item: FormField, grammar: Grammar) -> bool:
 def _find_name(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
     """Words that begin the name of a person, where one text field takes it: "ich heiße", "my name is"."""
     match = chart.match_longest("name_lead_in", at) if chart else None
-    items = [
-        item for item in form.fields if item.spec.kind is Kind.TEXT and chart and asks_for_name(item, chart.grammar)
-    ]
-    return Label(items[0].path, at, match.end, leads_in=True) if match and len(items) == 1 else None
+    if chart is None or match is None:
+        return None
+    items = [item for item in form.fields if item.spec.kind is Kind.TEXT and asks_for_name(item, chart.grammar)]
+    return Label(items[0].path, at, match.end, leads_in=True) if len(items) == 1 else None
 
 
 def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:

@@ -40,8 +40,9 @@ class Word:
 @lru_cache(maxsize=8192)
 def fold(word: str) -> str:
     """A word as it is compared: lower case, no accents; u for ü and for ue, ss for ß."""
-    plain = unicodedata.normalize("NFKD", word).casefold()
-    plain = "".join("'" if char in _APOSTROPHES else char for char in plain if not unicodedata.combining(char))
+    word = "".join("'" if char in _APOSTROPHES else char for char in word)
+    decomposed = unicodedata.normalize("NFKD", word).casefold()
+    plain = "".join(char for char in decomposed if not unicodedata.combining(char))
     return plain if plain.isdecimal() else "".join(_drop_digraphs(plain))
 
 
@@ -91,9 +92,9 @@ def _is_silent(char: str) -> bool:
 
 
 def _split_fraction(key: str) -> tuple[str, ...]:
-    """ "½" is "1/2"."""
+    """ "½" is "1/2". Nothing for signs that are no more than accents."""
     first, sign, second = key.partition("\u2044")
-    return (first, "/", second) if sign else (key,)
+    return tuple(part for part in (first, "/" if sign else "", second) if part)
 
 
 class Lexicon:

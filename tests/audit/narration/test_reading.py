@@ -79,6 +79,12 @@ def test_a_refused_value_says_why_and_which_of_its_words_is_unknown(caller: Call
     assert (word.text, word.field.path) == ("medium", "size")
 
 
+def test_a_value_outside_of_the_limits_is_refused_with_the_limit(caller: Caller) -> None:
+    reading = say(caller, "a party", "2030-03-04", "guests: 13")
+
+    assert [value.reason for value in reading.values] == ["It is outside of the limits: at most 12."]
+
+
 def test_an_unknown_word_belongs_to_the_field_that_refused_it(caller: Caller) -> None:
     reading = say(caller, "a party", "size: medium")
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from audit.models import CeAccessLog
 from audit.timeline.addresses import turn_url
@@ -48,6 +49,16 @@ def get_links(client: Client) -> WordLinks:
     return links
 
 
+def save(client: Client, url: str, page: Any) -> None:
+    """What a browser sends for the page, with a reason."""
+    form = page.context["adminform"].form
+    shown = {name: form[name].value() for name in form.fields}
+    shown["json_schema"] = form["json_schema"].field.prepare_value(form.initial["json_schema"])
+    stamps = re.findall(r'name="(_[a-z]+)" value="([^"]*)"', page.content.decode())
+    saved = client.post(url, {**dict(stamps), **{k: v for k, v in shown.items() if v is not None}, "reason": "asked"})
+    assert saved.status_code == 302, saved.context["adminform"].form.errors
+
+
 def test_a_word_is_filled_in_as_a_synonym_and_only_a_save_stores_it(caller: Caller) -> None:
     client = sign_in("analyst", "qa")
     links = get_links(client)
@@ -65,20 +76,25 @@ def test_a_word_is_filled_in_as_a_synonym_and_only_a_save_stores_it(caller: Call
     assert row.json_schema == PIZZA_FORM
     assert CeAccessLog.objects.filter(kind="ROW", conversation_id=caller.conversation_id, reader="ann").exists()
 
-    shown = {name: form[name].value() for name in form.fields}
-    shown["json_schema"] = form["json_schema"].field.prepare_value(form.initial["json_schema"])
-    stamps = re.findall(r'name="(_[a-z]+)" value="([^"]*)"', page.content.decode())
-    saved = client.post(url, {**dict(stamps), **{k: v for k, v in shown.items() if v is not None}, "reason": "asked"})
-    assert saved.status_code == 302, saved.context["adminform"].form.errors
+    save(client, url, page)
     assert caller.say("medium please")["context"]["size"] == "S"
 
 
 def test_a_word_is_filled_in_as_a_small_word_of_the_form(caller: Caller) -> None:
     client = sign_in("analyst", "qa")
+    url = get_links(client).filler_url
 
-    page = client.get(get_links(client).filler_url)
+    page = client.get(url)
 
     assert page.context["adminform"].form.initial["json_schema"] == {**PIZZA_FORM, "x-fillers": ["medium"]}
+    save(client, url, page)
+    row = CeOutputSchema.objects.get()
+    assert row.json_schema == {**PIZZA_FORM, "x-fillers": ["medium"]}
+
+    address = reverse("admin:config_admin_ceoutputschema_change", args=[row.pk])
+    save(client, address, client.get(address))
+    row.refresh_from_db()
+    assert row.json_schema["x-fillers"] == ["medium"]
 
 
 def test_an_option_that_is_gone_is_told_and_the_form_is_as_it_is(caller: Caller) -> None:

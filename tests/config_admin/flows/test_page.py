@@ -119,6 +119,21 @@ def test_a_flow_is_opened_and_saved_without_a_change(ben: Client, kind: str) -> 
     assert read() == normalise_flow(KINDS[kind])
 
 
+def test_a_small_word_of_the_form_stays_when_the_flow_is_changed(ben: Client) -> None:
+    create_flow(FULL, author="ada", reason="begin")
+    row = m.CeOutputSchema.objects.get(intent_code="BOOKING")
+    with change_set(reason="a word that says nothing"):
+        row.json_schema["x-fillers"] = ["blimey"]
+        row.save()
+
+    page = ben.get(flow_address())
+    ben.post(flow_address(), sent_by(page, **{"field-3-title": "Day"}, _save="1", reason="shorter"))
+
+    row.refresh_from_db()
+    assert row.json_schema["x-fillers"] == ["blimey"]
+    assert "Day" in [field["title"] for field in row.json_schema["properties"].values()]
+
+
 def test_a_flow_is_changed_in_one_release(ben: Client) -> None:
     create_flow(FULL, author="ada", reason="begin")
     page = ben.get(flow_address())

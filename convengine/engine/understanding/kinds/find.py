@@ -1,6 +1,7 @@
 """The phrases of a sort in a message."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from convengine.engine.understanding.grammar import Chart, Match, Phrase
 from convengine.engine.understanding.span import Sort, Span
@@ -27,8 +28,8 @@ def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
     ]
     if not any(span.is_weak for span in spans):
         return spans
-    rivals = [(start, match.end) for rival in _RIVALS.get(sort, ()) for start, match in _list_longest(chart, rival)]
-    return [span for span in spans if not (span.is_weak and _is_part(span, rivals))]
+    ends = _list_furthest_ends(chart, _RIVALS.get(sort, ()))
+    return [span for span in spans if not (span.is_weak and _is_part(span, ends))]
 
 
 def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
@@ -43,9 +44,19 @@ def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
             last = match.end
 
 
-def _is_part(span: Span, others: Sequence[tuple[int, int]]) -> bool:
-    size = span.end - span.start
-    return any(start <= span.start and span.end <= end and size < end - start for start, end in others)
+def _list_furthest_ends(chart: Chart, sorts: Sequence[Sort]) -> Sequence[int]:
+    """For each word, how far the longest phrases of these sorts reach that begin with it or before."""
+    ends = [0] * len(chart.words)
+    for sort in sorts:
+        for start, match in _list_longest(chart, sort):
+            ends[start] = max(ends[start], match.end)
+    return list(accumulate(ends, max))
+
+
+def _is_part(span: Span, furthest_ends: Sequence[int]) -> bool:
+    """True for a part of a longer phrase: one that begins before it, or reaches further."""
+    is_inside = span.start > 0 and furthest_ends[span.start - 1] >= span.end
+    return is_inside or furthest_ends[span.start] > span.end
 
 
 def starts_inside_number(words: Sequence[Word], index: int) -> bool:

@@ -20,7 +20,7 @@ LONGEST_IBAN = 34
 def check_iban(compact: str) -> Resolved:
     """The account without blanks, if its length and its check digits are right."""
     length = IBAN_LENGTHS.get(compact[:2])
-    if length is None:
+    if length is None or not (compact.isascii() and compact.isalnum()):
         return refuse(Reason.INVALID_IBAN, country=compact[:2])
     if len(compact) != length:
         return refuse(Reason.TOO_SHORT if len(compact) < length else Reason.TOO_LONG, length=length)

@@ -1,0 +1,105 @@
+"""Any text is read, however odd or long it is, and within a bounded time, with a field of every kind open."""
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from convengine.engine.forms.message import MOST_CHARACTERS
+from convengine.engine.understanding.field import Kind, field_spec
+from convengine.engine.understanding.finders import FINDERS
+from convengine.engine.understanding.form import FormField, OpenForm, list_labels, make_lexicon
+from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.read import read_into_form
+from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.span import Situation
+from convengine.engine.understanding.understand import understand
+
+FORM: dict[str, dict[str, Any]] = {
+    "name": {"title": "Name"},
+    "note": {"title": "Note", "x-long": True},
+    "size": {"title": "Size", "enum": ["small", "medium", "large"]},
+    "day": {"title": "Day", "format": "date"},
+    "hour": {"title": "Time", "format": "time"},
+    "start": {"title": "Start", "format": "date-time"},
+    "length": {"title": "Length", "format": "duration"},
+    "people": {"title": "People", "type": "integer"},
+    "price": {"title": "Price", "type": "number", "x-currency": "EUR"},
+    "phone": {"title": "Phone", "format": "phone"},
+    "mail": {"title": "E-mail", "format": "email"},
+    "postcode": {"title": "Postcode", "format": "postcode"},
+    "account": {"title": "Account", "format": "iban"},
+    "breakfast": {"title": "Breakfast", "type": "boolean"},
+    "plate": {"title": "Plate", "pattern": r"[A-Z]{2}-\d+"},
+}
+SPECS = [field_spec(name, {"type": "string", **declared}) for name, declared in FORM.items()]
+FIELDS = tuple(FormField(spec, True, list_labels([spec.title, spec.name])) for spec in SPECS)
+SITUATION = Situation(datetime(2026, 3, 2, 9, tzinfo=UTC), "Europe/Berlin", "en", "de")
+LENGTH = 16_384
+#: On a quiet core each takes less than a tenth of this.
+MOST_SECONDS = 1.0
+
+REPEATED = {
+    "letters": "x y z q ",
+    "one word": "a",
+    "digits": "1 2 3 4 5 6 7 8 9 0 ",
+    "one number": "1234567890",
+    "spaces": " ",
+    "lines": "\n5\n",
+    "punctuation": ".,;:!?-()/",
+    "dates": "12.3.2026 ",
+    "days in words": "next Friday the 5th of March at 5 pm ",
+    "umlauts": "äöüß Äpfel über ",
+    "accents": "a\u0301\u0308",
+    "emoji": "😀🎉👍🏽 ",
+    "brackets": "([{<",
+    "mail": "a.b@c.d.",
+    "versions": "1.1.",
+    "JSON": json.dumps({"day": "2026-03-05", "people": [1, 2, 3], "name": "Ann"}),
+    "amounts": "5 EUR 3 ",
+    "contrasts": "not 5 but 6, ",
+    "number words": "twenty three hundred and ",
+    "accounts": "DE89 3704 0044 0532 0130 00 ",
+    "slips": "smalk mediun largr ",
+    "moves": "yes no ",
+}
+
+
+def _read(text: str, asked: str) -> Reading:
+    tables = get_tables("en", "de")
+    lexicon = make_lexicon(FIELDS, tables.lexicon)
+    understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, SPECS, lexicon)
+    assert all(word.key for word in understanding.words)
+    return read_into_form(understanding, OpenForm(FIELDS, asked_path=asked), tables, FINDERS, SITUATION)
+
+
+def test_the_form_has_a_field_of_every_kind() -> None:
+    assert {spec.kind for spec in SPECS} == {*Kind} - {Kind.OWN}
+
+
+@pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
+@pytest.mark.parametrize("asked", ["note", "people"])
+def test_a_long_text_of_anything_is_read_within_a_bounded_time(part: str, asked: str) -> None:
+    text = (part * LENGTH)[:LENGTH]
+    start = time.process_time()
+    _read(text, asked)
+
+    assert time.process_time() - start < MOST_SECONDS
+
+
+@pytest.mark.parametrize(
+    "text", ["", "(ﾟ∀ﾟ)", "1⁄2", "⁄", "ᬄ5", "´", "²", "٣", "\x00", "DE89 ²½ 2026 12 2026", "𝟝 people"]
+)
+@pytest.mark.parametrize("asked", ["note", "people", "account", ""])
+def test_signs_that_are_no_letters_do_no_harm(text: str, asked: str) -> None:
+    _read(text, asked)
+
+
+def test_every_apostrophe_is_one() -> None:
+    tables = get_tables("en")
+
+    keys = {understand(f"don{sign}t", tables, FINDERS).words[0].key for sign in "'’‘ʼ`´"}
+
+    assert keys == {"don't"}
