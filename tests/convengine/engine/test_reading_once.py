@@ -67,7 +67,6 @@ ALLOWED = {
 }
 #: Modules that have the user's text and patterns of their own, and what these are for.
 ALLOWED_PATTERNS = {
-    "memory/context_summary.py": "names for the summary of the conversation, which decides nothing",
     "redaction.py": "what the deployment masks",
     "rules/actions/set_task.py": "names of tasks",
     "steps/actions/guardrail.py": "blanks and invisible characters, before the deployment's patterns are tested",
