@@ -15,6 +15,7 @@ READING = (
     "steps/interaction",
     "steps/correction",
     "steps/forms",
+    "steps/intents",
     "steps/responses",
 )
 MOST_LINES = 400
