@@ -104,8 +104,9 @@ def _restore_lifecycle(session: Session, turn: Turn) -> Session:
     end, detail = Lifecycle(stood["lifecycle"]), stood["detail"]
     for step in (RUNNING, *find_moves(RUNNING, Lifecycle.RUNNING if end == INTERRUPTED else end)):
         session = move_lifecycle(session, turn, step, "resumed", detail if step == end else {})
-    goes_on = is_one_of(session.user_text, OPTIONS[:1]) or says_only(session, turn, MoveKind.STAY)
-    return _override_reply(session, stood["said"]) if goes_on and stood["said"] else session
+    if stood["said"] and (is_one_of(session.user_text, OPTIONS[:1]) or says_only(session, turn, MoveKind.STAY)):
+        return _override_reply(session, stood["said"])
+    return session
 
 
 def _override_reply(session: Session, text: str) -> Session:
