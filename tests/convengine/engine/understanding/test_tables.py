@@ -12,11 +12,11 @@ from convengine.engine.understanding.language import list_languages, read_table
 MANY_CLASSES = {
     "en": {
         "-", "any", "for", "is", "it is", "it's", "on", "one", "phone", "to",
-        "great", "no", "nothing", "ok", "okay", "perfect", "right",
+        "great", "no", "nothing", "ok", "okay", "perfect", "right", "sure", "yes",
     },
     "de": {
         "-", "auf", "bitte", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte", "wäre",
-        "gerne", "gut", "ne", "nein", "nichts", "nix", "ok", "okay",
+        "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
 }  # fmt: skip
 MOST_CLASSES = 2
