@@ -56,16 +56,7 @@ class MessagePart:
     end: int
     #: The title of the field, or what a cue says; blank for other parts.
     label: str = ""
-
-
-@dataclass(frozen=True)
-class UnknownWord:
-    """A word that nothing explains, or several that follow one another."""
-
-    text: str
-    start: int
-    end: int
-    #: The field for which it may be a value: the one that refused it, else the one that was asked for.
+    #: Of a part that nothing explains, the field for which it may be a value: the one that refused it, else the asked.
     field: Field | None = None
 
 
@@ -95,8 +86,8 @@ class MessageReading:
     values: Sequence[ValueRead] = ()
     #: The form into which it was read; null for none.
     schema_id: int | None = None
-    #: Words that nothing explains; they may be part of a refused value.
-    unknown_words: Sequence[UnknownWord] = ()
+    #: Words that nothing explains, also those within a refused value.
+    unknown_words: Sequence[MessagePart] = ()
 
     @property
     def legend(self) -> list[Role]:
@@ -128,7 +119,7 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
     if recorded is None or not text or MASK in text or recorded.understood.get("size") != len(text):
         return None
     unknown_words = list(_list_unknown_words(recorded, text))
-    parts = list(_split(text, [*_list_marks(recorded), *map(_mark_unknown_word, unknown_words)]))
+    parts = list(_split(text, [*_list_marks(recorded), *unknown_words]))
     moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in _list_items(recorded.understood, "moves"))
     given = sorted((item for item in recorded.positions if item["is"] != Role.NAMED), key=itemgetter("start"))
     values = [_describe_value(recorded, text, item) for item in given]
@@ -184,7 +175,7 @@ def _list_marks(recorded: _MessageEvents) -> Iterator[MessagePart]:
         yield MessagePart("", Role.SMALL if is_small else Role.CUE, cue["start"], cue["end"], label)
 
 
-def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[UnknownWord]:
+def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[MessagePart]:
     joined: list[list[int]] = []
     for start, end in recorded.unexplained:
         if joined and not text[joined[-1][1] : start].strip():
@@ -197,11 +188,8 @@ def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[Unknown
             for item in recorded.positions
             if item["is"] == Role.REFUSED and item["start"] <= start and end <= item["end"]
         )
-        yield UnknownWord(text[start:end], start, end, _find_field(recorded, next(refusing, recorded.asked_path)))
-
-
-def _mark_unknown_word(word: UnknownWord) -> MessagePart:
-    return MessagePart(word.text, Role.UNEXPLAINED, word.start, word.end)
+        unknown_field = _find_field(recorded, next(refusing, recorded.asked_path))
+        yield MessagePart(text[start:end], Role.UNEXPLAINED, start, end, field=unknown_field)
 
 
 def _split(text: str, marks: Sequence[MessagePart]) -> Iterator[MessagePart]:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from audit.narration.reading import MessageReading, UnknownWord
+from audit.narration.reading import MessagePart, MessageReading
 from convengine.server.sessions.models import CeConversationHistory
 
 _READS_MESSAGES = "ce_sessions.view_ceconversationhistory"
@@ -56,7 +56,7 @@ def list_word_links(
 
 
 def _list_options(
-    record: CeConversationHistory, reading: MessageReading, word: UnknownWord
+    record: CeConversationHistory, reading: MessageReading, word: MessagePart
 ) -> Iterator[tuple[str, str]]:
     if word.field is not None:
         for option in word.field.spec.options:
@@ -64,6 +64,6 @@ def _list_options(
             yield option.label, _make_url(record, reading, word, **names)
 
 
-def _make_url(record: CeConversationHistory, reading: MessageReading, word: UnknownWord, **names: str) -> str:
+def _make_url(record: CeConversationHistory, reading: MessageReading, word: MessagePart, **names: str) -> str:
     query = urlencode({"message_of": record.pk, "start": word.start, "end": word.end, **names})
     return f"{reverse('admin:config_admin_ceoutputschema_change', args=[reading.schema_id])}?{query}"

@@ -158,9 +158,9 @@ def ports(
             tape,
         ),
         pace=TapedPace(clock, tape, _pause),
-        memory=Memories(outside.registry, tape, for_tools.hold),
+        memory=Memories(outside.registry, tape, wait=for_tools.hold),
         # Most only compute. A slow tool must not leave an answer as it was.
-        transformers=ResponseTransformers(outside.registry, tape, partial(for_tools.hold, is_required=False)),
+        transformers=ResponseTransformers(outside.registry, tape, wait=partial(for_tools.hold, is_required=False)),
         finders=Finders(
             outside.registry, tape, connections.close_all, partial(for_tools.hold, is_required=False), finder_kinds
         ),

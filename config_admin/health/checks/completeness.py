@@ -10,7 +10,7 @@ from config_admin.validation import relations
 from config_admin.validation.findings import Severity
 from convengine.engine.rules.conditions import custom_matchers
 from convengine.engine.rules.explain import list_faults
-from convengine.engine.steps.responses.step import choose_response
+from convengine.engine.steps.responses.choose_row import choose_response
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, InteractionMode, MatchTarget, RuleAction

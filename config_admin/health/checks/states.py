@@ -15,7 +15,7 @@ from config_admin.health.survey import Survey
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
-from convengine.engine.steps.responses.step import choose_response
+from convengine.engine.steps.responses.choose_row import choose_response
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import RuleAction, read_phase

@@ -2,6 +2,11 @@
 
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 
+#: The steps that may be the first of a turn to read the message.
+_READING_STEPS = (
+    "LoadOrCreateConversationStep DialogueActStep InteractionPolicyStep CorrectionStep IntentResolutionStep "
+    "SchemaExtractionStep ResponseResolutionStep"
+)
 SCHEMA_EXTRACTION_DETERMINISTIC = declare_stage(
     "SCHEMA_EXTRACTION_DETERMINISTIC",
     Family.DATA,
@@ -21,14 +26,14 @@ MESSAGE_UNDERSTOOD = declare_stage(
         "How the message was understood: its moves, such as a yes or a question, the parts that may be values, and the "
         "words that say what a clause does. Numbers are positions in the message, which has `size` characters."
     ),
-    steps="DialogueActStep CorrectionStep IntentResolutionStep SchemaExtractionStep ResponseResolutionStep",
+    steps=_READING_STEPS,
     keys="moves spans cues size",
 )
 FINDER_ERROR = declare_stage(
     "FINDER_ERROR",
     Family.DATA,
     "A finder of the deployment failed or took too long, so no values of its kind were found in the message.",
-    steps="DialogueActStep CorrectionStep IntentResolutionStep SchemaExtractionStep ResponseResolutionStep",
+    steps=_READING_STEPS,
     keys="kind errorType errorMessage",
     sentences=(SentenceTemplate("The finder of {kind} failed: {errorType}[, {errorMessage}].", tone=Tone.ERROR),),
 )

@@ -7,7 +7,6 @@ PENDING: <unanswered questions or open items>
 TURNS: <n>
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -38,19 +37,13 @@ _JOINER = "\u200d"
 Json = Any
 #: How much of a message is searched for names.
 _SEARCHED = 4000
-_FILE_TYPES = "pdf|docx?|xlsx?|pptx?|odt|ods|csv|tsv|txt|rtf|md|html?|json|xml|ya?ml|log|zip|png|jpe?g|gif|svg|mp[34]"
-#: Every repetition is bounded, so that no text makes the search slow (law 7).
-_NAMES = re.compile(
-    r"(?P<link>https?://[^\s<>\"'“”«»]{1,300})"
-    r"|(?P<mail>(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5})"
-    rf"|(?P<file>(?<![\w.-])[\w-](?:[\w.-]{{0,80}}?)\.(?:{_FILE_TYPES})(?![\w-]))"
-    r"|\"(?P<plain>[^\"\n]{2,60})\"|“(?P<curly>[^“”\n]{2,60})”|„(?P<low>[^„“”\n]{2,60})[“”]"
-    r"|«(?P<angle>[^«»\n]{2,60})»|「(?P<corner>[^「」\n]{2,60})」",
-    re.IGNORECASE,
-)
-_CLOSING = ".,;:!?)]}…"
-#: A text without these characters has no such names; most texts need no search.
-_MARKS = frozenset('.@/"“„«「')
+#: Signs of quotation with those that close them.
+_QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "「": "」"}
+_QUOTED = range(2, 61)
+#: Signs around a word that do not belong to it.
+_AROUND = ".,;:!?()[]{}<>…'" + "".join(_QUOTES) + "”»」"
+#: How long the ending of a file or a site is.
+_ENDINGS = range(2, 6)
 
 
 @dataclass(frozen=True)
@@ -250,9 +243,30 @@ def _format_pairs(fields: Mapping[str, Json]) -> Iterator[str]:
 
 
 def find_entities(text: str) -> Iterator[str]:
-    """The names in a text, in order, with repetitions."""
-    if _MARKS.isdisjoint(text):
-        return
-    for match in _NAMES.finditer(text):
-        entity = match.group(match.lastgroup or 0)
-        yield entity.rstrip(_CLOSING) if match.lastgroup == "link" else entity.strip()
+    """What is quoted in a text, and its addresses and files, in order, with repetitions."""
+    for part, is_quoted in _split_quotations(text):
+        words = [part.strip()] if is_quoted else [word.strip(_AROUND) for word in part.split()]
+        yield from (word for word in words if is_quoted or _is_address(word))
+
+
+def _split_quotations(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a text between signs of quotation, and those around them."""
+    start, index = 0, 0
+    while index < len(text):
+        closing = _QUOTES.get(text[index], "")
+        inner = text[index + 1 : index + 2 + _QUOTED.stop] if closing else ""
+        size = next((size for size, sign in enumerate(inner) if sign in closing or sign == "\n"), 0)
+        if size in _QUOTED and inner[size] in closing:
+            yield text[start:index], False
+            yield inner[:size], True
+            start = index = index + size + 2
+        else:
+            index += 1
+    yield text[start:], False
+
+
+def _is_address(word: str) -> bool:
+    """True for a link, an e-mail, and a file or a site: "notes.txt"."""
+    name, _, ending = word.rpartition(".")
+    is_file = len(ending) in _ENDINGS and ending.isalnum() and ending[0].isalpha() and "/" not in name
+    return "://" in word or (bool(name) and ("@" in name or is_file))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.forms.asking import read_text_setting
+from convengine.engine.forms.user_answer import says_only
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.threads import settings as catalogue
@@ -23,6 +24,7 @@ from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.moves import MoveKind
 
 Json = Any
 OFFERED = "resume_offered"
@@ -32,7 +34,6 @@ STALE = "stale"
 SOURCE = "RESUME"
 #: The two replies that an offer names; any other text counts as the first, and is then processed.
 OPTIONS = ("continue", "start fresh")
-_CONTINUE = ("continue", "go on", "continue please", "please continue")
 #: The text of the offer, by lifecycle.
 _TEXTS: dict[str, Setting[str]] = {
     AWAITING_USER: catalogue.RESUME_TEXT_AWAITING_USER,
@@ -103,8 +104,9 @@ def _restore_lifecycle(session: Session, turn: Turn) -> Session:
     end, detail = Lifecycle(stood["lifecycle"]), stood["detail"]
     for step in (RUNNING, *find_moves(RUNNING, Lifecycle.RUNNING if end == INTERRUPTED else end)):
         session = move_lifecycle(session, turn, step, "resumed", detail if step == end else {})
-    bare = is_one_of(session.user_text, _CONTINUE) and stood["said"]
-    return _override_reply(session, stood["said"]) if bare else session
+    if stood["said"] and (is_one_of(session.user_text, OPTIONS[:1]) or says_only(session, turn, MoveKind.STAY)):
+        return _override_reply(session, stood["said"])
+    return session
 
 
 def _override_reply(session: Session, text: str) -> Session:

@@ -10,7 +10,7 @@ from convengine.engine.turn.finder_port import FinderAnswer, FoundSpan
 from convengine.engine.turn.recording import Tape
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.faults import report_fault
-from convengine.server.extensions.ports import Wait
+from convengine.server.extensions.recorded_port import RecordedPort, Wait
 from convengine.server.extensions.registry import FinderEntry, Registry
 
 Json = Any
@@ -18,11 +18,8 @@ Json = Any
 _MOST_SPANS = 100
 
 
-class Finders:
-    """The finders port. The turn's thread holds `wait` during a call; `afterwards` is called in the call's thread.
-
-    `kinds`: those that a recorded turn asked for; null for all that are registered.
-    """
+class Finders(RecordedPort):
+    """The finders port. `kinds`: those that a recorded turn asked for; null for all that are registered."""
 
     def __init__(
         self,
@@ -32,11 +29,8 @@ class Finders:
         wait: Wait = nullcontext,
         kinds: Collection[str] | None = None,
     ) -> None:
-        self._finders = registry.finders
-        self._tape = tape
-        self._afterwards = afterwards
-        self._wait = wait
-        self.kinds: Collection[str] = self._finders.keys() if kinds is None else kinds
+        super().__init__(registry, tape, afterwards, wait)
+        self.kinds: Collection[str] = registry.finders.keys() if kinds is None else kinds
 
     def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:
         """Ask the finder of a kind."""
@@ -45,7 +39,7 @@ class Finders:
         return FinderAnswer(**{**answer, "spans": tuple(FoundSpan(**span) for span in answer["spans"])})
 
     def _call(self, kind: str, request: Mapping[str, Json]) -> FinderAnswer:
-        entry = self._finders[kind]
+        entry = self._registry.finders[kind]
         try:
             with self._wait():
                 spans = call_within(entry.timeout_ms, lambda: _find(entry, request), self._afterwards)

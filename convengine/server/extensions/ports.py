@@ -6,7 +6,7 @@ Each call is recorded; its faults are part of the answer (pipeline-2 1.1, 3.2, 9
 import copy
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -28,36 +28,21 @@ from convengine.engine.turn.ports import (
     ToolPort,
     TransformAnswer,
 )
-from convengine.engine.turn.recording import Tape
 from convengine.engine.turn.session import Session
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.faults import report_fault
 from convengine.server.extensions.http import HttpRequest
+from convengine.server.extensions.recorded_port import RecordedPort, Wait
 from convengine.server.extensions.registry import Registry, ToolEntry, interceptors_for, transformer_for
 from convengine.server.observability.calls import record_tool_call, trace_call
 from convengine.server.resilience.waiting import Overloaded
 
-Wait = Callable[[], AbstractContextManager[None]]
 #: Nothing was called, because too many turns of this process wait already.
 OVERLOADED = "OVERLOADED"
 
 
-class Containers:
-    """The containers port. The turn's thread holds `wait` during a fetch; `afterwards` is called in the fetch's
-    thread.
-    """
-
-    def __init__(
-        self,
-        registry: Registry,
-        tape: Tape,
-        afterwards: Callable[[], None] = lambda: None,
-        wait: Wait = nullcontext,
-    ) -> None:
-        self._registry = registry
-        self._tape = tape
-        self._afterwards = afterwards
-        self._wait = wait
+class Containers(RecordedPort):
+    """The containers port."""
 
     def fetch(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
         """Call the provider of the request's address with its interceptors, and transform the result."""
@@ -147,18 +132,13 @@ def _check_size(value: Any, limit: int) -> None:
         raise _Refused("RESULT_TOO_LARGE", f"The result has {size} bytes. At most {limit} are allowed.")
 
 
-class Memories:
-    """The memory port. The turn's thread holds `wait` during the call of a store."""
-
-    def __init__(self, registry: Registry, tape: Tape, wait: Wait = nullcontext) -> None:
-        self._stores = registry.memory_stores
-        self._tape = tape
-        self._wait = wait
+class Memories(RecordedPort):
+    """The memory port."""
 
     @property
     def has_stores(self) -> bool:
         """True when a store is registered."""
-        return bool(self._stores)
+        return bool(self._registry.memory_stores)
 
     def read(self, session: Session) -> MemoryAnswer:
         """The text of the first store that returns one; later stores are not asked."""
@@ -176,7 +156,7 @@ class Memories:
 
     def _read(self, session: Session) -> MemoryAnswer:
         faults: list[StoreFault] = []
-        for name, store in self._stores.items():
+        for name, store in self._registry.memory_stores.items():
             try:
                 with self._wait():
                     text = store.read(to_plain(collect_extension_facts(session)))
@@ -190,7 +170,7 @@ class Memories:
     def _write(self, session: Session, summary: str) -> MemoryAnswer:
         faults: list[StoreFault] = []
         written: list[str] = []
-        for name, store in self._stores.items():
+        for name, store in self._registry.memory_stores.items():
             try:
                 with self._wait():
                     store.write(to_plain(collect_extension_facts(session)), summary)
@@ -207,13 +187,8 @@ def _fault(store: str, error: BaseException) -> StoreFault:
     return StoreFault(store, type(error).__name__, str(error))
 
 
-class ResponseTransformers:
-    """The transformers port. The turn's thread holds `wait` during a call."""
-
-    def __init__(self, registry: Registry, tape: Tape, wait: Wait = nullcontext) -> None:
-        self._registry = registry
-        self._tape = tape
-        self._wait = wait
+class ResponseTransformers(RecordedPort):
+    """The transformers port."""
 
     def find_name(self, stage: str, session: Session) -> str | None:
         """The name of the transformer that fits intent and state, if any."""

@@ -2,20 +2,19 @@
 
 import copy
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
 from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.ports import TaskAnswer, TaskRun
-from convengine.engine.turn.recording import Tape
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.faults import report_fault
-from convengine.server.extensions.registry import Registry, TaskEntry
+from convengine.server.extensions.recorded_port import RecordedPort
+from convengine.server.extensions.registry import TaskEntry
 from convengine.server.observability.calls import trace_call
 from convengine.server.resilience.waiting import Overloaded
 
@@ -66,24 +65,8 @@ class TaskResult:
     data: Any = None
 
 
-class Tasks:
-    """The tasks port.
-
-    The turn's thread holds `wait` during a method. Each method with a time limit has a thread of its own, where
-    `afterwards` is called when it ends.
-    """
-
-    def __init__(
-        self,
-        registry: Registry,
-        tape: Tape,
-        afterwards: Callable[[], None] = lambda: None,
-        wait: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        self._registry = registry
-        self._tape = tape
-        self._afterwards = afterwards
-        self._wait = wait
+class Tasks(RecordedPort):
+    """The tasks port."""
 
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task, or null."""

@@ -52,6 +52,7 @@ ALLOWED = {
     "steps/intents/agent.py": BLANK,
     "steps/intents/classifiers.py": PATTERN,
     "steps/intents/digression.py": PATTERN,
+    "steps/intents/hold_intent.py": PATTERN,
     "steps/intents/intent_resolution.py": PATTERN,
     "steps/intents/subject.py": PATTERN,
     "steps/interaction/step.py": STORED,
@@ -67,7 +68,6 @@ ALLOWED = {
 }
 #: Modules that have the user's text and patterns of their own, and what these are for.
 ALLOWED_PATTERNS = {
-    "memory/context_summary.py": "names for the summary of the conversation, which decides nothing",
     "redaction.py": "what the deployment masks",
     "rules/actions/set_task.py": "names of tasks",
     "steps/actions/guardrail.py": "blanks and invisible characters, before the deployment's patterns are tested",

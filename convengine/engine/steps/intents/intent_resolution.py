@@ -4,7 +4,6 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -15,20 +14,15 @@ from convengine.engine.forms.leaving import (
     leave,
     stay,
 )
-from convengine.engine.forms.life import ClearCause, clear_form, clears_on, read_on_no
+from convengine.engine.forms.life import ClearCause, clear_form, read_on_no
 from convengine.engine.forms.message import read_message
-from convengine.engine.forms.session_form import FACT_FIELDS, find_schema
-from convengine.engine.forms.user_answer import is_question, says
+from convengine.engine.forms.session_form import FACT_FIELDS
+from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
-from convengine.engine.steps.intents.classifiers import (
-    Classification,
-    begins_again,
-    choose_state,
-    classify,
-    order_classifiers,
-)
+from convengine.engine.steps.intents.choose_by_values import fills_offered_form, find_offered_row, find_unnamed_row
+from convengine.engine.steps.intents.classifiers import Classification, begins_again, choose_state, classify
 from convengine.engine.steps.intents.digression import (
     asks_for_field_options,
     digress,
@@ -37,13 +31,8 @@ from convengine.engine.steps.intents.digression import (
     leaves_form,
     list_answers,
 )
-from convengine.engine.steps.intents.settings import (
-    FORCE_PARAM_KEYS,
-    RESET_INTENT_CODES,
-    STICKY_INTENT,
-    SWITCH_PHRASES,
-    USE_STANDALONE_QUERY,
-)
+from convengine.engine.steps.intents.hold_intent import find_forcing_signal, find_keeping_stage
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES, USE_STANDALONE_QUERY
 from convengine.engine.steps.intents.stages import (
     INTENT_MISSING,
     INTENT_RESOLVE_FORCED,
@@ -66,19 +55,17 @@ from convengine.engine.steps.intents.subject import (
     find_new_subject,
     may_open,
 )
-from convengine.engine.text.compare import blank, code, norm, truthy
+from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.message_intent import settle_message_intent
 from convengine.engine.threads.new_task import NEW_TASK_FIELDS
-from convengine.engine.threads.settings import TEXT_COMMANDS
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
 from convengine.engine.turn.reset import RESET_FIELDS, reset_session
-from convengine.engine.turn.scope import ANY, IDLE, INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
+from convengine.engine.turn.scope import IDLE, INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.moves import MoveKind
 
 #: Session fields that resolving an intent may change.
@@ -87,7 +74,6 @@ RESOLVE_FIELDS = RULE_FIELDS | {
     "reply_override", "input_params", "last_llm_output", "last_llm_stage", "context", "digression", *FACT_FIELDS,
 }  # fmt: skip
 _ENDS_SESSION = ("CONFIRMATION", "ABANDON")
-_DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
 
 
 class ResetResolvedIntentStep(Step):
@@ -148,10 +134,10 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         return _audit_no_change(session, turn, "session_ends")
     if (decision := decide_leaving(session, turn)) is not None:
         return _settle_leaving(session, turn, decision)
-    if accepts_offered_subject(session, turn) or _fills_offered_form(session, turn):
+    if accepts_offered_subject(session, turn) or fills_offered_form(session, turn):
         return _settle_leaving(session, turn, LeaveDecision.LEAVE)
     session = close_leave_question(session)
-    if signal := _find_forcing_signal(session, turn):
+    if signal := find_forcing_signal(session, turn):
         turn.audit(session, INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
         return _drop_old_question(_ask_resolvers(_unlock(session), turn, forced=True))
     if kept_session := _keep_intent(session, turn):
@@ -180,7 +166,7 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
         return _change_subject(session, turn, row) if asks else _leave_for(session, turn, row)
     if decision is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn), turn, "FORM_LEAVE_ASKED")
-    if row := _find_offered_row(turn, following):
+    if row := find_offered_row(turn, following):
         return _move_by_classifier(leave(session, turn, following), turn, row)
     if following in map_spellings(turn.snapshot):
         after = accept_intent(leave(session, turn, following), turn, following, IDLE, 1.0, (), by="OPTION").session
@@ -188,14 +174,8 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
     return _audit_no_change(leave(session, turn), turn, "FORM_LEFT")
 
 
-def _find_forcing_signal(session: Session, turn: Turn) -> str | None:
-    if session.input_params.get("policy_decision") in _DECIDED:
-        return None
-    return find_explicit_signal(session, turn)
-
-
 def _keep_intent(session: Session, turn: Turn) -> Session | None:
-    stage = _find_keeping_stage(session, turn)
+    stage = find_keeping_stage(session, turn)
     if stage is None:
         return None
     row = find_interruption(session, turn)
@@ -240,17 +220,6 @@ def _leave_for(session: Session, turn: Turn, row: rows.Classifier) -> Session:
     return _move_by_classifier(leave(_unlock(session), turn, code(row.intent_code)), turn, row)
 
 
-def _find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
-    """The stage of the first reason to keep the intent, or null."""
-    if session.intent_locked:
-        return INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION
-    if not (is_resolved(session.intent) and is_state_resolved(session.state)):
-        return None
-    if turn.config(session, STICKY_INTENT) and not collision.is_pending(session) and is_collecting(session, turn):
-        return INTENT_RESOLVE_SKIPPED_STICKY_INTENT
-    return INTENT_RESOLVE_SKIPPED_POLICY if truthy(session.input_params.get("skip_intent_resolution")) else None
-
-
 def _unlock(session: Session) -> Session:
     return session.evolve(intent_locked=False, intent_lock_reason=None)
 
@@ -261,7 +230,7 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
-    row = classification.winner or (None if classification.collided else _find_unnamed_row(session, turn))
+    row = classification.winner or (None if classification.collided else find_unnamed_row(session, turn))
     beside_form = not forced and find_left_schema(session, turn) is not None
     if row is not None and beside_form and not may_open(session, turn, row, classification):
         row = None
@@ -287,65 +256,6 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     if agent_result.outcome is AgentOutcome.ASKED:
         return _audit_question(agent_result.session, turn)
     return _leave_unresolved(agent_result, turn, classification)
-
-
-def _count_values(session: Session, turn: Turn, row: rows.Classifier) -> int:
-    """How many fields of the form that a row begins have a value in the message; texts do not count."""
-    schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
-    return _count_typed_fields(session, turn, schema, is_opener=True) if schema is not None else 0
-
-
-def _count_typed_fields(session: Session, turn: Turn, schema: rows.OutputSchema, *, is_opener: bool) -> int:
-    form = get_form(turn.snapshot, schema)
-    if form.problem:
-        return 0
-    reading = read_message(session, turn, schema, is_opener=is_opener)
-    paths = {item.field for item in reading.taken} | {item.field for item in reading.offered}
-    return sum(field.path in paths and field.spec.kind is not Kind.TEXT for field in form.leaves)
-
-
-def _fills_offered_form(session: Session, turn: Turn) -> bool:
-    """True when the answer to "Do you want to stop this and go on with X?" fills more of X than of the open form."""
-    following, schema = DialogueState.of(session).leaving, find_left_schema(session, turn)
-    row = _find_offered_row(turn, following) if following and schema is not None else None
-    if row is None or schema is None or is_question(session, turn):
-        return False
-    return _count_values(session, turn, row) > _count_typed_fields(session, turn, schema, is_opener=False)
-
-
-def _find_offered_row(turn: Turn, intent: str) -> rows.Classifier | None:
-    return next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == intent), None)
-
-
-def _find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
-    """The row for a choice of the intent collision, or for one more of the form that was done last."""
-    if chosen := collision.find_chosen_row(session, turn) or _find_row_by_values(session, turn):
-        return chosen
-    done = DialogueState.of(session).done_schema
-    schema = turn.snapshot.row(rows.OutputSchema, done) if done is not None else None
-    if schema is None or not clears_on(schema, ClearCause.RESTART):
-        return None
-    if not says(session, turn, MoveKind.MORE):
-        return None
-    begins = ((row, code(row.state_code)) for row in order_classifiers(turn.snapshot))
-    return next((row for row, state in begins if _begins_form(row, state, schema)), None)
-
-
-def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
-    """The offered row with the form that the reply fills best: "tomorrow at 3" is most of a viewing."""
-    shares: list[tuple[float, rows.Classifier]] = []
-    for row in collision.list_offered_rows(session, turn.snapshot):
-        schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
-        form = get_form(turn.snapshot, schema) if schema else None
-        if schema is not None and form is not None and form.leaves and not form.problem:
-            reading = read_message(session, turn, schema, is_opener=True)
-            shares.append((len(reading.taken) / len(form.leaves), row))
-    best = max(shares, key=lambda counted: counted[0], default=None)
-    return best[1] if best and best[0] else None
-
-
-def _begins_form(row: rows.Classifier, state: str, schema: rows.OutputSchema) -> bool:
-    return code(row.intent_code) == code(schema.intent_code) and code(schema.state_code) in (state, ANY)
 
 
 def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Classification) -> Session:
@@ -430,37 +340,6 @@ def _audit_no_change(session: Session, turn: Turn, reason: str) -> Session:
 
 def _drop_old_question(session: Session) -> Session:
     return session.evolve(clarification=None) if collision.is_pending(session) else session
-
-
-def is_collecting(session: Session, turn: Turn) -> bool:
-    """True while the current form is incomplete. An unusable schema holds no intent."""
-    schema = find_schema(turn.snapshot, session.intent, session.state)
-    if schema is None:
-        return False
-    form = get_form(turn.snapshot, schema)
-    if form.problem:
-        turn.audit_invalid_row(session, schema, form.problem)
-        return False
-    return not form.status(session.context).complete
-
-
-def find_explicit_signal(session: Session, turn: Turn) -> str | None:
-    """The signal in this request: a reset word, a switch phrase, or a param; else null."""
-    text = norm(session.user_text)
-    if text and text in {command.lower() for command in turn.config(session, TEXT_COMMANDS)}:
-        return f"TEXT:{text}"
-    for phrase in turn.config(session, SWITCH_PHRASES):
-        wanted = phrase.lower()
-        if wanted.startswith("^"):
-            # The list drops blanks at the ends; "switch to" must be a whole word at the start.
-            if f"{text} ".startswith(wanted[1:].strip() + " "):
-                return f"PHRASE:{phrase}"
-        elif wanted in text:
-            return f"PHRASE:{phrase}"
-    for key in turn.config(session, FORCE_PARAM_KEYS):
-        if truthy(session.input_params.get(key)):
-            return f"INPUT_PARAM:{key}"
-    return None
 
 
 class FallbackIntentStateStep(Step):

@@ -4,19 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.forms.user_answer import says_only
 from convengine.engine.pending_actions import disambiguation
 from convengine.engine.pending_actions.disambiguation import waits_for_action, waits_for_slot
 from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_AND_STATE
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.steps.interaction import settings
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
-from convengine.engine.text.compare import match_text
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import CONFIG_VALUE_INVALID
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.moves import MoveKind
 
 #: Acts that are never the value of a slot.
 _NO_VALUE = (DialogueAct.NEW_REQUEST, DialogueAct.GREETING, DialogueAct.RESET)
@@ -113,7 +114,7 @@ def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: Awaite
     """Decide. The reply to an open question of the engine comes first."""
     if not awaited.resolved:
         return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P1")
-    if awaited.action and act is DialogueAct.AFFIRM and _is_mere_praise(session):
+    if awaited.action and act is DialogueAct.AFFIRM and _is_mere_praise(session, turn):
         return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P6")
     key = f"{awaited.subject}:{act.value}"
     if decision := _decide_by_matrix(session, turn, key):
@@ -128,10 +129,9 @@ def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: Awaite
     return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P6")
 
 
-def _is_mere_praise(session: Session) -> bool:
+def _is_mere_praise(session: Session, turn: Turn) -> bool:
     """True for "looks good" where nothing was asked: it praises the answer and confirms no action (R120)."""
-    praises = match_text(session.user_text) in ("looks good", "sounds good")
-    return praises and "?" not in to_spoken_text(session.last_assistant)
+    return "?" not in to_spoken_text(session.last_assistant) and says_only(session, turn, MoveKind.PRAISE)
 
 
 def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision | None:

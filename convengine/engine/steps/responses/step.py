@@ -1,36 +1,21 @@
-"""ResponseResolutionStep: choose and produce the answer (pipeline-2 9).
+"""ResponseResolutionStep: choose and produce the answer (pipeline-2 9)."""
 
-This state goes before ANY, then this intent, then priority, then id (9.2).
-"""
-
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from convengine.engine.clarification.collision import ask_collision_question, is_askable
-from convengine.engine.clarification.stages import (
-    RESOLVE_RESPONSE_LLM_ERROR,
-    RESOLVE_RESPONSE_LLM_INPUT,
-    RESOLVE_RESPONSE_LLM_OUTPUT,
-)
-from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
+from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import find_ended_schema, is_final_state
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.forms.user_answer import says
-from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.prompts.fill import fill_prompts
-from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
-from convengine.engine.prompts.select import choose_template, decide_template
-from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
-from convengine.engine.prompts.variables import OPTIONAL_NAMES, build_variables, list_history
-from convengine.engine.rules.explain import OUTRANKED
-from convengine.engine.rules.verdict import count_out_of_scope
+from convengine.engine.prompts.render import render_lenient
+from convengine.engine.prompts.variables import build_variables
 from convengine.engine.state_graph.allowed_moves import apply_override
+from convengine.engine.steps.responses.choose_row import choose_exact_response, choose_response
 from convengine.engine.steps.responses.digression import (
     ask_again,
     is_question_open,
@@ -46,7 +31,6 @@ from convengine.engine.steps.responses.form_question import (
     give_up,
     is_asking,
     is_given_up,
-    say_fields,
 )
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
@@ -58,46 +42,39 @@ from convengine.engine.steps.responses.not_understood import (
     offer_hand_over,
     offers_hand_over,
 )
-from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, MODEL_UNAVAILABLE_TEXT, ON_MISSING
+from convengine.engine.steps.responses.settings import FALLBACK_TEXT, MODEL_UNAVAILABLE_TEXT, ON_MISSING
 from convengine.engine.steps.responses.small_talk import (
     follows_an_end,
     note_small_talk,
-    write_help,
     write_not_understood,
     write_small_talk,
 )
 from convengine.engine.steps.responses.stages import (
-    EXACT_RESPONSE_RENDERING,
     RESOLVE_RESPONSE,
-    RESOLVE_RESPONSE_SELECTED,
     RESPONSE_EXACT,
     RESPONSE_MAPPING_NOT_FOUND,
-    RESPONSE_TRANSFORM_FAILED,
 )
-from convengine.engine.text.compare import blank, code, shorten
+from convengine.engine.steps.responses.write_answer import LLM, transform_payload, write_answer
+from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
 from convengine.engine.turn import rows
 from convengine.engine.turn.changed_facts import audit_transformed
 from convengine.engine.turn.dialogue_state import update_dialogue
-from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseType
+from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
-from convengine.engine.turn.rows import PromptTemplate, Response
+from convengine.engine.turn.rows import Response
 from convengine.engine.turn.scope import (
-    ANY,
     HAND_OVER,
     INTENT_COLLISION,
     NOT_UNDERSTOOD,
     UNKNOWN,
     is_state_resolved,
-    scope_key,
 )
 from convengine.engine.turn.session import Digression, ReplyOverride, Session
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
-from convengine.engine.turn.trail import FOLDED
-from convengine.engine.turn.turn import Candidate, Turn
+from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 
 #: Overrides that come before the question of an intent collision (R36).
@@ -107,12 +84,9 @@ _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 SMALL_TALK = "SMALL_TALK"
 MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
 
-#: Stages: the answer of a row; and every answer, whatever decided it.
-LLM = "LLM"
+#: The stage of every answer, whatever decided it.
 FINAL = "FINAL"
 Json = Any
-#: The stages of a model call for an answer.
-STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)
 
 
 class ResponseResolutionStep(Step):
@@ -196,21 +170,12 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     if row is None:
         return _answer_without_row(session, turn)
     turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
-    payload, stage = _make_payload(row, session, turn)
+    payload, stage = write_answer(row, session, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
     if stage != RESPONSE_EXACT and isinstance(payload, JsonPayload):
         session = apply_override(session, turn, payload.value)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
-
-
-def _make_payload(row: Response, session: Session, turn: Turn) -> tuple[Payload, str]:
-    """What the row answers, and the stage that tells how."""
-    _check_kind(row)
-    derived = derive_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
-    if derived:
-        return derived, f"RESPONSE_{code(row.output_format)}"
-    return _answer_exactly(row, session, turn), str(RESPONSE_EXACT)
 
 
 def _answer_digression(session: Session, turn: Turn, digression: Digression) -> Session:
@@ -232,7 +197,7 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
         # Its phrase counted, so an answer was there: none of this release, though, is of an enabled intent.
         return session.evolve(digression=None)
     turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=view.intent, state=view.state)
-    payload, stage = _make_payload(row, view, turn)
+    payload, stage = write_answer(row, view, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     session = note_answer(session, turn, digression, payload)
@@ -303,20 +268,6 @@ def _write_hand_over(session: Session, turn: Turn, form: Form | None) -> str:
     return text or str(get_texts(find_form_language(session, turn, form))["hand_over"])
 
 
-def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:
-    payload = render_payload(row, session, turn)
-    turn.audit(session, RESPONSE_EXACT, text=payload.value)
-    return payload
-
-
-def _check_kind(row: Response) -> None:
-    if OutputFormat.read(row.output_format) is None or ResponseType.read(row.response_type) is None:
-        raise NoResponseConfigured(
-            f"Response {row.response_id} has type {row.response_type!r} and format {row.output_format!r}; "
-            "use EXACT or DERIVED, and TEXT or JSON."
-        )
-
-
 def _answer_without_row(session: Session, turn: Turn) -> Session:
     """Without a row, acknowledge a reset; else fail the turn, or use the fallback text (R22)."""
     if session.reset_only:
@@ -373,242 +324,3 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
         schemaJson=collect_schema_values(session),
     )
     return session
-
-
-def transform_payload(payload: Payload, session: Session, turn: Turn, *stages: str, row_id: Json = None) -> Payload:
-    """The answer after the transformers of the stages, in order.
-
-    If one fails, the answer stays and RESPONSE_TRANSFORM_FAILED is recorded.
-    """
-    for stage in stages:
-        answer = turn.ports.transformers.transform(stage, payload, session)
-        if answer.error_type is not None:
-            turn.audit(
-                session,
-                RESPONSE_TRANSFORM_FAILED,
-                stage=stage,
-                transformer=answer.transformer,
-                errorType=answer.error_type,
-                errorMessage=answer.error_message,
-            )
-        elif answer.payload is not None:
-            audit_transformed(
-                session,
-                turn,
-                payload,
-                answer.payload,
-                by=str(answer.transformer),
-                kind="TRANSFORMER",
-                stage=stage,
-                responseId=row_id,
-            )
-            payload = answer.payload
-    return payload
-
-
-def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | None:
-    """The model's answer to the prompts of the scope's template. Null if it failed, or no template applies, and the row
-    has a text instead.
-
-    Otherwise raises LlmNotConfigured, the model's fault, PromptContextMissing, or errors of the prompt.
-    """
-    if not turn.ports.model.configured:
-        if not blank(row.exact_text):
-            return None
-        raise LlmNotConfigured(
-            f"Answer {row.response_id} should be written by a model, but no model is configured. Configure a "
-            "model, or add a fallback text to the answer."
-        )
-    form = code(row.output_format)
-    if not blank(row.exact_text) and choose_template(turn.snapshot, form, session.intent, session.state).winner is None:
-        return None
-    template = decide_template(session, turn, form)
-    turn.audit(
-        session,
-        RESOLVE_RESPONSE_SELECTED,
-        templateId=template.template_id,
-        intent=session.intent,
-        outputFormat=form,
-        resolver=f"DERIVED_{form}",
-    )
-    reply = ask(session, turn, _build_question(row, template, session, turn))
-    if reply.error:
-        if blank(row.exact_text):
-            raise reply.error.error(responseId=row.response_id, templateId=template.template_id)
-        return None
-    return JsonPayload(reply.value) if form == OutputFormat.JSON else TextPayload(reply.text.strip())
-
-
-def _build_question(row: Response, template: PromptTemplate, session: Session, turn: Turn) -> Question:
-    is_json = code(row.output_format) == OutputFormat.JSON
-    schema = row.json_schema if is_json and isinstance(row.json_schema, Mapping) else None
-    prompts = fill_prompts(
-        session,
-        turn,
-        system=template.system_prompt,
-        user=template.user_prompt,
-        hint=row.derivation_hint or "",
-        selected={"templateId": template.template_id},
-        responseType=row.response_type,
-        outputFormat=row.output_format,
-        promptTemplateId=template.template_id,
-        conversation_history=list_history(session, turn.config(session, HISTORY_TURNS)),
-    )
-    prompts = replace(prompts, hint=_join_hints(prompts.hint, session))
-    return Question(
-        "RESPONSE_JSON" if is_json else "RESPONSE_TEXT",
-        prompts.system,
-        prompts.user_with_hint,
-        context=_build_model_context(session),
-        json_schema=schema,
-        want_json=is_json,
-        strict=schema is not None,
-        temperature=template.temperature,
-        template_id=template.template_id,
-        stages=STAGES,
-        audit_payload={
-            "system_prompt": prompts.system,
-            "user_prompt": prompts.user,
-            "derivation_hint": prompts.hint,
-            **({} if schema is None else {"schema": schema}),
-            "session": FOLDED,
-        },
-        answered="output",
-    )
-
-
-def _join_hints(hint: str, session: Session) -> str:
-    """The row's hint, followed by the unchanged hint of a rule in this turn (R66)."""
-    rule_hint = session.input_params.get("response_hint")
-    return "\n\n".join(part for part in (hint, rule_hint) if isinstance(part, str) and not blank(part))
-
-
-def _build_model_context(session: Session) -> Mapping[str, Json]:
-    """What a model may use for an answer: the context, and the form with its values (R89)."""
-    schema = session.resolved_schema
-    if schema is None:
-        return session.context
-    return {**session.context, "jsonSchema": schema.json_schema, "schemaJson": collect_schema_values(session)}
-
-
-def _describe_response(row: Response) -> Mapping[str, Json]:
-    """The names of a fixed answer itself."""
-    return {
-        "responseType": row.response_type,
-        "outputFormat": row.output_format,
-        "derivation_hint": row.derivation_hint or "",
-        "promptTemplateId": "",
-    }
-
-
-def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
-    """The rendered text of an EXACT row; a blank or failed text is replaced by a fallback and recorded."""
-    template = row.exact_text or ""
-    text = template
-    if has_expressions(template):
-        wanted = {name.partition(".")[0] for name in list_names(template)}
-        names = say_fields(session, turn) if row.output_format != "JSON" else {}
-        if "help_text" in wanted:
-            names = {**names, "help_text": write_help(session, turn)}
-        rendered = render_lenient(template, build_variables(session, turn, wanted, **_describe_response(row), **names))
-        text = rendered.text
-        if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
-            turn.audit(
-                session,
-                TEMPLATE_VALUE_EMPTY,
-                names=empty,
-                table=row.table,
-                row=row.response_id,
-                field="exact_text",
-            )
-        if rendered.error or blank(text):
-            text, used = _choose_fallback(session, turn)
-            error = rendered.error
-            turn.audit(
-                session,
-                EXACT_RESPONSE_RENDERING,
-                component="ResponseResolutionStep",
-                fallbackUsed=used,
-                errorClass=type(error).__name__ if error else None,
-                errorMessage=str(error) if error else None,
-                templatePreview=shorten(template, 500),
-                responseId=row.response_id,
-            )
-    if row.output_format != "JSON":
-        return TextPayload(text)
-    try:
-        return JsonPayload(json.loads(text))
-    except ValueError:
-        return JsonPayload(text)
-
-
-def _choose_fallback(session: Session, turn: Turn) -> tuple[str, str]:
-    """A tool's final answer if there is one, else the fallback text; never the template's source."""
-    mcp: Any = session.context.get("mcp")
-    answer = mcp.get("finalAnswer") if isinstance(mcp, Mapping) else None
-    if isinstance(answer, str) and not blank(answer) and answer.strip().lower() != "null":
-        return answer, "context.mcp.finalAnswer"
-    return read_text_setting(session, turn, FALLBACK_TEXT), "FALLBACK_TEXT"
-
-
-#: How many rows besides the winner a decision lists; the others are counted.
-_LISTED = 10
-
-
-@dataclass(frozen=True)
-class ResponseChoice:
-    """The rows that could answer, best first, and the counts of the others."""
-
-    ranked: tuple[rows.Response, ...]
-    cut: dict[str, int]
-
-    @property
-    def winner(self) -> rows.Response | None:
-        """The row that answers, if any."""
-        return self.ranked[0] if self.ranked else None
-
-    def candidates(self) -> list[Candidate]:
-        """The winner and the rows that it outranked."""
-        return [
-            Candidate(row.response_id, index == 0, None if index == 0 else _explain_rank(self.ranked[0], row))
-            for index, row in enumerate(self.ranked[: _LISTED + 1])
-        ]
-
-
-def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -> ResponseChoice:
-    """All active rows for (intent, state), in order of precedence."""
-    by_scope = snapshot.index(rows.Response, scope_key, _order_key)
-    intent_code, state_code = code(intent), code(state)
-    ranked: list[rows.Response] = []
-    general = [(ANY, state_code), (intent_code, ANY)]
-    if state_code == HAND_OVER:
-        # There, answers of every intent are for forms that are given up: an intent that hands over has its own.
-        general.reverse()
-    for bucket in dict.fromkeys(((intent_code, state_code), *general, (ANY, ANY))):
-        if snapshot.is_active(bucket[0]):
-            ranked.extend(by_scope.get(bucket, ()))
-    return ResponseChoice(
-        tuple(ranked),
-        {
-            **count_out_of_scope(snapshot, rows.Response, intent_code, len(ranked)),
-            OUTRANKED: max(0, len(ranked) - 1 - _LISTED),
-        },
-    )
-
-
-def choose_exact_response(snapshot: Snapshot, intent: str | None, state: str) -> ResponseChoice | None:
-    """The rows of exactly this state, of the intent before ANY; null if there are none."""
-    choice = choose_response(snapshot, intent, state)
-    ranked = tuple(row for row in choice.ranked if code(row.state_code) == state)
-    return ResponseChoice(ranked, choice.cut) if ranked else None
-
-
-def _order_key(row: rows.Response) -> tuple[int, int]:
-    return row.priority, row.response_id
-
-
-def _explain_rank(winner: rows.Response, row: rows.Response) -> str:
-    def rank(of: rows.Response) -> tuple[bool, bool]:
-        return code(of.state_code) == ANY, code(of.intent_code) == ANY
-
-    return "LOWER_PRIORITY" if rank(winner) == rank(row) else "LESS_SPECIFIC"

@@ -82,7 +82,7 @@ def test_a_store_is_asked_in_a_waiting_slot_and_not_at_all_without_one() -> None
         yield
 
     store = Store("x")
-    memories = Memories(Registry(memory_stores={"crm": store}), Recording(), wait)
+    memories = Memories(Registry(memory_stores={"crm": store}), Recording(), wait=wait)
 
     assert memories.read(SESSION).text == "x"
     refused = memories.write(SESSION, "text")

@@ -12,7 +12,8 @@ from convengine.engine.errors import (
     UnresolvedPromptVariable,
 )
 from convengine.engine.older_templates.convert import to_jinja
-from convengine.engine.steps.responses.step import FINAL, LLM, ResponseResolutionStep, derive_payload, transform_payload
+from convengine.engine.steps.responses.step import FINAL, ResponseResolutionStep
+from convengine.engine.steps.responses.write_answer import LLM, derive_payload, transform_payload
 from convengine.engine.turn.payload import JsonPayload, TextPayload
 from convengine.engine.turn.ports import LlmAnswer, TransformAnswer
 from convengine.engine.turn.rows import PromptTemplate, Row

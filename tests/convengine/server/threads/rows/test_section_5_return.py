@@ -94,6 +94,14 @@ def test_continue_resumes_where_things_stood(
         assert row.lifecycle_detail == detail
 
 
+@pytest.mark.parametrize("text", ["Go on, please.", "keep going", "Continue!"])
+def test_a_wish_to_go_on_gets_the_last_answer_again(story: Story, settings: Any, text: str) -> None:
+    away(story, settings, ("a trip",))
+    last_words = story.row.last_assistant_json["value"]
+
+    assert story.play("hello", text)["reply"] == last_words
+
+
 @in_each_state
 @pytest.mark.parametrize("phrase", ["start fresh", "new task"])
 def test_start_fresh_or_a_reset_phrase_aborts_and_opens_a_new_session(

@@ -1,0 +1,243 @@
+"""Write the answer of a row: its rendered text, or a model's, after the transformers of the deployment (9.4 to 9.6)."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from convengine.engine.clarification.stages import (
+    RESOLVE_RESPONSE_LLM_ERROR,
+    RESOLVE_RESPONSE_LLM_INPUT,
+    RESOLVE_RESPONSE_LLM_OUTPUT,
+)
+from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured
+from convengine.engine.forms.asking import read_text_setting
+from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.prompts.fill import fill_prompts
+from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
+from convengine.engine.prompts.select import choose_template, decide_template
+from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
+from convengine.engine.prompts.variables import OPTIONAL_NAMES, build_variables, list_history
+from convengine.engine.steps.responses.form_question import say_fields
+from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS
+from convengine.engine.steps.responses.small_talk import write_help
+from convengine.engine.steps.responses.stages import (
+    EXACT_RESPONSE_RENDERING,
+    RESOLVE_RESPONSE_SELECTED,
+    RESPONSE_EXACT,
+    RESPONSE_TRANSFORM_FAILED,
+)
+from convengine.engine.text.compare import blank, code, shorten
+from convengine.engine.turn.changed_facts import audit_transformed
+from convengine.engine.turn.enums import OutputFormat, ResponseType
+from convengine.engine.turn.facts import collect_schema_values
+from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
+from convengine.engine.turn.rows import PromptTemplate, Response
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.trail import FOLDED
+from convengine.engine.turn.turn import Turn
+
+#: The stage of a row's answer.
+LLM = "LLM"
+Json = Any
+#: The stages of a model call for an answer.
+STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)
+
+
+def write_answer(row: Response, session: Session, turn: Turn) -> tuple[Payload, str]:
+    """What the row answers, and the stage that tells how."""
+    _check_kind(row)
+    derived = derive_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
+    if derived:
+        return derived, f"RESPONSE_{code(row.output_format)}"
+    return _answer_exactly(row, session, turn), str(RESPONSE_EXACT)
+
+
+def _check_kind(row: Response) -> None:
+    if OutputFormat.read(row.output_format) is None or ResponseType.read(row.response_type) is None:
+        raise NoResponseConfigured(
+            f"Response {row.response_id} has type {row.response_type!r} and format {row.output_format!r}; "
+            "use EXACT or DERIVED, and TEXT or JSON."
+        )
+
+
+def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | None:
+    """The model's answer to the prompts of the scope's template. Null if it failed, or no template applies, and the row
+    has a text instead.
+
+    Otherwise raises LlmNotConfigured, the model's fault, PromptContextMissing, or errors of the prompt.
+    """
+    if not turn.ports.model.configured:
+        if not blank(row.exact_text):
+            return None
+        raise LlmNotConfigured(
+            f"Answer {row.response_id} should be written by a model, but no model is configured. Configure a "
+            "model, or add a fallback text to the answer."
+        )
+    form = code(row.output_format)
+    if not blank(row.exact_text) and choose_template(turn.snapshot, form, session.intent, session.state).winner is None:
+        return None
+    template = decide_template(session, turn, form)
+    turn.audit(
+        session,
+        RESOLVE_RESPONSE_SELECTED,
+        templateId=template.template_id,
+        intent=session.intent,
+        outputFormat=form,
+        resolver=f"DERIVED_{form}",
+    )
+    reply = ask(session, turn, _build_question(row, template, session, turn))
+    if reply.error:
+        if blank(row.exact_text):
+            raise reply.error.error(responseId=row.response_id, templateId=template.template_id)
+        return None
+    return JsonPayload(reply.value) if form == OutputFormat.JSON else TextPayload(reply.text.strip())
+
+
+def _build_question(row: Response, template: PromptTemplate, session: Session, turn: Turn) -> Question:
+    is_json = code(row.output_format) == OutputFormat.JSON
+    schema = row.json_schema if is_json and isinstance(row.json_schema, Mapping) else None
+    prompts = fill_prompts(
+        session,
+        turn,
+        system=template.system_prompt,
+        user=template.user_prompt,
+        hint=row.derivation_hint or "",
+        selected={"templateId": template.template_id},
+        responseType=row.response_type,
+        outputFormat=row.output_format,
+        promptTemplateId=template.template_id,
+        conversation_history=list_history(session, turn.config(session, HISTORY_TURNS)),
+    )
+    prompts = replace(prompts, hint=_join_hints(prompts.hint, session))
+    return Question(
+        "RESPONSE_JSON" if is_json else "RESPONSE_TEXT",
+        prompts.system,
+        prompts.user_with_hint,
+        context=_build_model_context(session),
+        json_schema=schema,
+        want_json=is_json,
+        strict=schema is not None,
+        temperature=template.temperature,
+        template_id=template.template_id,
+        stages=STAGES,
+        audit_payload={
+            "system_prompt": prompts.system,
+            "user_prompt": prompts.user,
+            "derivation_hint": prompts.hint,
+            **({} if schema is None else {"schema": schema}),
+            "session": FOLDED,
+        },
+        answered="output",
+    )
+
+
+def _join_hints(hint: str, session: Session) -> str:
+    """The row's hint, followed by the unchanged hint of a rule in this turn (R66)."""
+    rule_hint = session.input_params.get("response_hint")
+    return "\n\n".join(part for part in (hint, rule_hint) if isinstance(part, str) and not blank(part))
+
+
+def _build_model_context(session: Session) -> Mapping[str, Json]:
+    """What a model may use for an answer: the context, and the form with its values (R89)."""
+    schema = session.resolved_schema
+    if schema is None:
+        return session.context
+    return {**session.context, "jsonSchema": schema.json_schema, "schemaJson": collect_schema_values(session)}
+
+
+def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:
+    payload = render_payload(row, session, turn)
+    turn.audit(session, RESPONSE_EXACT, text=payload.value)
+    return payload
+
+
+def _describe_response(row: Response) -> Mapping[str, Json]:
+    """The names of a fixed answer itself."""
+    return {
+        "responseType": row.response_type,
+        "outputFormat": row.output_format,
+        "derivation_hint": row.derivation_hint or "",
+        "promptTemplateId": "",
+    }
+
+
+def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
+    """The rendered text of an EXACT row; a blank or failed text is replaced by a fallback and recorded."""
+    template = row.exact_text or ""
+    text = template
+    if has_expressions(template):
+        wanted = {name.partition(".")[0] for name in list_names(template)}
+        names = say_fields(session, turn) if row.output_format != "JSON" else {}
+        if "help_text" in wanted:
+            names = {**names, "help_text": write_help(session, turn)}
+        rendered = render_lenient(template, build_variables(session, turn, wanted, **_describe_response(row), **names))
+        text = rendered.text
+        if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
+            turn.audit(
+                session,
+                TEMPLATE_VALUE_EMPTY,
+                names=empty,
+                table=row.table,
+                row=row.response_id,
+                field="exact_text",
+            )
+        if rendered.error or blank(text):
+            text, used = _choose_fallback(session, turn)
+            error = rendered.error
+            turn.audit(
+                session,
+                EXACT_RESPONSE_RENDERING,
+                component="ResponseResolutionStep",
+                fallbackUsed=used,
+                errorClass=type(error).__name__ if error else None,
+                errorMessage=str(error) if error else None,
+                templatePreview=shorten(template, 500),
+                responseId=row.response_id,
+            )
+    if row.output_format != "JSON":
+        return TextPayload(text)
+    try:
+        return JsonPayload(json.loads(text))
+    except ValueError:
+        return JsonPayload(text)
+
+
+def _choose_fallback(session: Session, turn: Turn) -> tuple[str, str]:
+    """A tool's final answer if there is one, else the fallback text; never the template's source."""
+    mcp: Any = session.context.get("mcp")
+    answer = mcp.get("finalAnswer") if isinstance(mcp, Mapping) else None
+    if isinstance(answer, str) and not blank(answer) and answer.strip().lower() != "null":
+        return answer, "context.mcp.finalAnswer"
+    return read_text_setting(session, turn, FALLBACK_TEXT), "FALLBACK_TEXT"
+
+
+def transform_payload(payload: Payload, session: Session, turn: Turn, *stages: str, row_id: Json = None) -> Payload:
+    """The answer after the transformers of the stages, in order.
+
+    If one fails, the answer stays and RESPONSE_TRANSFORM_FAILED is recorded.
+    """
+    for stage in stages:
+        answer = turn.ports.transformers.transform(stage, payload, session)
+        if answer.error_type is not None:
+            turn.audit(
+                session,
+                RESPONSE_TRANSFORM_FAILED,
+                stage=stage,
+                transformer=answer.transformer,
+                errorType=answer.error_type,
+                errorMessage=answer.error_message,
+            )
+        elif answer.payload is not None:
+            audit_transformed(
+                session,
+                turn,
+                payload,
+                answer.payload,
+                by=str(answer.transformer),
+                kind="TRANSFORMER",
+                stage=stage,
+                responseId=row_id,
+            )
+            payload = answer.payload
+    return payload

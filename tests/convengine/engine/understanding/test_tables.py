@@ -1,0 +1,51 @@
+"""What holds for the tables of a language: a phrase means one thing, or two."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from convengine.engine.understanding.language import list_languages, read_table
+
+#: Small words that do what the words beside them make of them, and whole answers with which a sentence may begin.
+MANY_CLASSES = {
+    "en": {
+        "-", "any", "for", "is", "it is", "it's", "on", "one", "phone", "to",
+        "great", "no", "nothing", "ok", "okay", "perfect", "right", "sure", "yes",
+    },
+    "de": {
+        "-", "auf", "bitte", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte", "wäre",
+        "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
+    },
+}  # fmt: skip
+MOST_CLASSES = 2
+
+
+def _list_phrases(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The name of each class and move, with each of its phrases."""
+    for name, words in file.get("classes", {}).items():
+        yield from ((name, word) for word in words)
+    for row in file.get("values", ()):
+        yield from ((row["class"], word) for _, *words in row["words"] for word in words)
+    for row in file.get("move", ()):
+        yield from ((row["means"] + (" anywhere" if row.get("anywhere") else ""), text) for text in row["text"])
+
+
+@pytest.mark.parametrize("language", list_languages())
+def test_a_phrase_stands_in_two_classes_at_the_most(language: str) -> None:
+    classes: defaultdict[str, set[str]] = defaultdict(set)
+    for name, phrase in _list_phrases(read_table(language, "words")):
+        classes[phrase].add(name.removesuffix(" anywhere"))
+
+    many = {phrase: sorted(names) for phrase, names in classes.items() if len(names) > MOST_CLASSES}
+
+    assert many.keys() == MANY_CLASSES[language], many
+
+
+@pytest.mark.parametrize("language", list_languages())
+@pytest.mark.parametrize("name", ["words", "calendar", "numbers"])
+def test_a_phrase_stands_once_in_a_class(language: str, name: str) -> None:
+    phrases = list(_list_phrases(read_table(language, name)))
+
+    assert sorted({entry for entry in phrases if phrases.count(entry) > 1}) == []
