@@ -96,7 +96,7 @@ def list_labelled_texts(
 
 
 def find_respelled_text(understanding: Understanding, form: OpenForm, labels: Sequence[Label]) -> list[Taken]:
-    """The text beside a word of correction that is nearly one that the form holds: "sorry, Ann Hill" after "Ann Hil"."""
+    """The text beside a word of correction that is nearly one that the form holds: "sorry, Ann Hill"."""
     if understanding.find_move(MoveKind.CORRECT) is None:
         return []
     clauses = [clause for clause in understanding.clauses if clause.force is Force.STATES]
