@@ -34,6 +34,8 @@ class Probe:
     situation: str
     text: str
     miss: str
+    #: The message changed a field to a value that it does not mean.
+    is_silently_wrong: bool = False
 
 
 def play_messages(file: Path) -> Iterator[Probe]:
@@ -54,12 +56,17 @@ def _play_situation(situation: Mapping[str, Json], flows: list[Mapping[str, Json
         with transaction.atomic():
             answer = caller.say(probe["say"])
             transaction.set_rollback(True)
-        yield Probe(situation["name"], probe["say"], "; ".join(_find_misses(probe, held, answer, flows)))
+        misses = "; ".join(_find_misses(probe, held, answer, flows))
+        yield Probe(situation["name"], probe["say"], misses, _is_wrong(probe, held, _find_held_values(answer, flows)))
 
 
 def _find_held_values(answer: Mapping[str, Json], flows: list[Mapping[str, Json]]) -> dict[str, Json]:
     paths = {field["name"] for flow in flows if flow["code"] == answer["intent"] for field in flow.get("fields", ())}
     return {path: value for path, value in answer["context"].items() if path in paths and value not in (None, "", [])}
+
+
+def _is_wrong(probe: Mapping[str, Json], held: Mapping[str, Json], values: Mapping[str, Json]) -> bool:
+    return any(value not in (held.get(path), probe["gives"].get(path)) for path, value in values.items())
 
 
 def _find_misses(
