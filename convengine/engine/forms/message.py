@@ -64,7 +64,10 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
 def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables, text: str) -> Understanding:
     fields = _list_fields(turn, form) if form else ()
     fillers, specs = _list_fillers(form), [field.spec for field in fields]
-    lexicon = turn.snapshot.memo.get(("lexicon", form, tables), lambda: make_lexicon(fields, tables.lexicon, fillers))
+    lexicon = turn.snapshot.memo.get(
+        ("lexicon", form, tables),
+        lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
+    )
     finders = _find_finders(session, turn, form)
     understanding = understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers)
     if text:
@@ -249,8 +252,11 @@ def _make_field(field: Field) -> FormField:
 
 def list_own_words(turn: Turn, intent: str) -> frozenset[str]:
     """The words of the intent's phrases and patterns, and of its name."""
-    own_words: dict[str, frozenset[str]] = turn.snapshot.memo.get("own words", lambda: _collect_own_words(turn))
-    return own_words.get(intent, frozenset())
+    return _get_own_words(turn).get(intent, frozenset())
+
+
+def _get_own_words(turn: Turn) -> Mapping[str, frozenset[str]]:
+    return turn.snapshot.memo.get("own words", lambda: _collect_own_words(turn))
 
 
 def _collect_own_words(turn: Turn) -> dict[str, frozenset[str]]:

@@ -69,6 +69,7 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     others = any(move.kind not in beside for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
     is_doubtful = understanding.is_cut_off or _doubts(understanding) or _is_slip(understanding)
+    is_doubtful = is_doubtful or understanding.has_value_beside_moves
     if not answers or says_both or others or is_doubtful:
         return None
     reading = read_message(session, turn, row)

@@ -11,6 +11,7 @@ from convengine.engine.understanding.labels import Label, bind_label
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.weak_spans import begins_range, is_beaten, is_part
 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
 _LABELLED, _ASKED, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
@@ -47,7 +48,7 @@ def list_claims(
     """Every span with every field that could take it, in clauses that state, suppose or ask."""
     claims: list[Claim] = []
     for span in understanding.spans:
-        if span.is_weak and (_is_part(understanding, span) or _is_beaten(understanding, span)):
+        if span.is_weak and (is_part(understanding, span) or is_beaten(understanding, span)):
             continue
         clause = next((item for item in understanding.clauses if item.start <= span.start < item.end), None)
         if clause is None or clause.force not in _STATING:
@@ -104,27 +105,6 @@ def _is_for_another(claims: Sequence[Claim], claim: Claim) -> bool:
     return is_first and any(other.is_correction for other in _list_same(claims, claim))
 
 
-def _is_part(understanding: Understanding, span: Span) -> bool:
-    """True for a weak span in something longer: the "3" of "3 pm" is no day, "speak to one of you" no time."""
-    longer = [(other.start, other.end) for other in understanding.spans if not other.is_weak]
-    longer += [(move.start, move.end) for move in understanding.moves if move.kind is not MoveKind.ASK]
-    size = span.end - span.start
-    return any(start <= span.start and span.end <= end and end - start > size for start, end in longer)
-
-
-def _is_beaten(understanding: Understanding, span: Span) -> bool:
-    """True for a weak span beside a plain value: a code with one in it; the "4" of "4 shirts", which counts them and is
-    neither a day nor the fourth option.
-    """
-    plain = [other for other in understanding.spans if not other.is_weak]
-    if span.sort is Sort.PATTERN:
-        return any(span.start <= other.start and other.end <= span.end for other in plain)
-    if span.sort is Sort.OPTION:
-        return any(other.field == span.field and other.sort is Sort.OPTION for other in plain)
-    is_count = any(other.sort is Sort.OPTION and other.start == span.end for other in plain)
-    return is_count and span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT)
-
-
 def _make_claim(
     understanding: Understanding,
     form: OpenForm,
@@ -166,7 +146,7 @@ def _make_claim(
         return None
     if span.is_weak and _is_move(understanding, span, MoveKind.AFFIRM, MoveKind.NEGATE):
         return None  # The "ne" of "ne, brauchen wir nicht" is no 1.
-    is_alone = _begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
+    is_alone = begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
     if span.is_weak and not (is_asked or label or (is_alone and not _is_move(understanding, span))):
         return None
     is_cued = corrects and (
@@ -286,7 +266,7 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
         (claim for claim in claims if any(claim.span is span for span in spans)),
         key=lambda claim: (
             -(claim.score & ~_STRONG),
-            claim.span.is_weak and not _begins_range(understanding, claim.span),
+            claim.span.is_weak and not begins_range(understanding, claim.span),
             claim.span.start,
             not claim.resolved.is_value,
             -form.order[claim.field.path] if claim.is_correction else form.order[claim.field.path],
@@ -304,13 +284,6 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
         elif _settle_rivals(understanding, chosen, rival, claim):
             settled.append(claim.span)
     return sorted(_add_rivals(chosen, ordered, settled), key=lambda claim: claim.span.start)
-
-
-def _begins_range(understanding: Understanding, span: Span) -> bool:
-    """True for the first value of a range: the 3rd of "3rd to 7th July"."""
-    joints = understanding.chart.match("range", span.end) if understanding.chart else ()
-    ends = {match.end for match in joints}
-    return any(other.sort is span.sort and other.start in ends for other in understanding.spans)
 
 
 def _choose_spans(claims: Sequence[Claim]) -> list[Span]:

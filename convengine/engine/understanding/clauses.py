@@ -1,15 +1,18 @@
 """The clauses of a message, and what each word does in its clause: value, cue, filler, or nothing that is known."""
 
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.span import Sort, Span
-from convengine.engine.understanding.words import Word
+from convengine.engine.understanding.words import Word, has_same_letters
 
 _SENTENCE_ENDS = frozenset(".!?;\n")
 _JOINTS = frozenset(",-")
+#: A mended small word with fewer letters must have the letters of the word that it is mended to.
+_SHORTEST_MENDED_CUE = 5
 #: Classes of words that say what a clause does with its values. The order is the precedence of equally long ones.
 _CUES = ("rejection", "denial", "supposition", "limit", "elsewhere")
 #: Classes of words that say nothing by themselves, or only what the clause is for.
@@ -102,10 +105,16 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
         (match.end, -rank, name)
         for rank, name in enumerate((*_CUES, *_PLAIN))
         if (match := chart.match_longest(name, start))
-        and not (name in (*_CUES, *_CUTTING) and any(word.is_mended for word in chart.words[start : match.end]))
+        and not any(_is_other_word(chart, word, name) for word in chart.words[start : match.end])
     ]
     end, _, name = max(ends, default=(0, 0, ""))
     return Cue(name, start, end) if name else None
+
+
+def _is_other_word(chart: Chart, word: Word, name: str) -> bool:
+    """True for a mended word that may be another one: no slip denies or cuts, and "hate" is no "have"."""
+    is_short = word.end - word.start < _SHORTEST_MENDED_CUE
+    return word.is_mended and (name in (*_CUES, *_CUTTING) or (is_short and not has_same_letters(word, chart.text)))
 
 
 def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
@@ -116,7 +125,8 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
     cues = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
-    cuts = {cue.start for cue in cues if cue.name in _CUTTING} | {cue.end for cue in cues if cue.name == "rejection"}
+    cuts = {cue.start for cue in cues if cue.name in _CUTTING and not _ends_denying(chart.words, cue, sentences)}
+    cuts |= {cue.end for cue in cues if cue.name == "rejection" and _follows_value(cue, spans, sentences)}
     starts = {start for start, _, _ in sentences}
     starts |= {_skip_small(cues, start, ("filler", "courtesy", "joint")) for start in starts}
     cuts |= set(_list_opening_ends(chart, starts, spans, cues))
@@ -130,6 +140,19 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
             clauses.append(Clause(first, last, _find_force(own, first, is_asked=is_asked), own))
     # A message of signs alone is a clause, too: "-" leaves a field empty.
     return tuple(clauses) or ((Clause(0, len(chart.words), Force.STATES),) if chart.words else ())
+
+
+def _ends_denying(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[int, int, bool]]) -> bool:
+    """True for a denial with nothing behind it, which is about what stands before: "Freitag passt mir nicht"."""
+    end = next((end for start, end, _ in sentences if start <= cue.start < end), len(words))
+    rest = itertools.takewhile(lambda word: word.key not in _JOINTS, words[cue.end : end])
+    return cue.name == "denial" and not any(not word.is_sign for word in rest)
+
+
+def _follows_value(cue: Cue, spans: Sequence[Span], sentences: Sequence[tuple[int, int, bool]]) -> bool:
+    """True for the rejection of what stands before it, "Friday is bad", and not for "I can't do Friday"."""
+    start = next((start for start, end, _ in sentences if start <= cue.start < end), 0)
+    return any(start <= span.start and span.end <= cue.start for span in spans)
 
 
 def _list_move_words(chart: Chart) -> Iterator[int]:
@@ -179,7 +202,7 @@ def _list_opening_ends(
                 yield opening.end
         elif (
             opening.value == "yes"
-            or any(not span.is_weak for span in follow)
+            or any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
             or any(cue.start == opening.end and cue.name in _BEHIND_NO for cue in cues)
             or _begins_move(chart, start, opening.end)
         ):

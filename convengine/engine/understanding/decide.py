@@ -88,6 +88,11 @@ class Explained:
         others = (other for other in self.understanding.clauses if other is not clause)
         return any(other.force is Force.STATES and self.list_unexplained(other) for other in others)
 
+    def is_conditional(self, clause: Clause) -> bool:
+        """True when the next clause says when this one holds: "5 if my sister comes"."""
+        following = next((other for other in self.understanding.clauses if other.start >= clause.end), None)
+        return following is not None and following.force is Force.SUPPOSES and bool(self.list_unexplained(following))
+
     def has_content(self, clause: Clause) -> bool:
         """True when a clause has words besides cues."""
         return any(index in self.content for index in range(clause.start, clause.end))
@@ -106,9 +111,9 @@ class Explained:
                 for claim in own
             )
         )
-        if self.list_unexplained(clause):
-            return False
-        return self.form.is_opener or (is_meant and not self.asks_more(clause))
+        if self.form.is_opener and not self.asks_more(clause):
+            return True
+        return not self.list_unexplained(clause) and (self.form.is_opener or (is_meant and not self.asks_more(clause)))
 
     def asks_more(self, clause: Clause) -> bool:
         """True for a question that begins with a word such as "when"."""
@@ -166,7 +171,7 @@ def _ask_which(claim: Claim, explained: Explained, taken_back: Clause | None) ->
 
 def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | None:
     """Why a value is not taken at once; null for one that is."""
-    if claim.clause.force is Force.SUPPOSES:
+    if claim.clause.force is Force.SUPPOSES or explained.is_conditional(claim.clause):
         return Doubt.SUPPOSED
     if claim.span.phrase.means == NEAR:
         return Doubt.SIMILAR

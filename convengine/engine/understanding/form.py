@@ -1,6 +1,6 @@
 """The open form as reading sees it: its fields, what it holds, and what was asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -78,13 +78,22 @@ class OpenForm:
         return {word: next(iter(items)) for word, items in owners.items() if len(items) == 1}
 
 
-def make_lexicon(fields: Sequence[FormField], base: Lexicon, fillers: Sequence[tuple[str, ...]] = ()) -> Lexicon:
-    """The lexicon of a language with the names, the options and the fillers of a form."""
+def make_lexicon(
+    fields: Sequence[FormField],
+    base: Lexicon,
+    fillers: Sequence[tuple[str, ...]] = (),
+    kept: Collection[str] = (),
+) -> Lexicon:
+    """The lexicon of a language with the names, the options and the fillers of a form.
+
+    `kept`: words that are only mended to words of the form, and that none is mended to.
+    """
     texts = [spelling for item in fields for option in item.spec.options for spelling in option.spellings]
     words = {word.key for text in texts for word in split_text(text) if not word.is_sign}
     words |= {word for item in fields for label in item.labels for word in label}
     words |= {word for filler in fillers for word in filler}
-    return Lexicon(words, base=base)
+    own = Lexicon(words)
+    return Lexicon(words, base=base, spelling={word: word for word in kept if own.mend(word) is None})
 
 
 def fold_label(text: str) -> tuple[str, ...]:

@@ -202,23 +202,28 @@ def _is_rather_value(understanding: Understanding, item: FormField, start: int, 
 
 
 def _find_name(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:
-    """The name in the first clause that states one; the end of the message without one."""
+    """The name in the first clause that states one, or behind a word of correction; the end of the message without."""
+    names: list[tuple[int, int]] = []
     for clause in understanding.clauses:
         if clause.force is Force.STATES and clause.start < end and start < clause.end:
             first, last = _strip_lead(understanding, labels, max(start, clause.start), min(end, clause.end))
+            first, last = _strip_cues(understanding, first, last)
             if first < last and _is_name(understanding, first, last):
-                return first, last
-    return end, end
+                names.append((first, last))
+    if not names:
+        return end, end
+    corrections = [move.start for move in understanding.moves if move.kind in (MoveKind.CORRECT, MoveKind.NEGATE)]
+    return names[-1] if any(names[0][1] <= at < names[-1][0] for at in corrections) else names[0]
 
 
 def _strip_lead(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:
-    """The part between lead-ins, courtesies and names of fields at both ends: the name of "it is Ann Hill here"."""
+    """The part between lead-ins and courtesies, behind names of fields: the name of "it is Ann Hill here"."""
     matches = (match for name in _AROUND_NAMES for match in _list_matches(understanding, name))
     small = {at for first, last in matches for at in range(first, last)}
-    named = (index for label in labels for index in range(label.start, label.end))
-    small |= {index for index in named if not understanding.words[index].is_mended}
     small |= {index for index, word in enumerate(understanding.words) if word.key in _ENDS}
-    while start < end and start in small:
+    named = {index for label in labels for index in range(label.start, label.end)}
+    named = {index for index in named if not understanding.words[index].is_mended}
+    while start < end and start in small | named:
         start += 1
     while end > start and end - 1 in small:
         end -= 1
@@ -241,6 +246,7 @@ def _is_name(understanding: Understanding, start: int, end: int) -> bool:
 
 
 def _has_new_word(understanding: Understanding, start: int, end: int) -> bool:
-    """True when a word is in no table, or has a slip there."""
-    known = understanding.chart.grammar.words if understanding.chart else ()
-    return any(word.key not in known or word.is_mended for word in understanding.words[start:end] if not word.is_sign)
+    """True when a word is in no table, or has a slip there, and for an initial: "T. Lang"."""
+    known, words = understanding.chart.grammar.words if understanding.chart else (), understanding.words
+    is_initial = end - start > 2 and len(words[start].key) == 1 and words[start + 1].key == "."
+    return is_initial or any(word.key not in known or word.is_mended for word in words[start:end] if not word.is_sign)

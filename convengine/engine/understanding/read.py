@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from convengine.engine.understanding.assign import assign, is_text, list_claims
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.decide import ASKED, CORRECTION, LABEL, Explained, decide
+from convengine.engine.understanding.decide import ASKED, CORRECTION, KIND, LABEL, Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import find_respelled_text, list_labelled_texts, read_free_text
-from convengine.engine.understanding.labels import Label, find_labels, find_value_start, says_nothing
+from convengine.engine.understanding.labels import Label, asks_for_name, find_labels, find_value_start, says_nothing
 from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
+from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
 from convengine.engine.understanding.understand import Understanding
 
@@ -46,12 +46,17 @@ def read_into_form(
     touched = {result.field for result in results}
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
         beside = [position for _, position in (*inclusions, *labelled)]
-        settled = {result.field for result in results if not isinstance(result, Offered)}
+        is_name = asks_for_name(form.asked_field, tables.grammar)
+        settled = {
+            result.field
+            for result in results
+            if not isinstance(result, Offered) or (is_name and _is_plain(form, result))
+        }
         certain = [claim for claim in claims if claim.field.path in settled]
         text = read_free_text(
             understanding, form, certain, explained, tables.grammar, beside, labels, is_phrase=is_phrase
         )
-        results = [*_list_outside(results, text), text] if text else results
+        results = [*_list_beside(form, results, text, is_name=is_name), text] if text else results
     results += [] if results else find_respelled_text(understanding, form, labels)
     touched = {result.field for result in results}
     results += [] if touched or is_phrase else _refuse_option(understanding, form, explained)
@@ -71,12 +76,25 @@ def read_into_form(
     )
 
 
-def _list_outside(results: Sequence[Taken | Offered | Refused], text: Taken) -> list[Taken | Offered | Refused]:
-    """The results without offers whose words the free text has."""
-    return [
+def _is_plain(form: OpenForm, offer: Offered) -> bool:
+    """True for a value of an open field that is only offered because of other words beside it."""
+    return offer.why is Doubt.UNEXPLAINED and form.is_open(offer.field)
+
+
+def _list_beside(
+    form: OpenForm, results: Sequence[Taken | Offered | Refused], text: Taken, *, is_name: bool
+) -> list[Taken | Offered | Refused]:
+    """The results without offers whose words the free text has. A name explains the words beside a plain value."""
+    beside = [
         item
         for item in results
         if not (isinstance(item, Offered) and text.start <= item.start and item.end <= text.end)
+    ]
+    return [
+        Taken(item.field, item.value, item.start, item.end, KIND, is_echoed=True)
+        if is_name and isinstance(item, Offered) and _is_plain(form, item)
+        else item
+        for item in beside
     ]
 
 
@@ -231,8 +249,10 @@ def _find_inclusion(understanding: Understanding, label: Label) -> tuple[int, bo
 
 
 def _denies_only(understanding: Understanding, explained: Explained) -> bool:
-    """True for "no special wish": a denial of nothing but what was asked for."""
+    """True for "no special wish": a denial of nothing but what was asked for, and of no value."""
     clauses = understanding.clauses
+    if not all(span.is_weak for span in understanding.spans):
+        return False
     return any(clause.force is Force.DENIES for clause in clauses) and not any(
         clause.force in (Force.ASKS, Force.SUPPOSES) or explained.list_unexplained(clause) for clause in clauses
     )

@@ -51,6 +51,12 @@ class Understanding:
         return any(cue.name in ("joint", "alternative") and cue.end == last + 1 for cue in self.cues)
 
     @property
+    def has_value_beside_moves(self) -> bool:
+        """True for a message with something like a value that is no part of a move or a small word: "yes, but at 5"."""
+        covered = {index for item in (*self.moves, *self.cues) for index in range(item.start, item.end)}
+        return any(not covered.issuperset(range(span.start, span.end)) for span in self.spans)
+
+    @property
     def is_bare_move(self) -> bool:
         """True when the message says nothing but moves and courtesies."""
         covered = {index for move in self.moves if move.is_whole for index in range(move.start, move.end)}
@@ -87,4 +93,13 @@ def understand(
     )
     cues = find_cues(chart, spans, fillers)
     clauses = split_clauses(chart, spans, cues)
-    return Understanding(text, words, spans, tuple(cues), clauses, find_moves(chart, clauses), chart)
+    # The "person" of "one more person" asks for nobody.
+    plain = [(span.start, span.end) for span in spans if not span.is_weak]
+    moves = tuple(
+        move
+        for move in find_moves(chart, clauses)
+        if not any(
+            start <= move.start and move.end <= end and move.end - move.start < end - start for start, end in plain
+        )
+    )
+    return Understanding(text, words, spans, tuple(cues), clauses, moves, chart)

@@ -227,7 +227,7 @@ class PostcodeFinder:
         spans: list[Span] = []
         at = 0
         while at < len(chart.words):
-            ends = [end for end in _list_code_ends(chart.words, at) if _is_some_postcode(chart.words[at:end])]
+            ends = [end for end in _list_code_ends(chart.words, at) if _is_some_postcode(chart, at, end)]
             if ends:
                 text = chart.text[chart.words[at].start : chart.words[ends[-1] - 1].end]
                 spans.append(Span(Sort.POSTCODE, at, ends[-1], Phrase("postcode", {"text": text}), is_weak=True))
@@ -254,8 +254,9 @@ def _list_code_ends(words: Sequence[Word], start: int) -> Iterator[int]:
             yield end
 
 
-def _is_some_postcode(words: Sequence[Word]) -> bool:
-    compact = "".join(word.key for word in words).upper()
+def _is_some_postcode(chart: Chart, start: int, end: int) -> bool:
+    # As typed: folded, the "AE" of "GU22 7AE" is one letter.
+    compact = "".join(chart.text[word.start : word.end] for word in chart.words[start:end]).upper()
     return compile_pattern(_get_any_postcode(), ignore_case=False).fits(compact)
 
 
@@ -309,7 +310,7 @@ class IbanFinder:
 def _find_iban_end(words: Sequence[Word], start: int) -> int:
     """The end of an account: with the length of its country, else behind its last digits. 0 for none."""
     first, second = words[start], words[start + 1]
-    is_beginning = len(first.key) == 2 and first.key.isalpha() and second.is_number and second.is_glued
+    is_beginning = first.end - first.start == 2 and first.key.isalpha() and second.is_number and second.is_glued
     if not is_beginning or (first.is_glued and start and not words[start - 1].is_sign):
         return 0
     length = IBAN_LENGTHS.get(first.key.upper(), LONGEST_IBAN)

@@ -1,0 +1,53 @@
+"""Weak spans beside plainer ones: which are no values of their own."""
+
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.span import Sort, Span
+from convengine.engine.understanding.understand import Understanding
+
+
+def is_part(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span in something longer: the "3" of "3 pm" is no day, "speak to one of you" no time."""
+    longer = [(other.start, other.end) for other in understanding.spans if not other.is_weak]
+    longer += [(move.start, move.end) for move in understanding.moves if move.kind is not MoveKind.ASK]
+    size = span.end - span.start
+    return any(start <= span.start and span.end <= end and end - start > size for start, end in longer)
+
+
+def is_beaten(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span beside a plain value: a code with one in it; the "4" of "4 shirts", which counts them and is
+    neither a day nor the fourth option; the "one" of "the large one".
+    """
+    if _is_other_choice(understanding, span):
+        return True
+    plain = [other for other in understanding.spans if not other.is_weak]
+    if span.sort is Sort.PATTERN:
+        return any(span.start <= other.start and other.end <= span.end for other in plain)
+    if any(other.sort is Sort.OPTION and other.end == span.start for other in plain) and _is_filler(
+        understanding, span
+    ):
+        return True
+    if span.sort is Sort.OPTION:
+        return any(other.field == span.field and other.sort is Sort.OPTION for other in plain)
+    is_count = any(other.sort is Sort.OPTION and other.start == span.end for other in plain)
+    return is_count and span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT)
+
+
+def _is_other_choice(understanding: Understanding, span: Span) -> bool:
+    """True for the 3 of "3 or 4 people" as anything but a number."""
+    chart = understanding.chart
+    behind = {match.end for match in (chart.match("alternative", span.end) if chart else ())}
+    before = {cue.start for cue in understanding.cues if cue.name == "alternative" and cue.end == span.start}
+    plain = [other for other in understanding.spans if not other.is_weak]
+    sorts = {other.sort for other in plain if other.start in behind or other.end in before}
+    return bool(sorts) and span.sort not in sorts
+
+
+def _is_filler(understanding: Understanding, span: Span) -> bool:
+    return any(cue.name == "filler" and (cue.start, cue.end) == (span.start, span.end) for cue in understanding.cues)
+
+
+def begins_range(understanding: Understanding, span: Span) -> bool:
+    """True for the first value of a range or a choice: the 3rd of "3rd to 7th July", the 3 of "3 or 4 people"."""
+    chart = understanding.chart
+    ends = {match.end for name in ("range", "alternative") for match in (chart.match(name, span.end) if chart else ())}
+    return any(other.sort is span.sort and other.start in ends for other in understanding.spans)
