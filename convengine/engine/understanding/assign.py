@@ -1,6 +1,6 @@
 """Which span goes to which field: one score decides (docs/extraction.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from convengine.engine.understanding.clauses import Clause, Force
@@ -14,7 +14,7 @@ from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.weak_spans import begins_range, is_beaten, is_part
 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
-_LABELLED, _ASKED, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
+_LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
 #: In a form that holds values already, these say that one of them is replaced.
 _CORRECTIONS = (MoveKind.CORRECT, MoveKind.NEGATE)
@@ -72,11 +72,11 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     for claim in claims:
         same = _list_same(claims, claim)
         rivals = [other for other in same if other.span is not claim.span and other.score >= claim.score]
-        if claim.score >= _ASKED:
+        if claim.score >= ASKED_TIE:
             certain.append(claim)
         elif rivals and claim.is_correction and all(_is_less_likely(form, other, claim) for other in rivals):
             certain.append(replace(claim, is_doubtful=True))
-        elif not (rivals and (claim.span.is_weak or any(other.score >= _ASKED for other in rivals))):
+        elif not (rivals and (claim.span.is_weak or any(other.score >= ASKED_TIE for other in rivals))):
             fields = {other.field.path for other in same if other.span is claim.span and other.resolved.is_value}
             spans = {id(other.span) for other in claims if other.field.path in fields}
             certain.append(replace(claim, is_doubtful=claim.is_doubtful or len(fields) > len(spans)))
@@ -128,19 +128,10 @@ def _make_claim(
     if resolved is None:
         return None
     corrects = not form.is_open(item.path)
-    is_plain = not corrects or _may_correct(understanding, form, span) or (label is not None and label.is_whole)
-    if (
-        corrects
-        and span.is_weak
-        and not (
-            is_plain
-            and (
-                label is None
-                or _may_correct(understanding, form, span)
-                or _is_assigned(understanding, form, label, span)
-            )
-        )
-    ):
+    may_correct = corrects and _may_correct(understanding, form, span)
+    is_plain = not corrects or may_correct or (label is not None and label.is_whole)
+    is_assigned = label is not None and _is_assigned(understanding, form, label, span)
+    if corrects and span.is_weak and not (may_correct or is_assigned):
         return None
     if corrects and resolved.is_value and resolved.value == form.held[item.path]:
         return None
@@ -155,7 +146,7 @@ def _make_claim(
     )
     score = (
         _LABELLED * bool(label)
-        + _ASKED * (is_asked or is_cued)
+        + ASKED_TIE * (is_asked or is_cued)
         + _OWN * is_cued
         + _OWN * bool(span.field)
         + _STRONG * (not span.is_weak)
@@ -210,12 +201,15 @@ def _may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bo
 
 def _is_contrasted(understanding: Understanding, span: Span) -> bool:
     """True for the 6 of "not 5 but 6": another clause denies a value of the same sort."""
-    return any(
-        other.sort is span.sort and clause.force is Force.DENIES and clause.start <= other.start < clause.end
-        for other in understanding.spans
-        for clause in understanding.clauses
-        if other is not span
-    )
+    return any(True for _ in _list_denied(understanding, span))
+
+
+def _list_denied(understanding: Understanding, span: Span) -> Iterator[Span]:
+    """The denied values of the sort of another one."""
+    denied = [clause for clause in understanding.clauses if clause.force is Force.DENIES]
+    for other in understanding.spans if denied else ():
+        if other.sort is span.sort and other is not span:
+            yield from (other for clause in denied if clause.start <= other.start < clause.end)
 
 
 def _replaces_denied(
@@ -223,14 +217,9 @@ def _replaces_denied(
 ) -> bool:
     """True for the 4 of "4, not 3" and a field that holds 3."""
     return any(
-        other.sort is span.sort
-        and clause.force is Force.DENIES
-        and clause.start <= other.start < clause.end
-        and (denied := finder.resolve(other, item.spec, situation, is_asked=True)) is not None
+        (denied := finder.resolve(other, item.spec, situation, is_asked=True)) is not None
         and denied.values == (form.held[item.path],)
-        for other in understanding.spans
-        for clause in understanding.clauses
-        if other is not span
+        for other in _list_denied(understanding, span)
     )
 
 
@@ -292,7 +281,7 @@ def _choose_spans(claims: Sequence[Claim]) -> list[Span]:
         claims,
         key=lambda claim: (
             claim.span.start - claim.span.end,
-            not claim.score & _ASKED,
+            not claim.score & ASKED_TIE,
             claim.span.is_weak,
             -claim.score,
             claim.span.start,
@@ -317,7 +306,7 @@ def _add_rivals(chosen: Sequence[Claim], claims: Sequence[Claim], settled: Seque
                 for other in others
                 if other.field is claim.field
                 and other.clause.force is claim.clause.force
-                and (other.span.is_weak is claim.span.is_weak or claim.score & _ASKED)
+                and (other.span.is_weak is claim.span.is_weak or claim.score & ASKED_TIE)
                 and other.resolved.values != claim.resolved.values
                 and not any(_overlap(other.span, item.span) for item in chosen)
             ),

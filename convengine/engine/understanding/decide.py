@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from convengine.engine.understanding.assign import RELATIVE, Claim
+from convengine.engine.understanding.assign import ASKED_TIE, RELATIVE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
@@ -186,7 +186,7 @@ def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | N
 
 
 def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Taken:
-    by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= 8 else KIND
+    by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= ASKED_TIE else KIND
     words = understanding.words[claim.span.start : claim.span.end]
     is_mended = claim.span.sort not in _AS_TYPED and any(word.is_mended for word in words)
     is_echoed = (

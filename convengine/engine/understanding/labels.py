@@ -11,7 +11,7 @@ from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 
 #: Between the name of a field and its text.
-_LABEL_SIGNS = frozenset({":", "=", "'s", "is", "ist"})
+_LABEL_SIGNS = frozenset({":", "="})
 #: Kinds whose names stand beside other values, too: "day", "time".
 _COMMON = ("date", "time")
 
