@@ -15,7 +15,7 @@ MANY_CLASSES = {
         "great", "no", "nothing", "ok", "okay", "perfect", "right", "sure", "yes",
     },
     "de": {
-        "-", "auf", "bitte", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte", "wäre",
+        "-", "auf", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte", "wäre",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
 }  # fmt: skip
