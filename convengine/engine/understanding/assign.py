@@ -190,7 +190,8 @@ def _may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bo
     if span.phrase.means in RELATIVE:
         return True
     if form.is_confirming or form.asks_what_to_change:
-        is_expected = form.asks_what_to_change or understanding.find_move(*_CORRECTIONS) is not None
+        moves = (*_CORRECTIONS, MoveKind.AFFIRM, MoveKind.PRAISE)  # "Yes, but 5" changes something, too.
+        is_expected = form.asks_what_to_change or understanding.find_move(*moves) is not None
         return not span.is_weak or is_expected or _is_contrasted(understanding, span)
     answers_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
     kinds = (MoveKind.CORRECT,) if answers_no else _CORRECTIONS

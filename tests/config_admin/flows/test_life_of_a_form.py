@@ -243,6 +243,14 @@ def test_nothing_that_is_like_a_yes_confirms_while_it_is_open() -> None:
     hold(caller, ("stop", "CONFIRM", ASK_LEAVE), ("proceed", "CONFIRM", CHECK.format("Ann Bell")))
 
 
+@pytest.mark.parametrize("text", ["yes, it's 5 now", "sure, but 5", "good, but 5", "Ok but for 5", "yes, but Saturday"])
+def test_a_yes_beside_something_like_a_value_runs_nothing(text: str) -> None:
+    caller = make_caller()
+    book(caller)
+
+    assert caller.say(text)["state"] == "CONFIRM"
+
+
 def test_a_no_to_it_at_the_confirmation_asks_for_the_confirmation_again() -> None:
     caller = make_caller()
     book(caller)
