@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from convengine.engine.understanding.kinds.dates import read_date_bound, read_moment_bound, read_time_bound
+from convengine.engine.understanding.kinds.day_arithmetic import read_date_bound, read_moment_bound, read_time_bound
 from convengine.engine.understanding.kinds.lengths import count_seconds, parse_duration
 
 #: What is offered for each type, with labels.

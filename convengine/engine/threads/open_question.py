@@ -14,7 +14,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.kinds.dates import read_date_bound, read_moment_bound
+from convengine.engine.understanding.kinds.day_arithmetic import read_date_bound, read_moment_bound
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.say import say_value
 

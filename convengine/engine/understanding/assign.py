@@ -1,9 +1,16 @@
 """Which span goes to which field: one score decides (docs/extraction.md)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.corrections import (
+    CORRECTIONS,
+    is_assigned,
+    is_contrasted,
+    may_correct,
+    replaces_denied,
+)
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import PART
@@ -16,8 +23,6 @@ from convengine.engine.understanding.weak_spans import begins_range, is_beaten, 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
 _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
-#: In a form that holds values already, these say that one of them is replaced.
-_CORRECTIONS = (MoveKind.CORRECT, MoveKind.NEGATE)
 
 
 @dataclass(frozen=True)
@@ -128,10 +133,9 @@ def _make_claim(
     if resolved is None:
         return None
     corrects = not form.is_open(item.path)
-    may_correct = corrects and _may_correct(understanding, form, span)
-    is_plain = not corrects or may_correct or (label is not None and label.is_whole)
-    is_assigned = label is not None and _is_assigned(understanding, form, label, span)
-    if corrects and span.is_weak and not (may_correct or is_assigned):
+    replaces = corrects and may_correct(understanding, form, span)
+    is_plain = not corrects or replaces or (label is not None and label.is_whole)
+    if corrects and span.is_weak and not (replaces or (label and is_assigned(understanding, form, label, span))):
         return None
     if corrects and resolved.is_value and resolved.value == form.held[item.path]:
         return None
@@ -142,7 +146,7 @@ def _make_claim(
         return None
     is_cued = corrects and (
         (not span.is_weak and clause.has("correction"))
-        or _replaces_denied(understanding, form, item, span, finder, situation)
+        or replaces_denied(understanding, form, item, span, finder, situation)
     )
     score = (
         _LABELLED * bool(label)
@@ -161,17 +165,6 @@ def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Sp
     return span.phrase.means == PART and all(word.key in form.own_words for word in words)
 
 
-def _is_assigned(understanding: Understanding, form: OpenForm, label: Label, span: Span) -> bool:
-    """True for "amount: 5" and "change the amount to 5": a joint stands between the name and its value.
-
-    At the confirmation also for "amount 5".
-    """
-    if form.is_confirming and label.is_whole and label.end == span.start:
-        return True
-    chart, between = understanding.chart, range(label.end, span.start)
-    return label.is_whole and chart is not None and any(chart.match_longest("label_joint", at) for at in between)
-
-
 def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool:
     """True for words that are all that their clause wants: the "none" that leaves a field empty is no 0 for another.
 
@@ -179,49 +172,6 @@ def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool
     """
     moves = [move for move in understanding.moves if move.is_whole and (not kinds or move.kind in kinds)]
     return any(move.start <= span.start and span.end <= move.end for move in moves)
-
-
-#: Meanings of values that count from the one that the form holds: "one more", "an hour later".
-RELATIVE = frozenset({"more", "after_held", "after_held_time"})
-
-
-def _may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bool:
-    """True where a value replaces one that the form holds: by a cue of correction, or plainly at the confirmation."""
-    if span.phrase.means in RELATIVE:
-        return True
-    if form.is_confirming or form.asks_what_to_change:
-        moves = (*_CORRECTIONS, MoveKind.AFFIRM, MoveKind.PRAISE)  # "Yes, but 5" changes something, too.
-        is_expected = form.asks_what_to_change or understanding.find_move(*moves) is not None
-        return not span.is_weak or is_expected or _is_contrasted(understanding, span)
-    answers_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
-    kinds = (MoveKind.CORRECT,) if answers_no else _CORRECTIONS
-    # A slip is no sure sign: the "Am Anger 3" of an address corrects no day.
-    is_said = any(move.kind in kinds and not (move.is_mended and span.is_weak) for move in understanding.moves)
-    return is_said or _is_contrasted(understanding, span)
-
-
-def _is_contrasted(understanding: Understanding, span: Span) -> bool:
-    """True for the 6 of "not 5 but 6": another clause denies a value of the same sort."""
-    return any(True for _ in _list_denied(understanding, span))
-
-
-def _list_denied(understanding: Understanding, span: Span) -> Iterator[Span]:
-    """The denied values of the sort of another one."""
-    denied = [clause for clause in understanding.clauses if clause.force is Force.DENIES]
-    for other in understanding.spans if denied else ():
-        if other.sort is span.sort and other is not span:
-            yield from (other for clause in denied if clause.start <= other.start < clause.end)
-
-
-def _replaces_denied(
-    understanding: Understanding, form: OpenForm, item: FormField, span: Span, finder: Finder, situation: Situation
-) -> bool:
-    """True for the 4 of "4, not 3" and a field that holds 3."""
-    return any(
-        (denied := finder.resolve(other, item.spec, situation, is_asked=True)) is not None
-        and denied.values == (form.held[item.path],)
-        for other in _list_denied(understanding, span)
-    )
 
 
 def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, span: Span) -> bool:
@@ -235,7 +185,7 @@ def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, 
         return False
     answers = (MoveKind.AFFIRM, MoveKind.NEGATE)
     asks_yes_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
-    if asks_yes_no and understanding.find_move(*answers) and not _is_contrasted(understanding, span):
+    if asks_yes_no and understanding.find_move(*answers) and not is_contrasted(understanding, span):
         return False
     known = {index for cue in clause.cues for index in range(cue.start, cue.end)}
     known |= {index for other in understanding.spans if not other.is_weak for index in range(other.start, other.end)}
@@ -324,7 +274,7 @@ def _settle_rivals(understanding: Understanding, chosen: list[Claim], first: Cla
     early, late = sorted((first, second), key=lambda claim: claim.span.start)
     if first.resolved.values == second.resolved.values:
         return True
-    if _is_between(understanding, early, late, _CORRECTIONS):
+    if _is_between(understanding, early, late, CORRECTIONS):
         chosen.remove(first)
         chosen.append(replace(late, is_correction=True))
         return True

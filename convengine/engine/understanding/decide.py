@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from convengine.engine.understanding.assign import ASKED_TIE, RELATIVE, Claim
+from convengine.engine.understanding.assign import ASKED_TIE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.corrections import RELATIVE
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.labels import Label

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from convengine.engine.understanding.kinds.choices import ChoiceFinder
 from convengine.engine.understanding.kinds.clock import ClockFinder
 from convengine.engine.understanding.kinds.contacts import EmailFinder, IbanFinder, PhoneFinder, PostcodeFinder
-from convengine.engine.understanding.kinds.dated_times import MomentFinder
+from convengine.engine.understanding.kinds.date_times import MomentFinder
 from convengine.engine.understanding.kinds.days import DayFinder
 from convengine.engine.understanding.kinds.lengths import LengthFinder
 from convengine.engine.understanding.kinds.numbers import NumberFinder

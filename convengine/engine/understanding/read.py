@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from convengine.engine.understanding.assign import assign, is_text, list_claims
+from convengine.engine.understanding.assign import Claim, assign, is_text, list_claims
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import ASKED, CORRECTION, KIND, LABEL, Explained, decide
 from convengine.engine.understanding.field import Kind
@@ -44,19 +44,9 @@ def read_into_form(
     results += [taken for taken, _ in labelled]
     results += list(_list_unread(understanding, form, labels, {result.field for result in results}))
     touched = {result.field for result in results}
+    beside = [position for _, position in (*inclusions, *labelled)]
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
-        beside = [position for _, position in (*inclusions, *labelled)]
-        is_name = asks_for_name(form.asked_field, tables.grammar)
-        settled = {
-            result.field
-            for result in results
-            if not isinstance(result, Offered) or (is_name and _is_plain(form, result))
-        }
-        certain = [claim for claim in claims if claim.field.path in settled]
-        text = read_free_text(
-            understanding, form, certain, explained, tables.grammar, beside, labels, is_phrase=is_phrase
-        )
-        results = [*_list_beside(form, results, text, is_name=is_name), text] if text else results
+        results = _add_free_text(understanding, form, tables, explained, claims, labels, beside, results, is_phrase)
     results += [] if results else find_respelled_text(understanding, form, labels)
     touched = {result.field for result in results}
     results += [] if touched or is_phrase else _refuse_option(understanding, form, explained)
@@ -74,6 +64,25 @@ def read_into_form(
             (label.field, *understanding.find_position(label.start, label.end)) for label in labels if label.field
         ),
     )
+
+
+def _add_free_text(
+    understanding: Understanding,
+    form: OpenForm,
+    tables: Tables,
+    explained: Explained,
+    claims: Sequence[Claim],
+    labels: Sequence[Label],
+    beside: Sequence[tuple[int, int]],
+    results: list[Taken | Offered | Refused],
+    is_phrase: bool,
+) -> list[Taken | Offered | Refused]:
+    """The results with the text that the asked field takes, if any."""
+    is_name = form.asked_field is not None and asks_for_name(form.asked_field, tables.grammar)
+    settled = {item.field for item in results if not isinstance(item, Offered) or (is_name and _is_plain(form, item))}
+    certain = [claim for claim in claims if claim.field.path in settled]
+    text = read_free_text(understanding, form, certain, explained, tables.grammar, beside, labels, is_phrase=is_phrase)
+    return [*_list_beside(form, results, text, is_name=is_name), text] if text else results
 
 
 def _is_plain(form: OpenForm, offer: Offered) -> bool:

@@ -53,7 +53,8 @@ class Understanding:
     @property
     def has_value_beside_moves(self) -> bool:
         """True for a message with something like a value that is no part of a move or a small word: "yes, but at 5"."""
-        covered = {index for item in (*self.moves, *self.cues) for index in range(item.start, item.end)}
+        covered = {index for move in self.moves for index in range(move.start, move.end)}
+        covered |= {index for cue in self.cues for index in range(cue.start, cue.end)}
         return any(not covered.issuperset(range(span.start, span.end)) for span in self.spans)
 
     @property

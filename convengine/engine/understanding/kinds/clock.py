@@ -7,7 +7,7 @@ from typing import Any
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.kinds.dates import read_time_bound
+from convengine.engine.understanding.kinds.day_arithmetic import read_time_bound
 from convengine.engine.understanding.kinds.days import find_now, refuse_bounds
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.lengths import count_seconds, read_parts

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from convengine.engine.understanding.grammar import Phrase
-from convengine.engine.understanding.kinds.dates import (
+from convengine.engine.understanding.kinds.day_arithmetic import (
     DateBounds,
     add_units,
     find_holiday,

@@ -1,4 +1,4 @@
-"""Days as people say them: "next Monday", "the 5th", "in two weeks", "5.12.", for fields of kind date."""
+"""The finder of days for fields of kind date; what each phrase means says `day_phrases`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.kinds.dates import DateBounds, read_date_bound
+from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
 from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages

@@ -17,7 +17,7 @@ from convengine.engine.understanding.kinds.clock import (
     prefer_known_half,
     read_times,
 )
-from convengine.engine.understanding.kinds.dates import read_moment_bound, read_time_bound
+from convengine.engine.understanding.kinds.day_arithmetic import read_moment_bound, read_time_bound
 from convengine.engine.understanding.kinds.day_phrases import DayContext, read_days
 from convengine.engine.understanding.kinds.days import (
     find_now,
