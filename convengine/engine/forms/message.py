@@ -222,6 +222,7 @@ def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form,
         _list_fields(turn, form),
         list_held(session, form),
         asked_path,
+        is_asked_again=bool(state.misses) and state.asked_field == asked_path,
         is_confirming=waits
         and form.status(session.context).complete
         and not is_final_state(turn.snapshot, session.intent, session.state),

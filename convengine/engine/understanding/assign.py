@@ -72,7 +72,7 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     A field that was asked for, or that is named, has the words for itself. So has each field with a value of its own.
     A correction may be for the field that was asked for last; a bare number at the summary, for a number.
     """
-    claims = [claim for claim in claims if not _is_for_another(claims, claim)]
+    claims = [claim for claim in claims if not _is_for_another(form, claims, claim)]
     certain: list[Claim] = []
     for claim in claims:
         same = _list_same(claims, claim)
@@ -102,8 +102,13 @@ def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
     return [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
 
 
-def _is_for_another(claims: Sequence[Claim], claim: Claim) -> bool:
-    """True for the 4 of "no wait, make that 4" and an open field, where it may be meant for what was said before."""
+def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bool:
+    """True for the 4 of "no wait, make that 4" and an open field, where it may be meant for what was said before.
+
+    Not where the last message gave nothing for that field: it is what is corrected.
+    """
+    if form.is_asked_again and claim.field is form.asked_field:
+        return False
     if not (claim.span.is_weak and claim.clause.has("correction")) or claim.is_correction or claim.label is not None:
         return False
     is_first = not any(other.field is claim.field and other.span.end <= claim.span.start for other in claims)

@@ -7,12 +7,10 @@ from enum import StrEnum
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.span import Sort, Span
-from convengine.engine.understanding.words import Word, has_same_letters
+from convengine.engine.understanding.words import SHORTEST_MENDED_SMALL, Word, has_same_letters
 
 _SENTENCE_ENDS = frozenset(".!?;\n")
 _JOINTS = frozenset(",-")
-#: A mended small word with fewer letters must have the letters of the word that it is mended to.
-_SHORTEST_MENDED_CUE = 5
 #: Classes of words that say what a clause does with its values. The order is the precedence of equally long ones.
 _CUES = ("rejection", "denial", "supposition", "limit", "elsewhere")
 #: Classes of words that say nothing by themselves, or only what the clause is for.
@@ -113,7 +111,7 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
 
 def _is_other_word(chart: Chart, word: Word, name: str) -> bool:
     """True for a mended word that may be another one: no slip denies or cuts, and "hate" is no "have"."""
-    is_short = word.end - word.start < _SHORTEST_MENDED_CUE
+    is_short = word.end - word.start < SHORTEST_MENDED_SMALL
     return word.is_mended and (name in (*_CUES, *_CUTTING) or (is_short and not has_same_letters(word, chart.text)))
 
 

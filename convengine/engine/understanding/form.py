@@ -43,6 +43,8 @@ class OpenForm:
     held: Mapping[str, Json] = field(default_factory=dict)
     #: The path of the field that the last answer asked for; blank for none.
     asked_path: str = ""
+    #: The last message gave nothing for it.
+    is_asked_again: bool = False
     #: The form is complete and waits for its confirmation.
     is_confirming: bool = False
     #: The last answer asked what to change.

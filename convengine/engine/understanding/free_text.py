@@ -14,7 +14,7 @@ from convengine.engine.understanding.labels import Label, asks_for_name, find_va
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Taken
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.words import Word
+from convengine.engine.understanding.words import Word, has_same_letters
 
 TEXT = "TEXT"
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
@@ -65,8 +65,10 @@ def read_free_text(
 
 
 def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:
-    if is_phrase or understanding.is_bare_move or understanding.find_move(MoveKind.PERSON):
-        return not item.spec.long or understanding.is_bare_move
+    words = [word for word in understanding.words if word.is_mended]
+    is_bare_move = understanding.is_bare_move and all(has_same_letters(word, understanding.text) for word in words)
+    if is_phrase or is_bare_move or understanding.find_move(MoveKind.PERSON):
+        return not item.spec.long or is_bare_move
     only_asks = all(clause.force is Force.ASKS for clause in understanding.clauses)
     return only_asks and not item.spec.long
 

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from convengine.engine.understanding.clauses import Clause, Cue, Force
 from convengine.engine.understanding.grammar import Chart
-from convengine.engine.understanding.words import has_same_letters
 
 
 class MoveKind(StrEnum):
@@ -48,7 +47,6 @@ class Move:
 
 #: What a clause in the form of a question may want besides an answer: "can you cancel my booking?".
 _WISHES = (MoveKind.LEAVE, MoveKind.PERSON, MoveKind.REPEAT, MoveKind.HELP, MoveKind.RESTART, MoveKind.WAIT)
-_ANSWERS = (MoveKind.AFFIRM, MoveKind.NEGATE)
 _BESIDE = ("filler", "courtesy", "joint", "lead_in", "lead_out", "label_joint", "correction")
 
 
@@ -120,10 +118,8 @@ def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list
     for match in sorted(matches, key=lambda match: -match.end):
         rest = covers[match.end]
         if rest is not None and not _is_part(chart, at, match.end, clause):
-            kind, mended = MoveKind(match.value.means), [word for word in chart.words[at : match.end] if word.is_mended]
-            if kind in _ANSWERS and not all(has_same_letters(word, chart.text) for word in mended):
-                continue  # "Noah" is no "nah".
-            return [Move(kind, at, match.end, is_mended=bool(mended)), *rest]
+            is_mended = any(word.is_mended for word in chart.words[at : match.end])
+            return [Move(MoveKind(match.value.means), at, match.end, is_mended=is_mended), *rest]
     return None
 
 

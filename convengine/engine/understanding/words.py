@@ -9,6 +9,8 @@ from functools import cached_property, lru_cache
 MOST_CHARS, MOST_WORDS = 1000, 250
 #: So many words of a message are mended, and none that is shorter.
 _MOST_MENDED, _SHORTEST_MENDED = 40, 3
+#: A mended small word with fewer letters must have the letters of the word that it is mended to: "hate" is no "have".
+SHORTEST_MENDED_SMALL = 5
 _APOSTROPHES = "'’‘ʼ`´"
 _DASHES = "-–—−‐‑"
 _VOWELS = "aeiou"

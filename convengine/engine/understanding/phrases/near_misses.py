@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, TellingWord
-from convengine.engine.understanding.words import Lexicon
+from convengine.engine.understanding.words import SHORTEST_MENDED_SMALL, Lexicon
 
 #: How much a word counts that is one slip away, a part of a compound, a related word.
 SLIP, COMPOUND, RELATED = 0.9, 0.7, 0.75
@@ -26,8 +26,10 @@ class PhraseLexicon(Lexicon):
         self._phrases, self._small = Lexicon(words), language.small_lexicon
 
     def mend(self, key: str) -> str | None:
-        """The only word of the phrases that is one slip away, or the only small word."""
-        return self._phrases.mend(key) or self._small.mend(key)
+        """The only word of the phrases that is one slip away, or the only small word: "Owen" is no "own"."""
+        small = self._small.mend(key)
+        is_sure = small is not None and (len(key) >= SHORTEST_MENDED_SMALL or set(small) == set(key))
+        return self._phrases.mend(key) or (small if is_sure else None)
 
 
 class Vocabulary:
