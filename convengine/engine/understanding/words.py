@@ -146,7 +146,8 @@ class Lexicon:
         if len(key) < _SHORTEST_MENDED or not key.isalpha():
             return None
         near_words = self._list_near(key)
-        alike = {word for word in near_words if set(word) == set(key)} or near_words
+        alike = {word for word in near_words if sorted(word) == sorted(key)}
+        alike = alike or {word for word in near_words if set(word) == set(key)} or near_words
         return alike.pop() if len(alike) == 1 else None
 
     def _list_near(self, key: str) -> set[str]:
