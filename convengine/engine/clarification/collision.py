@@ -27,7 +27,6 @@ from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
 
 #: Reasons of a question: phrases collided, or the agent was unsure.
@@ -217,12 +216,7 @@ def _ask_model(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json
             prompts.user_with_hint,
             context=session.context,
             stages=_STAGES,
-            audit_payload={
-                "system_prompt": prompts.system,
-                "user_prompt": prompts.user,
-                "derivation_hint": prompts.hint,
-                "session": FOLDED,
-            },
+            audit_payload=prompts.audit_payload,
             answered="output",
         ),
     )

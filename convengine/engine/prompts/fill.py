@@ -12,6 +12,7 @@ from convengine.engine.text.compare import blank
 from convengine.engine.turn.facts import collect_session_facts
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
 
 Json = Any
@@ -24,6 +25,16 @@ class FilledPrompts:
     system: str
     user: str
     hint: str = ""
+
+    @property
+    def audit_payload(self) -> dict[str, Json]:
+        """What the event of a call says of them."""
+        return {
+            "system_prompt": self.system,
+            "user_prompt": self.user,
+            "derivation_hint": self.hint,
+            "session": FOLDED,
+        }
 
     @property
     def user_with_hint(self) -> str:

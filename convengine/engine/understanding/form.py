@@ -86,16 +86,12 @@ def make_lexicon(
     fillers: Sequence[tuple[str, ...]] = (),
     kept_words: Collection[str] = (),
 ) -> Lexicon:
-    """The lexicon of a language with the names, the options and the fillers of a form.
-
-    `kept_words`: words that are only mended to words of the form, and that none is mended to.
-    """
+    """The lexicon of a language with the names, the options and the fillers of a form; `kept_words`: of phrases."""
     texts = [spelling for item in fields for option in item.spec.options for spelling in option.spellings]
     words = {word.key for text in texts for word in split_text(text) if not word.is_sign}
     words |= {word for item in fields for label in item.labels for word in label}
     words |= {word for filler in fillers for word in filler}
-    own = Lexicon(words)
-    return Lexicon(words, base=base, spelling={word: word for word in kept_words if own.mend(word) is None})
+    return Lexicon(words, base=base, kept_words=kept_words)
 
 
 def fold_label(text: str) -> tuple[str, ...]:

@@ -109,8 +109,11 @@ class Lexicon:
         spelling: Mapping[str, str] | None = None,
         compounds: Sequence[tuple[Collection[str], Collection[str]]] = (),
         base: "Lexicon | None" = None,
+        kept_words: Collection[str] = (),
     ) -> None:
+        """`kept_words`: those that are only mended to `known` ones, and that none is mended to."""
         self.base = base
+        self._kept_words = kept_words
         self.known = frozenset(known)
         own = dict(spelling or {})
         for word in known:
@@ -128,6 +131,8 @@ class Lexicon:
         own = self._spelling.get(key) or (self.base.spell(key) if self.base else None)
         if own is not None:
             return own
+        if key in self._kept_words and not self._list_own_near(key):
+            return key
         shorter_forms = (_shorten_runs(key, 2), _shorten_runs(key, 1), _shorten_end(key))
         return next((shorter for shorter in shorter_forms if shorter != key and self.has(shorter)), None)
 
@@ -151,10 +156,12 @@ class Lexicon:
         return alike.pop() if len(alike) == 1 else None
 
     def _list_near(self, key: str) -> set[str]:
-        near = {
-            word for form in (key, *_drop_letters(key)) for word in self._slips.get(form, ()) if _is_slip(key, word)
-        }
+        near = self._list_own_near(key)
         return near | self.base._list_near(key) if self.base else near
+
+    def _list_own_near(self, key: str) -> set[str]:
+        forms = (key, *_drop_letters(key))
+        return {word for form in forms for word in self._slips.get(form, ()) if _is_slip(key, word)}
 
     @cached_property
     def _slips(self) -> dict[str, list[str]]:

@@ -1,48 +1,43 @@
 """Call the deployment's finders of values. Each call is recorded; its faults are part of the answer."""
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import nullcontext
-from dataclasses import asdict
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from convengine.engine.turn.codec import to_plain, to_strict
 from convengine.engine.turn.finder_port import FinderAnswer, FoundSpan
-from convengine.engine.turn.recording import Tape
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.faults import report_fault
-from convengine.server.extensions.recorded_port import RecordedPort, Wait
-from convengine.server.extensions.registry import FinderEntry, Registry
+from convengine.server.extensions.recorded_port import RecordedPort
+from convengine.server.extensions.registry import FinderEntry
 
 Json = Any
 #: More spans of a kind are no answer.
 _MOST_SPANS = 100
 
 
+@dataclass(eq=False)
 class Finders(RecordedPort):
-    """The finders port. `kinds`: those that a recorded turn asked for; null for all that are registered."""
+    """The finders port. `recorded_kinds`: those that a recorded turn asked for; null for all that are registered."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        tape: Tape,
-        afterwards: Callable[[], None] = lambda: None,
-        wait: Wait = nullcontext,
-        kinds: Collection[str] | None = None,
-    ) -> None:
-        super().__init__(registry, tape, afterwards, wait)
-        self.kinds: Collection[str] = registry.finders.keys() if kinds is None else kinds
+    recorded_kinds: Collection[str] | None = None
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds that have a finder."""
+        return self.registry.finders.keys() if self.recorded_kinds is None else self.recorded_kinds
 
     def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:
         """Ask the finder of a kind."""
         request = to_plain({"kind": kind, "text": text, "fields": fields, "situation": situation})
-        answer = self._tape.ask("finder", request, lambda: to_plain(asdict(self._call(kind, request))))
+        answer = self.tape.ask("finder", request, lambda: to_plain(asdict(self._call(kind, request))))
         return FinderAnswer(**{**answer, "spans": tuple(FoundSpan(**span) for span in answer["spans"])})
 
     def _call(self, kind: str, request: Mapping[str, Json]) -> FinderAnswer:
-        entry = self._registry.finders[kind]
+        entry = self.registry.finders[kind]
         try:
-            with self._wait():
-                spans = call_within(entry.timeout_ms, lambda: _find(entry, request), self._afterwards)
+            with self.wait():
+                spans = call_within(entry.timeout_ms, lambda: _find(entry, request), self.afterwards)
             return FinderAnswer(spans)
         except Exception as error:
             report_fault("FINDER", kind, error)

@@ -51,7 +51,7 @@ class Containers(RecordedPort):
             answer: dict[str, Any] = to_plain(asdict(self._measure_call(request, session)))
             return answer
 
-        return ContainerAnswer(**self._tape.ask("container", to_plain(asdict(request)), call))
+        return ContainerAnswer(**self.tape.ask("container", to_plain(asdict(request)), call))
 
     def _measure_call(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
         started = time.monotonic()
@@ -79,8 +79,8 @@ class Containers(RecordedPort):
 
     def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
         try:
-            with self._wait():
-                value = call_within(request.timeout_ms, lambda: self._call(request, session), self._afterwards)
+            with self.wait():
+                value = call_within(request.timeout_ms, lambda: self._call(request, session), self.afterwards)
             _check_size(value, request.max_bytes)
         except Exception as error:
             return None, error
@@ -89,18 +89,18 @@ class Containers(RecordedPort):
     def _call(self, request: ContainerRequest, session: Session) -> Any:
         """The value as JSON. Raises the exceptions of registered code, and _Refused."""
         facts = to_plain(collect_extension_facts(session))
-        around = interceptors_for(self._registry.interceptors, request.intent, request.state)
+        around = interceptors_for(self.registry.interceptors, request.intent, request.state)
         for each in around:
             if each.before:
                 each.before(request, facts)
-        provider = self._registry.provider(request.page_id, request.section_id, request.container_id)
+        provider = self.registry.provider(request.page_id, request.section_id, request.container_id)
         if provider is None:
             raise _Refused("NO_PROVIDER", "NO_PROVIDER")
         value = provider(request, facts)
         for each in around:
             if each.after and (changed := each.after(value, facts)) is not None:
                 value = changed
-        transformer = transformer_for(self._registry.container_transformers, request.intent, request.state)
+        transformer = transformer_for(self.registry.container_transformers, request.intent, request.state)
         if transformer and (changed := transformer.transform(value, facts, request.input_params)) is not None:
             value = changed
         try:
@@ -138,7 +138,7 @@ class Memories(RecordedPort):
     @property
     def has_stores(self) -> bool:
         """True when a store is registered."""
-        return bool(self._registry.memory_stores)
+        return bool(self.registry.memory_stores)
 
     def read(self, session: Session) -> MemoryAnswer:
         """The text of the first store that returns one; later stores are not asked."""
@@ -150,15 +150,15 @@ class Memories(RecordedPort):
 
     def _ask(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
         # Recorded even without stores, so that a replay does not depend on the stores of its deployment.
-        answer: dict[str, Any] = self._tape.ask(port, None, lambda: to_plain(call()))
+        answer: dict[str, Any] = self.tape.ask(port, None, lambda: to_plain(call()))
         faults = tuple(StoreFault(**fault) for fault in answer["faults"])
         return MemoryAnswer(answer["text"], tuple(answer["stores"]), faults)
 
     def _read(self, session: Session) -> MemoryAnswer:
         faults: list[StoreFault] = []
-        for name, store in self._registry.memory_stores.items():
+        for name, store in self.registry.memory_stores.items():
             try:
-                with self._wait():
+                with self.wait():
                     text = store.read(to_plain(collect_extension_facts(session)))
             except (Exception, SystemExit) as error:
                 faults.append(_fault(name, error))
@@ -170,9 +170,9 @@ class Memories(RecordedPort):
     def _write(self, session: Session, summary: str) -> MemoryAnswer:
         faults: list[StoreFault] = []
         written: list[str] = []
-        for name, store in self._registry.memory_stores.items():
+        for name, store in self.registry.memory_stores.items():
             try:
-                with self._wait():
+                with self.wait():
                     store.write(to_plain(collect_extension_facts(session)), summary)
                 written.append(name)
             except (Exception, SystemExit) as error:
@@ -192,13 +192,13 @@ class ResponseTransformers(RecordedPort):
 
     def find_name(self, stage: str, session: Session) -> str | None:
         """The name of the transformer that fits intent and state, if any."""
-        transformer = transformer_for(self._registry.response_transformers[stage], session.intent, session.state)
+        transformer = transformer_for(self.registry.response_transformers[stage], session.intent, session.state)
         return transformer.name if transformer else None
 
     def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
         """Let the transformer of a stage that fits intent and state change the answer."""
         # Recorded even without transformers, so that a replay does not depend on those of its deployment.
-        answer = self._tape.ask("transform", stage, lambda: self._call(stage, payload, session))
+        answer = self.tape.ask("transform", stage, lambda: self._call(stage, payload, session))
         changed = answer["payload"]
         return TransformAnswer(
             None if changed is None else _KINDS[changed["type"]](changed["value"]),
@@ -208,14 +208,14 @@ class ResponseTransformers(RecordedPort):
         )
 
     def _call(self, stage: str, payload: Payload, session: Session) -> dict[str, Any]:
-        transformer = transformer_for(self._registry.response_transformers[stage], session.intent, session.state)
+        transformer = transformer_for(self.registry.response_transformers[stage], session.intent, session.state)
         answer: dict[str, Any] = {"payload": None, "transformer": None, "errorType": None, "errorMessage": None}
         if transformer is None:
             return answer
         answer["transformer"] = transformer.name
         try:
             facts, params = to_plain(collect_extension_facts(session)), to_plain(hide_internal(session.input_params))
-            with self._wait():
+            with self.wait():
                 changed = transformer.transform(payload, facts, params)
             if changed is not None:
                 answer["payload"] = _to_recorded_payload(changed)

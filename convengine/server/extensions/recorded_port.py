@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 
 from convengine.engine.turn.recording import Tape
 from convengine.server.extensions.registry import Registry
@@ -9,6 +10,7 @@ from convengine.server.extensions.registry import Registry
 Wait = Callable[[], AbstractContextManager[None]]
 
 
+@dataclass(eq=False)
 class RecordedPort:
     """A port that calls registered code and records each answer.
 
@@ -16,14 +18,7 @@ class RecordedPort:
     is called when it ends.
     """
 
-    def __init__(
-        self,
-        registry: Registry,
-        tape: Tape,
-        afterwards: Callable[[], None] = lambda: None,
-        wait: Wait = nullcontext,
-    ) -> None:
-        self._registry = registry
-        self._tape = tape
-        self._afterwards = afterwards
-        self._wait = wait
+    registry: Registry
+    tape: Tape
+    afterwards: Callable[[], None] = lambda: None
+    wait: Wait = nullcontext

@@ -70,34 +70,34 @@ class Tasks(RecordedPort):
 
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task, or null."""
-        names = self._tape.ask("task.methods", task, lambda: self._names(task))
+        names = self.tape.ask("task.methods", task, lambda: self._names(task))
         return None if names is None else tuple(names)
 
     def _names(self, task: str) -> list[str] | None:
-        entry = self._registry.tasks.get(task)
+        entry = self.registry.tasks.get(task)
         return None if entry is None else sorted(entry.methods)
 
     def names(self) -> Sequence[str]:
         """The names of all registered tasks."""
-        return tuple(self._tape.ask("task.names", None, lambda: sorted(self._registry.tasks)))
+        return tuple(self.tape.ask("task.names", None, lambda: sorted(self.registry.tasks)))
 
     def allowed_from_context(self, task: str) -> bool:
         """True when the task was registered with `allow_from_context`."""
 
         def is_registered() -> bool:
-            entry = self._registry.tasks.get(task)
+            entry = self.registry.tasks.get(task)
             return entry is not None and entry.allow_from_context
 
-        return bool(self._tape.ask("task.allowed_from_context", task, is_registered))
+        return bool(self.tape.ask("task.allowed_from_context", task, is_registered))
 
     def is_repeatable(self, task: str, methods: Sequence[str]) -> bool:
         """True when the task was registered with `repeatable`, for all of these methods."""
 
         def may_run_again() -> bool:
-            entry = self._registry.tasks.get(task)
+            entry = self.registry.tasks.get(task)
             return entry is not None and all(entry.is_repeatable(method) for method in methods)
 
-        return bool(self._tape.ask("task.repeatable", {"task": task, "methods": list(methods)}, may_run_again))
+        return bool(self.tape.ask("task.repeatable", {"task": task, "methods": list(methods)}, may_run_again))
 
     def run(
         self, task: str, method: str, session: Session, rule: Rule | None = None, task_run: TaskRun | None = None
@@ -110,7 +110,7 @@ class Tasks(RecordedPort):
         request = {"task": task, "method": method, "ruleId": rule.rule_id if rule else None}
         if task_run:
             request["idempotencyKey"] = task_run.idempotency_key
-        return TaskAnswer(**self._tape.ask("task", request, lambda: self._trace(task, method, session, rule, task_run)))
+        return TaskAnswer(**self.tape.ask("task", request, lambda: self._trace(task, method, session, rule, task_run)))
 
     def _trace(
         self, task: str, method: str, session: Session, rule: Rule | None, task_run: TaskRun | None
@@ -123,7 +123,7 @@ class Tasks(RecordedPort):
     def _call(
         self, task: str, method: str, session: Session, rule: Rule | None, task_run: TaskRun | None
     ) -> dict[str, Any]:
-        entry = self._registry.tasks.get(task)
+        entry = self.registry.tasks.get(task)
         if entry is None or method not in entry.methods:
             return asdict(TaskAnswer(error_type="NOT_REGISTERED", error_message=f"There is no task {task}:{method}."))
         call = TaskCall(
@@ -134,11 +134,11 @@ class Tasks(RecordedPort):
             task_run.idempotency_key if task_run else None,
         )
         try:
-            with self._wait():
+            with self.wait():
                 if task_run is None or task_run.timeout_ms is None:
                     value = entry.methods[method](call)
                 else:
-                    value = call_within(task_run.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
+                    value = call_within(task_run.timeout_ms, lambda: entry.methods[method](call), self.afterwards)
         except Overloaded as error:
             return asdict(TaskAnswer(error_type="OVERLOADED", error_message=str(error)))
         except (Exception, SystemExit) as error:

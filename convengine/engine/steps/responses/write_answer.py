@@ -34,7 +34,6 @@ from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.rows import PromptTemplate, Response
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
 
 #: The stage of a row's answer.
@@ -121,13 +120,7 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
         temperature=template.temperature,
         template_id=template.template_id,
         stages=STAGES,
-        audit_payload={
-            "system_prompt": prompts.system,
-            "user_prompt": prompts.user,
-            "derivation_hint": prompts.hint,
-            **({} if schema is None else {"schema": schema}),
-            "session": FOLDED,
-        },
+        audit_payload=prompts.audit_payload | ({} if schema is None else {"schema": schema}),
         answered="output",
     )
 
