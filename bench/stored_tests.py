@@ -20,7 +20,7 @@ def main() -> int:
     django.setup()
     from config_admin.test_cases.documents import store_test
     from config_admin.test_cases.runs import Selection, create_run, perform_run
-    from convengine.scenarios import database
+    from convengine.play import database
     from convengine.server.app_interfaces import ConfigurationName, configuration_files
     from convengine.server.deployment.folders import find_shipped
 

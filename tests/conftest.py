@@ -39,7 +39,7 @@ if os.environ.get("CE_TEST_DATABASE") == "postgres" or os.environ["DATABASE_URL"
 @pytest.fixture(scope="session", autouse=True)
 def _copy_scratch_databases() -> Iterator[None]:
     """Databases of scenarios are copies, too, where this process makes them."""
-    from convengine.scenarios import database
+    from convengine.play import database
 
     def migrate(*arguments: Any, **options: Any) -> None:
         connection.close()

@@ -36,7 +36,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.scenarios.schema import ScenarioFileError
+from convengine.play.schema import ScenarioFileError
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.api.session_serializers import PLAIN_CHANNEL
 from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations

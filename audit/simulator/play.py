@@ -18,10 +18,10 @@ from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import DecidingRow
-from convengine.scenarios import scenario
-from convengine.scenarios.stubs import ScenarioStubs
+from convengine.play import scenario
+from convengine.play.play import PlayedTurn, begin_conversation, play_turn
+from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.record_columns import answer_text, describe_named_position
-from convengine.server.tryouts.tryout import TryoutTurn, begin_conversation, try_turn
 
 Json = Any
 #: The time between two lines.
@@ -68,7 +68,7 @@ class PlayedLine:
     #: 1, 2, 3 …
     number: int
     line: SentMessage
-    tried: TryoutTurn
+    tried: PlayedTurn
     calls: Sequence[Call]
 
     @property
@@ -160,13 +160,13 @@ def play_lines(
         stubs.begin(scenario.Turn(user=line.message))
         params, _ = remove_reserved(line.read_params(), may_approve=True)
         moment = at + (number - 1) * _PAUSE
-        tried = try_turn(snapshot, conversation, line.message, moment, stubs.outside, params=params)
+        tried = play_turn(snapshot, conversation, line.message, moment, stubs.outside, params=params)
         played.append(PlayedLine(number, line, tried, list(_list_calls(tried, counts))))
         conversation = tried.after
     return played
 
 
-def _list_calls(tried: TryoutTurn, counts: dict[str, int]) -> Iterator[Call]:
+def _list_calls(tried: PlayedTurn, counts: dict[str, int]) -> Iterator[Call]:
     for port, request, answer in tried.calls:
         name = CallName.of(port, request)
         if name is None:

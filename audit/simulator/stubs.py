@@ -15,10 +15,10 @@ from audit.export.scenario.external_answers import (
     export_tool_call,
 )
 from convengine.engine.llm.scripted import NO_ANSWER
-from convengine.scenarios.loading import parse_yaml, read_scenario
-from convengine.scenarios.scenario import REAL, STUBS, scenario_purpose
-from convengine.scenarios.schema import ScenarioFileError
-from convengine.scenarios.stubs import ScenarioStubs, ScriptedFailure, build_stubs
+from convengine.play.loading import parse_yaml, read_scenario
+from convengine.play.scenario import REAL, STUBS, scenario_purpose
+from convengine.play.schema import ScenarioFileError
+from convengine.play.stubs import ScenarioStubs, ScriptedFailure, build_stubs
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.model_clients.offline import EchoModel

@@ -24,7 +24,7 @@ from audit.timeline.cards import TurnWindow, build_items, find_turn_at, newest_w
 from convengine.engine.text.times import is_in_calendar
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
-from convengine.scenarios.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
+from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation

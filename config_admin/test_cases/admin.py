@@ -41,8 +41,8 @@ from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import loads, to_strict
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.scenarios.in_memory import MemoryPlayer
-from convengine.scenarios.loading import parse_yaml
+from convengine.play.in_memory import MemoryPlayer
+from convengine.play.loading import parse_yaml
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import NewestFirst
 from convengine.server.admin_site.record_columns import badge_column

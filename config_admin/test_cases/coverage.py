@@ -11,7 +11,7 @@ from config_admin.test_cases.play import find_row
 from convengine.engine.text.compare import code
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.scenarios.coverage import MOVES, STATES, Coverage, CoveredItem
+from convengine.play.coverage import MOVES, STATES, Coverage, CoveredItem
 
 #: Where items belong that are of no single intent.
 GENERAL = ""

@@ -12,7 +12,7 @@ from config_admin.test_cases.configurations import get_current_name, list_choice
 from config_admin.test_cases.coverage import GENERAL, TestCoverage, count_by_intent, measure_coverage
 from config_admin.test_cases.models import CeTestCase
 from convengine.engine.turn.labels import code_label
-from convengine.scenarios.coverage import MOVES, STATES
+from convengine.play.coverage import MOVES, STATES
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import named_configurations
 

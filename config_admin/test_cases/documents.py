@@ -12,8 +12,8 @@ from config_admin.releases.blobs import canonical, hash_of
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import to_strict
-from convengine.scenarios.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, build_test
-from convengine.scenarios.scenario import Scenario, ThreadName
+from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, build_test
+from convengine.play.scenario import Scenario, ThreadName
 
 Json = Any
 #: Keys of a scenario that a test stores in columns.

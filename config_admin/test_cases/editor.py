@@ -13,9 +13,9 @@ from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.local_time import CLOCK
-from convengine.scenarios.expectations import Miss
-from convengine.scenarios.in_memory import MemoryTurn
-from convengine.scenarios.loading import parse_yaml
+from convengine.play.expectations import Miss
+from convengine.play.in_memory import MemoryTurn
+from convengine.play.loading import parse_yaml
 
 Json = Any
 EQUALS, CONTAINS, MATCHES = "equals", "contains", "matches"

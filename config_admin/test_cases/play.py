@@ -12,7 +12,7 @@ from config_admin.test_cases.models import CeTestCase
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.scenarios.in_memory import MemoryPlayer, MemoryTurn
+from convengine.play.in_memory import MemoryPlayer, MemoryTurn
 
 Json = Any
 #: How many lines of an explanation are stored for a turn.

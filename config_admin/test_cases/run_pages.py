@@ -16,7 +16,7 @@ from config_admin.test_cases.documents import TestRefused, split_tags
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
 from convengine.engine.text.compare import storable
-from convengine.scenarios.schema import shorten_json
+from convengine.play.schema import shorten_json
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, find_row_name

@@ -14,8 +14,8 @@ from django.http import HttpResponse
 
 from config_admin.test_cases.documents import TestRefused, build_full_document, check_document, store_test
 from config_admin.test_cases.models import CeTestCase
-from convengine.scenarios.loading import parse_yaml
-from convengine.scenarios.schema import ScenarioFileError
+from convengine.play.loading import parse_yaml
+from convengine.play.schema import ScenarioFileError
 
 FILE_ACCEPT = ".yaml,.yml,.json,.zip"
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})

@@ -19,7 +19,7 @@ from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.validation.columns import Reference, get_column_spec
 from convengine.engine.forms.extension_keys import FIELD_KEYS, FORM_KEYS
 from convengine.engine.turn import rows
-from convengine.scenarios.schema import SCHEMA as SCENARIO
+from convengine.play.schema import SCHEMA as SCENARIO
 
 Json = Any
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

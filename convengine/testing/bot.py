@@ -10,11 +10,11 @@ from typing import Any, Self
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.codec import dumps
-from convengine.scenarios import schema, tables
-from convengine.scenarios.loading import parse_duration
-from convengine.scenarios.report_format import format_miss
-from convengine.scenarios.runner import PlayedTurn, RunOptions, ScenarioPlayer, open_world
-from convengine.scenarios.scenario import (
+from convengine.play import schema, tables
+from convengine.play.loading import parse_duration
+from convengine.play.report_format import format_miss
+from convengine.play.runner import ApiTurn, RunOptions, ScenarioPlayer, open_world
+from convengine.play.scenario import (
     BEGINNING,
     MAIN,
     PURPOSES,
@@ -36,7 +36,7 @@ class BotTurn:
 
     #: What the user wrote.
     text: str | None
-    played: PlayedTurn
+    played: ApiTurn
 
     def __repr__(self) -> str:
         return f"<BotTurn {self.text!r} → {self.error or self.answer!r}, {self.intent}, {self.state}>"

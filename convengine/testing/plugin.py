@@ -108,7 +108,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ScenarioF
     resolved = file_path.resolve()
     if not any(resolved == path or path in resolved.parents for path in chosen):
         return None
-    from convengine.scenarios.loading import is_scenario
+    from convengine.play.loading import is_scenario
 
     return ScenarioFile.from_parent(parent, path=file_path) if is_scenario(file_path) else None
 
@@ -129,8 +129,8 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         with self.config.stash[_database_key].use():
-            from convengine.scenarios.report_format import format_explanations, format_line
-            from convengine.scenarios.runner import FAILED, SKIPPED, run
+            from convengine.play.report_format import format_explanations, format_line
+            from convengine.play.runner import FAILED, SKIPPED, run
 
             report = run(self.path)
             if report.outcome == SKIPPED:
@@ -164,7 +164,7 @@ class _TestDatabase:
 
         if not apps.ready:
             django.setup()
-        from convengine.scenarios import database
+        from convengine.play import database
 
         with _unblock_database(self._config):
             if not self._url:

@@ -12,10 +12,10 @@ from django.core.management.base import CommandError
 from audit.export.scenario.document import build_scenario, dump_yaml
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from config_admin.models import CeResponse
-from convengine.scenarios import database
-from convengine.scenarios.loading import files, load
-from convengine.scenarios.report_format import format_line
-from convengine.scenarios.runner import RunOptions, play, run
+from convengine.play import database
+from convengine.play.loading import files, load
+from convengine.play.report_format import format_line
+from convengine.play.runner import RunOptions, play, run
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
 from tests.cases import for_each

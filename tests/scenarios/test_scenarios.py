@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from convengine.scenarios import database
-from convengine.scenarios.loading import files
-from convengine.scenarios.report_format import format_line
-from convengine.scenarios.runner import Failure, RunOptions, run
+from convengine.play import database
+from convengine.play.loading import files
+from convengine.play.report_format import format_line
+from convengine.play.runner import Failure, RunOptions, run
 from tests.accounts import unfounded_anywhere
 from tests.cases import for_each
 from tests.stages import untold_anywhere

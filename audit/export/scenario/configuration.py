@@ -8,8 +8,8 @@ from django.db import models
 
 from convengine.engine.turn.fault import find_unreadable_columns
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
-from convengine.scenarios.settings_map import world_settings
-from convengine.scenarios.tables import columns_of, models_of_worlds
+from convengine.play.settings_map import world_settings
+from convengine.play.tables import columns_of, models_of_worlds
 from convengine.server.app_interfaces import release_history
 from convengine.server.deployment import conf
 

@@ -8,9 +8,9 @@ from audit.export.scenario.document import build_scenario, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.stage import stage_label
-from convengine.scenarios.expectations import Miss
-from convengine.scenarios.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, MemoryPlayer, build_test
-from convengine.scenarios.scenario import BEGINNING
+from convengine.play.expectations import Miss
+from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, MemoryPlayer, build_test
+from convengine.play.scenario import BEGINNING
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversation
 

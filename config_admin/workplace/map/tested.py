@@ -9,7 +9,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.scenarios.coverage import MOVES, STATES
+from convengine.play.coverage import MOVES, STATES
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
 from config_admin.test_cases.documents import read_scenario, store_test
-from convengine.scenarios.in_memory import MemoryPlayer
+from convengine.play.in_memory import MemoryPlayer
 from tests.config_admin.admin.pages import form_of, sent_by
 from tests.worlds import create_help_desk
 

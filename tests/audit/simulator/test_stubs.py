@@ -11,7 +11,7 @@ from audit.simulator.stubs import CallName, dump_stubs, keep_answers, parse_stub
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
-from convengine.scenarios.schema import ScenarioFileError
+from convengine.play.schema import ScenarioFileError
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
 from tests.api import Caller

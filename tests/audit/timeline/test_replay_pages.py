@@ -12,8 +12,8 @@ from audit.models import CeAccessLog, CeAudit
 from audit.replay.outcome import replay_outcome
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import loads
-from convengine.scenarios.expectations import Miss
-from convengine.scenarios.in_memory import MemoryTurn
+from convengine.play.expectations import Miss
+from convengine.play.in_memory import MemoryTurn
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
 from tests.api import Caller

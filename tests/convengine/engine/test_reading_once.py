@@ -11,7 +11,7 @@ import pytest
 
 import convengine.engine as room
 from convengine.engine.forms import message
-from convengine.scenarios.in_memory import MemoryPlayer, build_test
+from convengine.play.in_memory import MemoryPlayer, build_test
 from tests.builders import make_classifier, make_intent, make_schema, make_snapshot
 from tests.builders import make_response as answer
 

@@ -9,14 +9,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from convengine.engine.turn.codec import dumps
-from convengine.scenarios import database
-from convengine.scenarios.configurations import LIVE, ConfigurationFile, ConfigurationSource, read_live_configuration
-from convengine.scenarios.coverage import Coverage, format_coverage, serialize_coverage
-from convengine.scenarios.coverage_page import render_coverage
-from convengine.scenarios.loading import files
-from convengine.scenarios.report_format import as_json, as_junit, format_explanations, format_line, format_totals
-from convengine.scenarios.runner import FAILED, Report, RunOptions, run
-from convengine.scenarios.scenario import REAL, STUBS
+from convengine.play import database
+from convengine.play.configurations import LIVE, ConfigurationFile, ConfigurationSource, read_live_configuration
+from convengine.play.coverage import Coverage, format_coverage, serialize_coverage
+from convengine.play.coverage_page import render_coverage
+from convengine.play.loading import files
+from convengine.play.report_format import as_json, as_junit, format_explanations, format_line, format_totals
+from convengine.play.runner import FAILED, Report, RunOptions, run
+from convengine.play.scenario import REAL, STUBS
 from convengine.server import wiring
 from convengine.server.deployment.exact_command import ExactCommand
 

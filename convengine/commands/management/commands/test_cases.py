@@ -19,9 +19,9 @@ from config_admin.test_cases.play import Verdict
 from config_admin.test_cases.runs import Selection, create_run, perform_run
 from config_admin.test_cases.transfer import build_files, import_files
 from convengine.engine.turn.codec import dumps
-from convengine.scenarios.loading import files
-from convengine.scenarios.report_format import as_json, as_junit, format_explanations, format_line, format_totals
-from convengine.scenarios.runner import FAILED, PASSED, Failure, Report
+from convengine.play.loading import files
+from convengine.play.report_format import as_json, as_junit, format_explanations, format_line, format_totals
+from convengine.play.runner import FAILED, PASSED, Failure, Report
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 from convengine.server.jobs.background_runs import RunStatus
 

@@ -10,7 +10,7 @@ from audit.export.scenario.document import build_scenario
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from config_admin.models import CeResponse
 from config_admin.releases.change_set import change_set
-from convengine.scenarios.expectations import Miss
+from convengine.play.expectations import Miss
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
 from tests.worlds import create_help_desk

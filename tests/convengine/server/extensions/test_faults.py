@@ -19,7 +19,7 @@ from convengine.engine.pipeline.hooks import Hooks, StepHook
 from convengine.engine.rules import conditions, vocabulary
 from convengine.engine.rules.conditions import rule_matcher
 from convengine.engine.rules.vocabulary import rule_action
-from convengine.scenarios.stubs import ScriptedFailure
+from convengine.play.stubs import ScriptedFailure
 from convengine.server import wiring
 from convengine.server.extensions.faults import collect_faults, report_fault
 from convengine.server.extensions.registry import Registry, TaskEntry, Transformer

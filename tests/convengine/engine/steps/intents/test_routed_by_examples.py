@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from convengine.scenarios import database
-from convengine.scenarios.report_format import format_line
-from convengine.scenarios.runner import RunOptions, run
+from convengine.play import database
+from convengine.play.report_format import format_line
+from convengine.play.runner import RunOptions, run
 
 
 @pytest.mark.django_db(transaction=True)

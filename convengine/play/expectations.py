@@ -1,0 +1,230 @@
+"""Every key of `expect`, and how a turn fails it."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.text.json_diff import contains_json, equal_json
+from convengine.play.matchers import OPERATORS, holds, select
+from convengine.play.observed_turn import ObservedTurn, Row
+
+Json = Any
+_FRAME = ("STEP_ENTER", "STEP_EXIT")
+
+
+@dataclass(frozen=True)
+class Miss:
+    """An expectation that does not hold."""
+
+    #: Its path in the turn, such as `expect.context['$.a']`.
+    where: str
+    expected: Json
+    actual: Json
+
+
+#: Where a turn fails a key of `expect`.
+Expectation = Callable[[Json, ObservedTurn], Iterable[Miss]]
+
+
+def find_misses(expect: Mapping[str, Json], observed: ObservedTurn) -> Iterator[Miss]:
+    """Everything that does not hold, in the order of the vocabulary."""
+    # The defaults of a turn; an expected error changes them.
+    wanted = {"success": "error" not in expect, "http_status": 200, **expect}
+    for key, expectation in EXPECTATIONS.items():
+        if key in wanted:
+            for miss in expectation(wanted[key], observed):
+                yield Miss(f"expect.{key}{miss.where}", miss.expected, miss.actual)
+
+
+def _unless(fine: bool, where: str, expected: Json, actual: Json) -> Iterator[Miss]:
+    if not fine:
+        yield Miss(where, expected, actual)
+
+
+def _value(get: Callable[[ObservedTurn], Json]) -> Expectation:
+    """A matcher on one value of the turn."""
+
+    def compare(matcher: Json, observed: ObservedTurn) -> Iterator[Miss]:
+        actual = get(observed)
+        yield from _unless(holds(matcher, actual), "", matcher, actual)
+
+    return compare
+
+
+def _by_name(get: Callable[[ObservedTurn], Mapping[str, Json] | None]) -> Expectation:
+    """Matchers on the values of a flat map."""
+
+    def compare(wanted: Mapping[str, Json], observed: ObservedTurn) -> Iterator[Miss]:
+        values = get(observed) or {}
+        for name, matcher in wanted.items():
+            actual = values.get(name)
+            yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
+
+    return compare
+
+
+def _by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Iterator[Miss]:
+    """Matchers on the parts of a document."""
+    for path, matcher in wanted.items():
+        actual = select(path, document)
+        yield from _unless(holds(matcher, actual), f"{under}['{path}']", matcher, actual)
+
+
+def _response(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    kind, value = observed.payload.get("type"), observed.payload.get("value")
+    yield from _unless(wanted.get("type", kind) == kind, ".type", wanted.get("type"), kind)
+    for word, operand in wanted.items():
+        if word in OPERATORS:
+            yield from _unless(holds({word: operand}, value), f".{word}", operand, value)
+    yield from _by_path(wanted.get("json", {}), _parse(value), ".json")
+
+
+def _parse(value: Json) -> Json:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+
+
+def _error(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    kind = observed.payload.get("type")
+    yield from _unless(kind == "ERROR", ".payload.type", "ERROR", kind)
+    for key, name in (("code", "errorCode"), ("recoverable", "recoverable")):
+        actual = observed.body.get(name)
+        yield from _unless(holds(wanted[key], actual), f".{key}", wanted[key], actual) if key in wanted else ()
+
+
+def _llm_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    counted = Counter(observed.llm_calls)
+    if isinstance(wanted, int):
+        yield from _unless(wanted == counted.total(), "", wanted, dict(counted) or 0)
+        return
+    for purpose, number in wanted.items():
+        yield from _unless(counted[purpose] == number, f".{purpose}", number, counted[purpose])
+
+
+def _task_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    actual = [{"bean": bean, "method": method} for bean, method in observed.task_calls]
+    yield from _unless(equal_json(wanted, actual), "", wanted, actual)
+
+
+def _tool_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    actual = [
+        {"tool_code": c.tool_code or None, "tool_group": c.tool_group, "args": c.args} for c in observed.tool_calls
+    ]
+    yield from _unless(len(wanted) == len(actual) and all(map(contains_json, wanted, actual)), "", wanted, actual)
+
+
+def _verbose(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    remaining = iter(observed.verbose)
+    for number, item in enumerate(wanted):
+        fits = any(contains_json(item, event) for event in remaining)
+        yield from _unless(fits, f"[{number}]", item, list(observed.verbose))
+
+
+def _stages_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    miss = find_first_miss(wanted, observed.rows)
+    if miss:
+        yield Miss(*miss)
+
+
+def _stages_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for name in wanted:
+        stages = [row.stage for row in observed.rows if row.has_name(name)]
+        yield from _unless(not stages, "", f"no {name}", stages)
+
+
+def _any_of(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for number, names in enumerate(wanted):
+        fits = any(row.has_name(name) for row in observed.rows for name in names)
+        yield from _unless(fits, f"[{number}]", names, list_stage_names(observed.rows))
+
+
+def _counts(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for name, matcher in wanted.items():
+        actual = sum(row.has_name(name) for row in observed.rows)
+        yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
+
+
+def _meta_absent(wanted: bool, observed: ObservedTurn) -> Iterator[Miss]:
+    stages = [row.stage for row in observed.rows if "_meta" in row.payload]
+    if wanted:
+        yield from _unless(not stages, "", "no _meta", stages)
+
+
+def _steps_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    remaining = iter(observed.steps)
+    for number, name in enumerate(wanted):
+        yield from _unless(name in remaining, f"[{number}]", name, list(observed.steps))
+
+
+def _steps_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for name in wanted:
+        yield from _unless(name not in observed.steps, "", f"no {name}", list(observed.steps))
+
+
+#: All keys, in the order of checking: the answer first, then its causes.
+EXPECTATIONS: Mapping[str, Expectation] = {
+    "http_status": _value(lambda turn: turn.status),
+    "success": _value(lambda turn: turn.body.get("success")),
+    "error": _error,
+    "intent": _value(lambda turn: turn.body.get("intent")),
+    "state": _value(lambda turn: turn.body.get("state")),
+    "response": _response,
+    "decision": _value(lambda turn: turn.body.get("decision")),
+    "reason": _value(lambda turn: turn.body.get("reason")),
+    "lifecycle": _value(lambda turn: (turn.conversation or {}).get("lifecycle")),
+    "session": lambda wanted, turn: _by_path(wanted, turn.body.get("session")),
+    "context": lambda wanted, turn: _by_path(wanted, turn.body.get("context")),
+    "input_params": _by_name(lambda turn: turn.input_params),
+    "persisted": _by_name(lambda turn: turn.conversation),
+    "llm_calls": _llm_calls,
+    "task_calls": _task_calls,
+    "tool_calls": _tool_calls,
+    "audit_stages_in_order": _stages_in_order,
+    "audit_stages_absent": _stages_absent,
+    "audit_any_of": _any_of,
+    "audit_counts": _counts,
+    "audit_meta_absent": _meta_absent,
+    "trace_steps_in_order": _steps_in_order,
+    "trace_steps_absent": _steps_absent,
+    "verbose": _verbose,
+}
+
+
+def find_first_miss(items: Sequence[Json], rows: Sequence[Row]) -> tuple[str, Json, Json] | None:
+    """The first item that the events do not match: path, expected, got. Null when all match in order.
+
+    An item is a stage or `{stage, payload}`. The earliest matching event is taken for each, so later items lose
+    nothing.
+    """
+    start = 0
+    for number, item in enumerate(items):
+        stage, payload = (item, {}) if isinstance(item, str) else (item["stage"], item.get("payload", {}))
+        named = [index for index in range(start, len(rows)) if rows[index].has_name(stage)]
+        fitting = next((index for index in named if _first_mismatch(payload, rows[index]) is None), None)
+        if fitting is not None:
+            start = fitting + 1
+        elif not named:
+            return f"[{number}]", stage, list_stage_names(rows[start:])
+        else:
+            # Of the possible events, the first is the most informative.
+            path, matcher, actual = _first_mismatch(payload, rows[named[0]]) or ("", None, None)
+            return f"[{number}] {stage}['{path}']", matcher, actual
+    return None
+
+
+def _first_mismatch(payload: Mapping[str, Json], row: Row) -> tuple[str, Json, Json] | None:
+    """Path, matcher and value of the first mismatch in an event's payload."""
+    for path, matcher in payload.items():
+        actual = select(path, row.payload)
+        if not holds(matcher, actual):
+            return path, matcher, actual
+    return None
+
+
+def list_stage_names(rows: Sequence[Row]) -> list[str]:
+    """The stages of events, without starts and ends of steps."""
+    return [row.stage for row in rows if row.stage not in _FRAME]

@@ -1,0 +1,85 @@
+"""Call the product as an integrator does: over its HTTP API, with its own key."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from django.test import Client
+
+from convengine.engine.turn.codec import loads
+from convengine.play.observed_turn import Row
+from convengine.play.scenario import ThreadName, Turn
+from convengine.server.api.models import CeApiKey
+
+Json = Any
+_THREADS = "/api/v1/sessions/message?context=all"
+_MESSAGE = "/api/v1/conversation/message?context=all&include=verbose"
+DEFAULT_WORKSPACE = "default"
+_AUDIT = "/api/v1/conversation/audit"
+
+
+def _new_key(workspace_id: str = DEFAULT_WORKSPACE, *, may_approve: bool = True) -> str:
+    scopes = ["turns", "sessions", "audit", *(["approve"] if may_approve else ())]
+    _, secret = CeApiKey.objects.create_key(name="scenarios", workspace_id=workspace_id, scopes=scopes)
+    return str(secret)
+
+
+@dataclass
+class Integrator:
+    """A caller of the API."""
+
+    secret: str = field(default_factory=_new_key)
+    client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
+
+    @classmethod
+    def for_workspace(cls, workspace_id: str, *, may_approve: bool = True) -> Self:
+        return cls(_new_key(workspace_id, may_approve=may_approve))
+
+    def send_message(self, conversation_id: uuid.UUID, turn: Turn) -> tuple[int, dict[str, Json]]:
+        """Send the request of a turn; returns status and body."""
+        body: dict[str, Json] = {"conversationId": str(conversation_id), "message": turn.user}
+        if turn.input_params is not None:
+            body["inputParams"] = turn.input_params
+        if turn.reset:
+            body["reset"] = True
+        answer = self.client.post(_MESSAGE, data=body, content_type="application/json", headers=self._headers)
+        return answer.status_code, _document(answer.content)
+
+    def send_thread_message(self, thread: ThreadName, turn: Turn) -> tuple[int, dict[str, Json]]:
+        """Send a turn as the bridge of a channel does; returns status, and the turn's answer with the session
+        decision.
+        """
+        body: dict[str, Json] = {**asdict(thread), "user_message": turn.user}
+        if turn.input_params is not None:
+            body["input_params"] = turn.input_params
+        answer = self.client.post(_THREADS, data=body, content_type="application/json", headers=self._headers)
+        document = _document(answer.content)
+        return answer.status_code, {"success": document.get("ok", False), **document, **document.get("turn", {})}
+
+    def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[Row]:
+        """The audit events of a turn, in order."""
+        events = self._read(conversation_id, "", {"turn": turn_no, "page": "off"})
+        return [Row(event["stage"], event["payload"]) for event in events or []]
+
+    def steps(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[str]:
+        """The names of the steps in the trace of a turn."""
+        trace = self._read(conversation_id, "/trace", {"turn": turn_no})
+        return [step["step"] for step in (trace or {}).get("steps", [])]
+
+    def _read(self, conversation_id: uuid.UUID, path: str, query: Mapping[str, Json]) -> Json:
+        answer = self.client.get(f"{_AUDIT}/{conversation_id}{path}", query, headers=self._headers)
+        return loads(answer.content) if answer.status_code == 200 else None
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Api-Key {self.secret}"}
+
+
+def _document(content: bytes) -> dict[str, Json]:
+    """The body of an answer; empty when it is not an object, as after a crash of the server."""
+    try:
+        document = loads(content)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -1,0 +1,98 @@
+"""Reports of scenarios, as lines for people and as JSON for programs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from convengine.play.expectations import Miss
+from convengine.play.runner import FAILED, PASSED, SKIPPED, Failure, Report
+from convengine.play.schema import shorten_json
+
+OUTCOMES = (PASSED, FAILED, SKIPPED)
+
+
+def format_line(report: Report) -> str:
+    """One line: the outcome, and the first failure with expected and actual value, and its path."""
+    start = f"{report.outcome:<8}{report.id}"
+    if report.failures:
+        return f"{start}: {_format_failure(report.failures[0])}{_format_rest(len(report.failures) - 1)}"
+    return f"{start}: {report.reason}" if report.reason else start
+
+
+def format_explanations(report: Report) -> Iterator[str]:
+    """What happened in each turn that failed, and why, below its failures."""
+    for failure in report.failures[1:]:
+        yield f"        also {_format_failure(failure)}"
+    for turn, lines in report.explanations.items():
+        yield f"        turn {turn}:"
+        yield from (f"          {line}" for line in lines)
+
+
+def format_totals(reports: Iterable[Report]) -> str:
+    """`N passed, N failed, N skipped`."""
+    return ", ".join(f"{number} {outcome}" for outcome, number in count_outcomes(reports).items())
+
+
+def count_outcomes(reports: Iterable[Report]) -> dict[str, int]:
+    """The number of scenarios by outcome."""
+    outcomes = [report.outcome for report in reports]
+    return {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
+
+
+def as_json(reports: Sequence[Report]) -> dict[str, Any]:
+    """Everything, with every failure of every scenario."""
+    return {**count_outcomes(reports), "scenarios": [_report_as_json(report) for report in reports]}
+
+
+def as_junit(reports: Sequence[Report]) -> str:
+    """The reports in the format of JUnit: a test case for each scenario, with its explanation when it fails."""
+    counts = count_outcomes(reports)
+    totals = {"tests": len(reports), "failures": counts[FAILED], "skipped": counts[SKIPPED], "errors": 0}
+    seconds = sum(report.seconds for report in reports)
+    suites = Xml.Element("testsuites", {name: str(value) for name, value in totals.items()}, time=f"{seconds:.3f}")
+    suite = Xml.SubElement(suites, "testsuite", dict(suites.attrib), name="scenarios")
+    for report in reports:
+        case = Xml.SubElement(
+            suite, "testcase", classname=str(report.file.parent), name=report.id, time=f"{report.seconds:.3f}"
+        )
+        if report.outcome == SKIPPED:
+            Xml.SubElement(case, "skipped", message=report.reason)
+        elif report.failures:
+            failure = Xml.SubElement(case, "failure", message=_clean(_format_failure(report.failures[0])))
+            failure.text = _clean("\n".join([report.title, *format_explanations(report)]))
+    Xml.indent(suites)
+    return Xml.tostring(suites, encoding="unicode", xml_declaration=True)
+
+
+def _clean(text: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return "".join(char for char in text if char in "\n\t" or char >= " ")
+
+
+def format_miss(miss: Miss | Failure) -> str:
+    """An expectation that does not hold: its path, expected and actual value."""
+    return f"{miss.where}: expected {shorten_json(miss.expected)}, got {shorten_json(miss.actual)}"
+
+
+def _format_failure(failure: Failure) -> str:
+    return f"turn {failure.turn}, {format_miss(failure)}" if failure.turn else format_miss(failure)
+
+
+def _format_rest(number: int) -> str:
+    return f" (and {number} more)" if number else ""
+
+
+def _report_as_json(report: Report) -> dict[str, Any]:
+    return {
+        "id": report.id,
+        "file": str(report.file),
+        "title": report.title,
+        "outcome": report.outcome,
+        "reason": report.reason or None,
+        "seconds": round(report.seconds, 3),
+        "explanations": {str(turn): lines for turn, lines in report.explanations.items()},
+        "failures": [
+            {"turn": failure.turn, "where": failure.where, "expected": failure.expected, "got": failure.actual}
+            for failure in report.failures
+        ],
+    }

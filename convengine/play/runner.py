@@ -1,0 +1,342 @@
+"""Play a scenario: its world, its turns over the public API, and the failed expectations."""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.test import override_settings
+
+from convengine.engine.turn.codec import to_plain
+from convengine.play import database, expectations
+from convengine.play.configurations import ConfigurationFile, ConfigurationSource
+from convengine.play.coverage import Coverage
+from convengine.play.integrator import DEFAULT_WORKSPACE, Integrator
+from convengine.play.loading import load
+from convengine.play.observed_turn import ObservedTurn, TurnObserver, observing
+from convengine.play.scenario import BEGINNING, Scenario, Turn, scenario_purpose
+from convengine.play.schema import ScenarioFileError
+from convengine.play.stubs import ScenarioStubs, build_stubs
+from convengine.server import wiring
+from convengine.server.app_interfaces import configuration, turn_reader
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+
+Json = Any
+#: Known capabilities of `requires` (R25).
+CAPABILITIES = frozenset({"force_beats_collection"})
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+#: The deployment's code stays in force; everything else is as built in.
+_DEPLOYMENT_KEYS = (
+    "STEPS",
+    "HOOKS",
+    "EXTENSIONS",
+    "SNAPSHOT",
+    "NAMED_CONFIGURATIONS",
+    "AUDIT_WRITER",
+    "TURN_READER",
+    "RELEASE_HISTORY",
+    "CONFIGURATION_FILES",
+)
+#: Loggers that say nothing while scenarios are played.
+_QUIET = ("django.request", "convengine.server.observability.turns")
+#: What a tested bot does not do: run jobs, send events elsewhere, refuse frequent calls. It needs none of the services
+#: that its rows name: stubs answer for them, and what has no stub fails by name.
+_ALONE: Mapping[str, Json] = {
+    "JOBS_IN_PROCESS": False,
+    "BROKER_URL": "",
+    "BUS_URL": "",
+    "THROTTLE_RATE": "",
+    "IS_DEPLOYED": False,
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failed expectation or error."""
+
+    #: Counted from 1; null for the file as a whole.
+    turn: int | None
+    where: str
+    expected: Json
+    actual: Json
+
+
+@dataclass
+class Report:
+    """The result of a scenario."""
+
+    id: str
+    file: Path
+    outcome: str = PASSED
+    title: str = ""
+    #: Why it was skipped.
+    reason: str = ""
+    failures: list[Failure] = field(default_factory=list)
+    #: What happened in each turn that failed, and why: lines by the number of the turn.
+    explanations: dict[int, list[str]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How scenarios are played."""
+
+    #: Replay each turn and expect equality.
+    replay: bool = False
+    #: The configuration, in place of the one that a scenario names.
+    configuration: ConfigurationSource | None = None
+    #: Who answers what no stub answers, in place of what a scenario says: REAL or STUBS; blank for no change.
+    extensions: str = ""
+    #: Ask the model of the installation what neither script nor recording answers, and record its answers.
+    record: bool = False
+    #: Collects what the turns reach; null when nobody asks.
+    coverage: Coverage | None = None
+
+
+AS_WRITTEN = RunOptions()
+
+
+def run(file: Path, options: RunOptions = AS_WRITTEN) -> Report:
+    """Play the scenario of a file in a disposable database."""
+    started = time.monotonic()
+    try:
+        scenario = load(file)
+    except ScenarioFileError as error:
+        return Report(file.stem, file, FAILED, failures=[Failure(None, "file", "a scenario", str(error))])
+    report = Report(scenario.id, file, title=scenario.title)
+    if missing := sorted(set(scenario.requires) - CAPABILITIES):
+        report.outcome, report.reason = SKIPPED, f"requires {', '.join(missing)}"
+        return report
+    report.failures += play(scenario, options, explanations=report.explanations)
+    report.outcome = FAILED if report.failures else PASSED
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def play(
+    scenario: Scenario,
+    options: RunOptions = AS_WRITTEN,
+    *,
+    explanations: dict[int, list[str]] | None = None,
+    afterwards: Callable[[Mapping[str, uuid.UUID]], None] | None = None,
+) -> Iterator[Failure]:
+    """All failures of a scenario.
+
+    `explanations` gets the explanation of each turn that fails. `afterwards` is called with the conversations by name
+    while the world still exists.
+    """
+    try:
+        with open_world(scenario, options) as player:
+            for number, turn in enumerate(scenario.turns, start=1):
+                try:
+                    played = player.play(turn)
+                except ScenarioFileError as error:
+                    yield Failure(number, "before", "edits that can be stored", str(error))
+                    continue
+                failures = [
+                    *(Failure(number, miss.where, miss.expected, miss.actual) for miss in played.find_misses(turn)),
+                    *(_check_replay(number, played) if options.replay else ()),
+                ]
+                if failures and explanations is not None:
+                    explanations[number] = played.explain()
+                yield from failures
+            if afterwards:
+                afterwards(player.ids)
+    except WorldRefused as refused:
+        yield Failure(None, refused.where, refused.expected, str(refused))
+
+
+class WorldRefused(ValueError):
+    """The rows of a world, its configuration or its recording cannot be used."""
+
+    def __init__(self, where: str, expected: str, problem: str) -> None:
+        super().__init__(problem)
+        self.where, self.expected = where, expected
+
+
+@contextmanager
+def open_world(scenario: Scenario, options: RunOptions = AS_WRITTEN) -> "Iterator[ScenarioPlayer]":
+    """The world of a scenario, in which turns can be played one by one. Its own turns are not played."""
+    source = options.configuration or (ConfigurationFile(scenario.configuration) if scenario.configuration else None)
+    if options.extensions:
+        scenario = replace(scenario, extensions=options.extensions)
+    try:
+        stubs = build_stubs(scenario, live=wiring.model() if options.record and scenario.recording else None)
+    except ScenarioFileError as error:
+        raise WorldRefused("recording", "recorded answers of a model", str(error)) from error
+    with (
+        _scenario_settings(scenario, is_bot=source is not None),
+        wiring.replace_outside_world(stubs.outside),
+        observing() as observer,
+    ):
+        try:
+            database.prepare_database(scenario, source)
+        except ScenarioFileError as error:
+            raise WorldRefused("configuration", "a configuration that can be imported", str(error)) from error
+        try:
+            ids = database.build_world(scenario)
+        except ScenarioFileError as error:
+            raise WorldRefused("tables", "rows that can be stored", str(error)) from error
+        if options.coverage:
+            options.coverage.add_configuration(configuration().current())
+        yield ScenarioPlayer(ids, stubs, observer, options.coverage, scenario.id)
+        if stubs.model.recording:
+            stubs.model.recording.save()
+
+
+@dataclass(frozen=True)
+class ApiTurn:
+    """One turn that was played, and where it is stored."""
+
+    observed: ObservedTurn
+    #: Null when the request did not become a turn.
+    conversation_id: uuid.UUID | None
+    turn_no: int | None
+
+    def find_misses(self, turn: Turn) -> Iterator[expectations.Miss]:
+        """The calls that nothing answered, and every expectation that does not hold."""
+        for call in self.observed.unscripted:
+            yield expectations.Miss("unscripted call", "an entry that answers it", call)
+        yield from expectations.find_misses(turn.expect, self.observed)
+
+    def explain(self) -> list[str]:
+        """What happened in the turn and why, one line each."""
+        if self.conversation_id is None or self.turn_no is None:
+            return [f"HTTP status {self.observed.status}: the request did not become a turn."]
+        return turn_reader().explain_turn(self.conversation_id, self.turn_no)
+
+
+@dataclass
+class ScenarioPlayer:
+    """A world that is set up, and its callers."""
+
+    ids: dict[str, uuid.UUID]
+    stubs: ScenarioStubs
+    observer: TurnObserver
+    coverage: Coverage | None = None
+    #: The name under which coverage counts the turns.
+    name: str = ""
+    #: By workspace, and whether they may approve.
+    integrators: dict[tuple[str, bool], Integrator] = field(default_factory=dict)
+    #: The fixed time of the clock; null while it runs.
+    at: datetime | None = None
+
+    def play(self, turn: Turn) -> ApiTurn:
+        """One turn: the edits before it, and the request. Raises ScenarioFileError for edits that cannot be stored."""
+        self.at = self.at if turn.at is None else BEGINNING + turn.at
+        database.apply_edits(turn.before)
+        with _clock(self.at):
+            played = self._observe(turn)
+        if self.coverage and played.conversation_id and played.turn_no is not None:
+            rows = _list_deciding_rows(played.conversation_id, played.turn_no)
+            self.coverage.add_turn(self.name, rows, self.observer.positions)
+        return played
+
+    def _observe(self, turn: Turn) -> ApiTurn:
+        self.stubs.begin(turn)
+        self.observer.begin()
+        integrator = self._integrator(turn)
+        key: uuid.UUID | None = None
+        if turn.thread:
+            status, body = integrator.send_thread_message(turn.thread, turn)
+            key = uuid.UUID(body["session_id"]) if "session_id" in body else None
+        else:
+            key = self.ids.setdefault(turn.conversation, uuid.uuid4())
+            status, body = integrator.send_message(key, turn)
+        turn_no = body.get("turnNo")
+        observed = ObservedTurn(
+            status,
+            body,
+            self.observer.input_params(),
+            _conversation(key),
+            integrator.audit(key, turn_no) if key and turn_no else (),
+            integrator.steps(key, turn_no) if key and turn_no else (),
+            [_verbose(event) for event in body.get("verbose") or ()],
+            [scenario_purpose(purpose) for purpose in self.stubs.model.calls],
+            [*self.stubs.task_calls],
+            [*self.stubs.tools.calls],
+            [*self.stubs.unscripted, *self.observer.missing_tasks],
+        )
+        return ApiTurn(observed, key, turn_no)
+
+    def _integrator(self, turn: Turn) -> Integrator:
+        """The caller with a key of the turn's workspace and scopes."""
+        workspace = turn.thread.workspace_id if turn.thread else DEFAULT_WORKSPACE
+        caller = workspace, turn.may_approve
+        if caller not in self.integrators:
+            self.integrators[caller] = Integrator.for_workspace(workspace, may_approve=turn.may_approve)
+        return self.integrators[caller]
+
+
+def _check_replay(number: int, played: ApiTurn) -> Iterator[Failure]:
+    """Replay the turn from its recording, unless the turn says why it cannot be (law 3)."""
+    if played.conversation_id is None or played.turn_no is None:
+        return
+    record = CeConversationHistory.objects.get(conversation_id=played.conversation_id, turn_no=played.turn_no)
+    difference = turn_reader().find_replay_difference(record) if record.replayable else None
+    if difference is not None:
+        yield Failure(number, f"replay, event {difference.seq}", difference.recorded, difference.replayed)
+
+
+def _list_deciding_rows(key: uuid.UUID, turn_no: int) -> list[tuple[str, str]]:
+    """The rows that decided something in a turn, as (table, key)."""
+    turn_ids = CeConversationHistory.objects.filter(conversation_id=key, turn_no=turn_no).values_list(
+        "turn_id", flat=True
+    )
+    return [(row.table, row.pk) for rows in turn_reader().list_deciding_rows(turn_ids).values() for row in rows]
+
+
+def _conversation(key: uuid.UUID | None) -> Json:
+    return to_plain(CeConversation.objects.filter(pk=key).values().first()) if key else None
+
+
+def _verbose(event: Json) -> Json:
+    return {
+        "step_name": event["stepName"],
+        "determinant": event["determinant"],
+        "level": event["level"],
+        "text": event["text"],
+    }
+
+
+@contextmanager
+def _clock(at: datetime | None) -> Iterator[None]:
+    """Fix the clock at a time, if given."""
+    if at is None:
+        yield
+        return
+    with override_settings(CONVENGINE={**settings.CONVENGINE, "CLOCK_AT": at}):
+        yield
+
+
+@contextmanager
+def _scenario_settings(scenario: Scenario, *, is_bot: bool) -> Iterator[None]:
+    """The settings of the world instead of the deployment's, without error reports for expected errors.
+
+    `is_bot`: a configuration is tested, so the deployment's settings stay in force, except those that reach outside.
+    """
+    deployment = {**settings.CONVENGINE, **_ALONE} if is_bot else {key: conf.get(key) for key in _DEPLOYMENT_KEYS}
+    defaults = {**conf.get("SETTING_DEFAULTS"), **scenario.settings.live} if is_bot else scenario.settings.live
+    own = {
+        **deployment,
+        **scenario.settings.deployment,
+        "SETTING_DEFAULTS": defaults,
+        "TRAIL_LISTENERS": ["convengine.play.observed_turn.record_event"],
+    }
+    # Expected errors are no news, and neither is every turn.
+    levels = {name: logging.getLogger(name).level for name in _QUIET}
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        with override_settings(CONVENGINE=own, ALLOWED_HOSTS=["testserver"]):
+            yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

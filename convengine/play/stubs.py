@@ -1,0 +1,237 @@
+"""The stubs of a scenario: tasks, containers, a model and tools that answer as the file says."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from convengine.engine.llm.scripted import NO_ANSWER
+from convengine.engine.steps.tools.scripted import Call, ScriptedServers, ScriptedTools
+from convengine.engine.turn.payload import Payload
+from convengine.engine.turn.ports import ContainerRequest, ModelPort, ToolAnswer, ToolPort
+from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.session import Session
+from convengine.play.recorded_model import ModelRecording, TestModel
+from convengine.play.scenario import REAL, ContainerStub, Scenario, TaskStub, TransformerStub, Turn
+from convengine.server import wiring
+from convengine.server.extensions.registry import Registry, TaskEntry, Transformer, registry
+from convengine.server.extensions.tasks import TaskCall, TaskResult
+from convengine.server.wiring import OutsideWorld
+
+Json = Any
+S = TypeVar("S", TaskStub, ContainerStub)
+
+
+class ScriptedFailure(Exception):
+    """A task or a container fails because the file says so: nobody has to look for the reason."""
+
+    is_scripted = True
+
+
+@dataclass
+class ScenarioStubs:
+    """The stubs of one scenario, and the calls of the current turn."""
+
+    registry: Registry
+    model: TestModel
+    tools: ScriptedTools
+    #: Calls that no stub answers go to the extensions of the installation.
+    is_real: bool = False
+    #: (task, method) of every call that reached a stub or a real task, in order.
+    task_calls: list[tuple[str, str]] = field(default_factory=list)
+    #: The transformers of the installation by stage; none with stubs alone.
+    transformers: Mapping[str, Sequence[Transformer]] = field(default_factory=dict)
+
+    def begin(self, turn: Turn) -> None:
+        """A turn begins: forget earlier calls, and install its transformers."""
+        self.model.user_text = turn.user or ""
+        for calls in (self.model.calls, self.model.unscripted, self.tools.calls, self.tools.unscripted):
+            calls.clear()
+        self.task_calls.clear()
+        for stage, transformers in self.registry.response_transformers.items():
+            answers = [stub for stub in turn.transformers if stub.stage == stage]
+            transformers[:] = [_transformer(answers)] if answers else self.transformers.get(stage, ())
+
+    def add_task(self, stub: TaskStub) -> None:
+        """Let one more stub answer for a method of a task, before earlier ones and the real one."""
+        entry = self.registry.tasks.get(stub.bean)
+        known = entry.methods if entry else {}
+        methods = {**known, stub.method: _method(_Queue([stub]), self.task_calls, known.get(stub.method))}
+        self.registry.tasks[stub.bean] = TaskEntry(methods, allow_from_context=True)
+
+    def add_task_function(self, task: str, method: str, run: Callable[[TaskCall], Json]) -> None:
+        """Let a function answer for a method of a task, in place of the real one."""
+        entry = self.registry.tasks.get(task)
+        noted = _note_calls(task, TaskEntry({method: run}), self.task_calls)
+        self.registry.tasks[task] = replace(noted, methods={**(entry.methods if entry else {}), **noted.methods})
+
+    def add_container(self, stub: ContainerStub) -> None:
+        """Let a stub answer for an address, in place of the real provider."""
+        self.registry.providers[_address(stub)] = _provider(_Queue([stub]))
+
+    @property
+    def unscripted(self) -> list[str]:
+        """Calls of a model or a tool without an answer in the script."""
+        return [*self.model.unscripted, *self.tools.unscripted]
+
+    @property
+    def outside(self) -> OutsideWorld:
+        """The replaced outside world."""
+        if not self.is_real:
+            return OutsideWorld(self.registry, self.model, self.tools, ScriptedServers(self.tools))
+        return OutsideWorld(self.registry, self.model, around_tools=lambda tools: ToolsBehindStubs(self.tools, tools))
+
+
+@dataclass
+class ToolsBehindStubs:
+    """The stubs answer first; then the tools of the installation."""
+
+    stubs: ScriptedTools
+    tools: ToolPort
+
+    def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session) -> ToolAnswer:
+        if self.stubs.has_answer(tool_code, tool_group, args):
+            return self.stubs.run(tool_code, tool_group, args, session)
+        self.stubs.calls.append(Call(tool_code, tool_group, args))
+        return self.tools.run(tool_code, tool_group, args, session)
+
+
+def build_stubs(scenario: Scenario, *, live: ModelPort | None = None) -> ScenarioStubs:
+    """The unused stubs of a scenario. `live` is the model that is asked what neither script nor recording answers.
+
+    Raises ScenarioFileError for a recording that cannot be read.
+    """
+    recording = (
+        ModelRecording.read(scenario.recording, may_be_new=live is not None) if scenario.recording is not None else None
+    )
+    model = TestModel(list(scenario.llm), configured=scenario.model or live is not None, recording=recording, live=live)
+    stubs = ScenarioStubs(Registry(), model, ScriptedTools(list(scenario.tools)))
+    if scenario.extensions == REAL:
+        wiring.load_extensions()
+        stubs.is_real = True
+        stubs.registry = _copy_registry(registry, stubs.task_calls)
+        stubs.transformers = {stage: tuple(each) for stage, each in registry.response_transformers.items()}
+    for bean in dict.fromkeys(stub.bean for stub in scenario.tasks):
+        own = [stub for stub in scenario.tasks if stub.bean == bean]
+        real = stubs.registry.tasks.get(bean)
+        known = real.methods if real else {}
+        entry = _entry(own, stubs.task_calls, known)
+        stubs.registry.tasks[bean] = replace(entry, methods={**known, **entry.methods})
+    for address in dict.fromkeys(_address(stub) for stub in scenario.containers):
+        stub_queue = _Queue([stub for stub in scenario.containers if _address(stub) == address])
+        stubs.registry.providers[address] = _provider(stub_queue, stubs.registry.provider(*address))
+    return stubs
+
+
+def _copy_registry(real: Registry, calls: list[tuple[str, str]]) -> Registry:
+    """The registry of the installation with tasks that note their calls; changes of the copy do not reach it."""
+    return replace(
+        real,
+        tasks={name: _note_calls(name, entry, calls) for name, entry in real.tasks.items()},
+        providers=dict(real.providers),
+        tools=dict(real.tools),
+        tool_groups=dict(real.tool_groups),
+        finders=dict(real.finders),
+        memory_stores=dict(real.memory_stores),
+        response_transformers={stage: list(each) for stage, each in real.response_transformers.items()},
+    )
+
+
+def _note_calls(name: str, entry: TaskEntry, calls: list[tuple[str, str]]) -> TaskEntry:
+    def note(method: str, run: Callable[[TaskCall], Json]) -> Callable[[TaskCall], Json]:
+        def run_noted(call: TaskCall) -> Json:
+            calls.append((name, method))
+            return run(call)
+
+        return run_noted
+
+    return replace(entry, methods={method: note(method, run) for method, run in entry.methods.items()})
+
+
+class _Queue(Generic[S]):
+    """Stubs of one thing: the first that is not used up answers."""
+
+    def __init__(self, stubs: Sequence[S]) -> None:
+        self._left: list[list[Any]] = [[stub, stub.times] for stub in stubs]
+
+    def next(self) -> S:
+        """The stub that answers this call. Raises ScriptedFailure when all are used up."""
+        for entry in self._left:
+            stub, times = entry
+            if times != 0:
+                entry[1] = None if times is None else times - 1
+                answering: S = stub
+                return answering
+        raise ScriptedFailure(NO_ANSWER)
+
+
+def _address(stub: ContainerStub) -> tuple[int, int, int]:
+    return stub.page_id, stub.section_id, stub.container_id
+
+
+def _entry(
+    stubs: Sequence[TaskStub], calls: list[tuple[str, str]], real: Mapping[str, Callable[[TaskCall], Json]]
+) -> TaskEntry:
+    queues = {stub.method: _Queue([other for other in stubs if other.method == stub.method]) for stub in stubs}
+    methods = {name: _method(queue, calls, real.get(name)) for name, queue in queues.items()}
+    return TaskEntry(methods, allow_from_context=True)
+
+
+def _method(
+    stubs: _Queue[TaskStub], calls: list[tuple[str, str]], otherwise: Callable[[TaskCall], Json] | None = None
+) -> Callable[[TaskCall], Json]:
+    def run(call: TaskCall) -> Json:
+        try:
+            stub = stubs.next()
+        except ScriptedFailure:
+            if otherwise is None:
+                raise
+            return otherwise(call)
+        calls.append((stub.bean, stub.method))
+        for key, value in stub.sets_context.items():
+            call.set_context(key, value)
+        for key in stub.removes_context:
+            call.clear_context(key)
+        for key, value in stub.sets_params.items():
+            call.set_input_param(key, value)
+        if stub.raises is not None and stub.code is not None:
+            return TaskResult(False, stub.code, stub.raises)
+        if stub.raises is not None:
+            raise ScriptedFailure(stub.raises)
+        return stub.returns
+
+    return run
+
+
+def _provider(
+    stubs: _Queue[ContainerStub], otherwise: Callable[[ContainerRequest, Json], Json] | None = None
+) -> Callable[[ContainerRequest, Json], Json]:
+    def fetch(request: ContainerRequest, session: Json) -> Json:
+        try:
+            stub = stubs.next()
+        except ScriptedFailure:
+            if otherwise is None:
+                raise
+            return otherwise(request, session)
+        if stub.error is not None:
+            raise _make_failure(stub.code, stub.error)
+        return stub.result
+
+    return fetch
+
+
+def _make_failure(code: str | None, text: str) -> ScriptedFailure:
+    """A failure whose class has the name of the recorded exception."""
+    return ScriptedFailure(text) if code is None else type(code, (ScriptedFailure,), {})(text)
+
+
+def _transformer(stubs: Sequence[TransformerStub]) -> Transformer:
+    """The stubs answer one call each; then answers stay as they are."""
+    remaining = iter(stubs)
+
+    def transform(payload: Payload, session: Json, input_params: Json) -> Json:
+        stub = next(remaining, None)
+        if stub is not None and stub.error is not None:
+            raise _make_failure(stub.code, stub.error)
+        return stub.result if stub else None
+
+    return Transformer(stubs[0].name, ANY, ANY, transform)

@@ -1,1 +1,0 @@
-"""Scenarios: conversations with their expected results, as files, and their runner."""

@@ -1,0 +1,51 @@
+import uuid
+from typing import Any
+
+import pytest
+
+from convengine.play.integrator import Integrator
+from convengine.play.scenario import Turn
+from tests.worlds import create_help_desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def integrator() -> Integrator:
+    create_help_desk()
+    return Integrator()
+
+
+def test_a_turn_is_a_request_with_message_params_and_reset(integrator: Integrator) -> None:
+    key = uuid.uuid4()
+
+    status, body = integrator.send_message(key, Turn("hours", input_params={"vip": True}))
+    _, again = integrator.send_message(key, Turn("fees", reset=True))
+
+    assert (status, body["conversationId"], body["state"]) == (200, str(key), "VIP")
+    assert "CONVERSATION_RESET" in [row.stage for row in integrator.audit(key, again["turnNo"])]
+
+
+def test_rows_and_steps_are_those_of_the_turn(integrator: Integrator) -> None:
+    key = uuid.uuid4()
+    integrator.send_message(key, Turn("hours"))
+    integrator.send_message(key, Turn("my cvv"))
+
+    assert "USER_INPUT" in [row.stage for row in integrator.audit(key, 2)]
+    assert "RulesStep" in integrator.steps(key, 1)
+    assert "RulesStep" not in integrator.steps(key, 2)
+
+
+def test_a_conversation_that_is_not_there_has_neither(integrator: Integrator) -> None:
+    assert (integrator.audit(uuid.uuid4(), 1), integrator.steps(uuid.uuid4(), 1)) == ([], [])
+
+
+def test_a_server_that_crashes_answers_in_the_envelope(integrator: Integrator, monkeypatch: Any) -> None:
+    def crashes(*args: Any) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("convengine.server.api.views.take_turn", crashes)
+
+    status, body = integrator.send_message(uuid.uuid4(), Turn("hours"))
+
+    assert (status, body["errorCode"]) == (500, "INTERNAL_ERROR")

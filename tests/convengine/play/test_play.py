@@ -1,0 +1,115 @@
+"""Tried turns: the same answers as real ones, and nothing is stored."""
+
+from dataclasses import fields
+from datetime import UTC, datetime
+
+import pytest
+from django.apps import apps
+
+from config_admin.models import CeResponse, CeRule
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import TurnRequest
+from convengine.play.play import PlayedTurn, begin_conversation, play_turn
+from convengine.server.app_interfaces import configuration, turn_reader
+from convengine.server.extensions.registry import Registry, TaskEntry
+from convengine.server.extensions.tasks import TaskCall
+from convengine.server.sessions.models import CeConversation
+from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.wiring import OutsideWorld
+from tests.worlds import create_help_desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+#: Columns of the row alone; the context has the time of the turn.
+_OWN = {"conversation_id", "created_at", "remote_jid", "context_json"}
+
+
+def try_messages(snapshot: Snapshot, *messages: str) -> list[PlayedTurn]:
+    conversation, turns = begin_conversation(NOW), []
+    for message in messages:
+        turns.append(play_turn(snapshot, conversation, message, NOW, OutsideWorld()))
+        conversation = turns[-1].after
+    return turns
+
+
+def count_rows() -> dict[str, int]:
+    return {model._meta.label: model._base_manager.count() for model in apps.get_models()}
+
+
+def test_a_tried_conversation_goes_as_a_real_one_and_stores_nothing() -> None:
+    create_help_desk()
+    messages = ["hours", "something else entirely", "hours", "", "hours"]
+    real: list[TurnAnswer] = []
+    key = begin_conversation(NOW).conversation_id
+    for message in messages:
+        answer = take_turn(TurnRequest(key, message))
+        assert isinstance(answer, TurnAnswer)
+        real.append(answer)
+    before = count_rows()
+    tried = try_messages(configuration().current(), *messages)
+    assert count_rows() == before
+    for mine, other in zip(tried, real, strict=True):
+        assert (mine.answer.turn_no, mine.answer.payload) == (other.turn_no, other.payload)
+        assert (mine.answer.session.intent, mine.answer.session.state) == (other.session.intent, other.session.state)
+        assert mine.answer.session.history == other.session.history
+        assert mine.answer.session.context.keys() == other.session.context.keys()
+
+
+def test_a_turn_that_fails_leaves_a_tried_conversation_as_a_real_one() -> None:
+    create_help_desk()
+    CeResponse.objects.exclude(intent_code="HOURS").delete()
+    turns = [("hours", {"vip": True}), ("fees", {}), ("fees", {"reset": True}), ("hours", {})]
+    tried = begin_conversation(NOW)
+    key = tried.conversation_id
+    for message, params in turns:
+        answer = take_turn(TurnRequest(key, message, params))
+        assert isinstance(answer, TurnAnswer)
+        turn = play_turn(configuration().current(), tried, message, NOW, OutsideWorld(), params=params)
+        assert (turn.answer.error and turn.answer.error.code) == (answer.error and answer.error.code)
+        tried, row = turn.after, CeConversation.objects.get(pk=key)
+        names = {field.name for field in fields(tried.loaded.conversation)} - _OWN
+        assert {name: getattr(tried.loaded.conversation, name) for name in names} == {
+            name: getattr(row, name) for name in names
+        }
+        assert tried.loaded.conversation.context_json.keys() == row.context_json.keys()
+        assert tried.turn_no == row.last_turn_no
+        assert tried.loaded.previous_turn
+    assert not answer.error
+
+
+def test_a_task_whose_tried_turn_fails_is_not_run_again_and_its_result_counts() -> None:
+    create_help_desk()
+    CeRule.objects.create(
+        phase="PRE_RESPONSE_RESOLUTION", intent_code="HOURS", state_code="ANY", rule_type="EXACT", match_pattern="ANY",
+        action="SET_TASK", action_value="clock:look",
+    )  # fmt: skip
+    answers = list(CeResponse.objects.values())
+    CeResponse.objects.all().delete()
+    runs: list[int] = []
+
+    def read_clock(call: TaskCall) -> bool:
+        runs.append(1)
+        call.set_context("looked", len(runs))
+        return True
+
+    registry = Registry()
+    registry.add_task("clock", TaskEntry({"look": read_clock}))
+    outside, before = OutsideWorld(registry=registry), count_rows()
+    failed = play_turn(configuration().current(), begin_conversation(NOW), "hours", NOW, outside)
+    assert failed.outcome.error is not None
+    assert count_rows() == before
+    CeResponse.objects.bulk_create(CeResponse(**values) for values in answers)
+
+    again = play_turn(configuration().current(), failed.after, "hours", NOW, outside)
+
+    assert (len(runs), again.answer.session.context["looked"]) == (1, 1)
+
+
+def test_a_tried_turn_is_explained_like_a_stored_one() -> None:
+    create_help_desk()
+    turn = try_messages(configuration().current(), "hours")[0].turn
+    lines = turn_reader().explain_unstored_turn(turn)
+    assert any("hours" in line for line in lines)
+    stages = [event.stage for event in turn_reader().list_unstored_events(turn)]
+    assert stages[0] == turn.trail.events[0].stage
+    assert len(stages) > 10

@@ -1,0 +1,120 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.llm.scripted import ScriptLine
+from convengine.engine.steps.tools.scripted import Stub
+from convengine.engine.turn.payload import TextPayload
+from convengine.engine.turn.ports import ContainerRequest, LlmRequest
+from convengine.engine.turn.recording import Recording
+from convengine.play.scenario import ContainerStub, Scenario, TaskStub, TransformerStub, Turn
+from convengine.play.stubs import ScenarioStubs, build_stubs
+from convengine.server.extensions.ports import ResponseTransformers
+from convengine.server.extensions.tasks import Tasks
+from tests.builders import make_session
+
+
+def make_stubs(**stubs: Any) -> ScenarioStubs:
+    return build_stubs(Scenario("world", "A world", (Turn("hi"),), **stubs))
+
+
+def run(stubs: ScenarioStubs, bean: str, method: str) -> Any:
+    return Tasks(stubs.registry, Recording()).run(bean, method, make_session())
+
+
+def test_a_task_returns_what_the_file_says_and_writes_into_the_context() -> None:
+    stubs = make_stubs(tasks=[TaskStub("mail", "send", {"id": 7}, sets_context={"sent": True})])
+
+    answer = run(stubs, "mail", "send")
+
+    assert (answer.value, answer.context) == ({"id": 7}, {"sent": True})
+    assert stubs.task_calls == [("mail", "send")]
+
+
+def test_a_task_raises_what_the_file_says_and_counts_as_called() -> None:
+    stubs = make_stubs(tasks=[TaskStub("mail", "send", raises="no route")])
+
+    answer = run(stubs, "mail", "send")
+
+    assert (answer.error_type, answer.error_message) == ("ScriptedFailure", "no route")
+    assert stubs.task_calls == [("mail", "send")]
+
+
+def test_a_task_fails_with_a_code_removes_context_and_writes_params() -> None:
+    stub = TaskStub("mail", "send", raises="no", code="NO_ROUTE", removes_context=("draft",), sets_params={"tried": 1})
+
+    answer = run(make_stubs(tasks=[stub]), "mail", "send")
+
+    assert (answer.error_type, answer.error_message) == ("NO_ROUTE", "no")
+    assert (answer.context_removed, answer.input_params) == (["draft"], {"tried": 1})
+
+
+def test_transformers_answer_their_calls_in_order_and_only_in_their_turn() -> None:
+    stubs = make_stubs()
+    given = [{}, {"result": "Sent. Bye."}, {"error": "late", "code": "TimeoutError"}]
+    transformers = [TransformerStub("FINAL", "Polite", **values) for values in given]
+    port = ResponseTransformers(stubs.registry, Recording())
+
+    stubs.begin(Turn("hi", transformers=transformers))
+    answers = [port.transform("FINAL", TextPayload("Sent."), make_session()) for _ in range(4)]
+    stubs.begin(Turn("bye"))
+    later = port.transform("FINAL", TextPayload("Sent."), make_session())
+
+    texts = [answer.payload and answer.payload.value for answer in answers]
+    assert texts == [None, "Sent. Bye.", None, None]
+    assert (answers[2].transformer, answers[2].error_type, answers[2].error_message) == (
+        "Polite",
+        "TimeoutError",
+        "late",
+    )
+    assert (later.payload, later.transformer) == (None, None)
+
+
+def test_methods_of_one_task_stand_together_and_the_first_of_a_name_counts() -> None:
+    stubs = make_stubs(tasks=[TaskStub("mail", "a", 1), TaskStub("mail", "b", 2), TaskStub("mail", "a", 3)])
+
+    assert Tasks(stubs.registry, Recording()).methods("mail") == ("a", "b")
+    assert run(stubs, "mail", "a").value == 1
+
+
+@pytest.mark.parametrize(
+    ("stub", "value", "error"),
+    [
+        (ContainerStub(1, 2, 3, {"open": True}), {"open": True}, None),
+        (ContainerStub(1, 2, 3, error="late"), None, "late"),
+        (ContainerStub(1, 2, 3, error="late", code="TimeoutError"), None, "late"),
+    ],
+)
+def test_a_container_gives_what_the_file_says(stub: ContainerStub, value: Any, error: str | None) -> None:
+    registry = make_stubs(containers=[stub]).registry
+
+    answer = registry.providers[1, 2, 3]
+
+    request = ContainerRequest(1, 2, 3, {})
+    if error is None:
+        assert answer(request, {}) == value
+    else:
+        with pytest.raises(Exception, match=error):
+            answer(request, {})
+
+
+def test_an_address_without_a_stub_has_no_provider() -> None:
+    assert make_stubs(containers=[ContainerStub(1, 2, 3)]).registry.provider(1, 2, 4) is None
+
+
+def test_what_was_called_is_kept_for_one_turn_but_not_what_was_used_up() -> None:
+    line = ScriptLine({"POLICY"}, "yes", contains=("fees",), times=1)
+    stubs = make_stubs(llm=[line], tasks=[TaskStub("mail", "send", 1)], tools=[Stub("stock", times=1)])
+    request = LlmRequest("POLICY", "", "")
+
+    for message, unscripted in (("the FEES", 0), ("the fees", 2)):
+        stubs.begin(Turn(message))
+        stubs.model.complete(request)
+        stubs.tools.run("stock", "DB", {}, make_session())
+        run(stubs, "mail", "send")
+        assert (stubs.model.calls, stubs.task_calls) == (["POLICY"], [("mail", "send")])
+        assert len(stubs.unscripted) == unscripted
+
+
+def test_a_scripted_model_is_always_there() -> None:
+    assert make_stubs().outside.model.configured
