@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from audit.narration.session_values import dotted_path, excerpt_value
 from audit.record.events import Event
-from audit.replay.replay import comparable
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.text.compare import match_text
 from convengine.engine.text.json_diff import ABSENT, diff_json, format_path
+from convengine.engine.turn.recording import drop_times
 from convengine.engine.turn.stage import stage_label
 
 Json = Any
@@ -183,7 +183,7 @@ def _comparable_payload(event: Event) -> Json:
         set_to = {f"session: {dotted_path(pointer)}": value for pointer, value in (changed.get("set") or {}).items()}
         taken_out = {f"session: {dotted_path(pointer)}": "removed" for pointer in changed.get("unset") or ()}
         payload |= set_to | taken_out
-    return comparable(_without_turn_names(payload))
+    return drop_times(_without_turn_names(payload))
 
 
 def _without_turn_names(value: Json) -> Json:

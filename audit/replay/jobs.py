@@ -115,9 +115,10 @@ def _parse_expectation(given: Mapping[str, Json]) -> TraceExpectation:
 def _trace_turn(index: int, outcome: ReplayOutcome | None) -> TraceTurnResult:
     """The intent and state of the turn; ERROR for one that failed, or could not run."""
     text = (outcome.record.user_input or "") if outcome else ""
-    session = outcome.run.ended if outcome and outcome.run else None
-    if session is None:
+    played = outcome.run.turn if outcome and outcome.run else None
+    if played is None or played.error:
         return TraceTurnResult(index, text, ERROR, ERROR, "{}")
+    session = played.session
     return TraceTurnResult(index, text, session.intent or "", session.state or "", dumps(to_plain(session.context)))
 
 
@@ -127,9 +128,9 @@ def _turn_fields(outcome: ReplayOutcome | None) -> dict[str, Json]:
         "turnId": str(outcome.record.turn_id) if outcome else None,
         "configVersion": outcome.config_version if outcome else None,
         "equal": bool(outcome and outcome.equal),
-        "payload": to_plain(run.ended.last_assistant) if run and run.ended else None,
-        "errorCode": run.error_code if run else None,
-        "stages": [row.stage for row in run.replayed] if run else [],
+        "payload": to_plain(run.turn.session.last_assistant) if run and not run.turn.error else None,
+        "errorCode": run.turn.error if run else None,
+        "stages": [event.stage for event in run.events] if run else [],
     }
 
 

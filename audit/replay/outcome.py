@@ -9,7 +9,7 @@ from typing import Any
 
 from audit.record.events import expand_events
 from audit.replay.comparison import StepPair, compare_turns
-from audit.replay.replay import Difference, NotReplayable, Run, first_difference, replay_turn
+from audit.replay.replay import Difference, NotReplayable, Replayed, first_difference, replay_turn
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -26,7 +26,7 @@ class ReplayOutcome:
     config_version: int
     #: Why it cannot be replayed, or blank.
     refused: str = ""
-    run: Run | None = None
+    run: Replayed | None = None
     steps: Sequence[StepPair] = ()
     #: The first difference on the turn's own release; null for none, and on another release.
     first: Difference | None = None
@@ -65,6 +65,6 @@ def replay_outcome(record: CeConversationHistory, config_version: int | None = N
         run = replay_turn(record, None if version == record.config_version else configuration().at(version))
     except NotReplayable as refused:
         return ReplayOutcome(record, version, str(refused))
-    steps = compare_turns(list(expand_events(run.stored)), list(expand_events(run.replayed)))
+    steps = compare_turns(list(expand_events(run.stored_events)), list(expand_events(run.events)))
     first = first_difference(run) if version == record.config_version else None
     return ReplayOutcome(record, version, run=run, steps=steps, first=first)

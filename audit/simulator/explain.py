@@ -12,12 +12,13 @@ from audit.narration.reasons import describe_fields_read
 from audit.narration.wording import name_rows
 from audit.record.document import list_unstored_events
 from audit.record.events import expand_events
-from audit.simulator.play import Call, PlayedLine
+from audit.simulator.play import NamedCall, PlayedLine
 from audit.timeline.decisions import Decision, build_decisions
 from audit.timeline.session_changes import StepChanges, unsaved_changes
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.play.seen_turn import Call
 from convengine.server.admin_site.record_columns import row_link
 
 Json = Any
@@ -62,7 +63,7 @@ class Explanation:
 
 def explain_line(line: PlayedLine) -> Explanation:
     """Explain a played line; no query."""
-    turn = line.tried.turn
+    turn = line.played.turn
     events = list(expand_events(list_unstored_events(turn)))
     decisions = build_decisions(events, turn.snapshot)
     return Explanation(
@@ -87,7 +88,8 @@ def _link_part(part: str | Fact, text: str) -> str | SafeString:
     return row_link(part.row.table, part.row.pk, text)
 
 
-def _build_call(call: Call) -> CallView:
+def _build_call(named: NamedCall) -> CallView:
+    name, call = named.name, named.call
     answer, (title, request) = call.answer, _describe_call(call)
     if call.port == "model":
         result, error = answer["text"], answer["error_message"]
@@ -95,9 +97,7 @@ def _build_call(call: Call) -> CallView:
         result, error = answer["result" if call.port == "tool" else "value"], answer["error_message"]
     is_failure = bool(answer["error_code" if call.port == "model" else "error_type"])
     text = "" if call.is_unanswered else str(error or "") if is_failure else _write_value(result)
-    return CallView(
-        _KINDS[call.port], title, request, text, is_failure, call.is_unanswered, str(call.name), call.name.section
-    )
+    return CallView(_KINDS[call.port], title, request, text, is_failure, call.is_unanswered, str(name), name.section)
 
 
 def _describe_call(call: Call) -> tuple[str, str]:

@@ -150,7 +150,7 @@ def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
     if posted.has("fill") and not is_real:
         stubs = _fill_answers(request, simulation, snapshot, stubs)
     if is_real:
-        calls = [call for line in simulation.played for call in line.tried.calls]
+        calls = [call for line in simulation.played for call in line.played.calls]
         simulation.stubs_text = dump_stubs(keep_answers(stubs, calls))
     if posted.has("download") and simulation.played:
         return _download(simulation)
@@ -191,7 +191,7 @@ def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapsh
     if not user.has_perms(RECORD_RIGHTS):
         return stubs
     for _ in range(_MAX_FILLS):
-        calls = [call.name for line in simulation.played for call in line.calls if call.is_unanswered]
+        calls = [each.name for line in simulation.played for each in line.calls if each.call.is_unanswered]
         answers = {str(replace(name, number=0)): find_recorded_answers(name)[:1] for name in calls}
         if not any(answers.values()):
             break
@@ -303,12 +303,12 @@ def build_test_document(simulation: Simulation) -> dict[str, Json]:
     """The conversation as a scenario without a configuration, which expects what was answered."""
     turns: list[dict[str, Json]] = []
     for line in simulation.played:
-        outcome = line.tried.outcome
-        expect: dict[str, Json] = {"intent": outcome.session.intent, "state": outcome.session.state}
-        if outcome.error:
-            expect = {"error": {"code": outcome.error.code}}
+        session = line.played.session
+        expect: dict[str, Json] = {"intent": session.intent, "state": session.state}
+        if line.played.error:
+            expect = {"error": {"code": line.played.error}}
         else:
-            expect["response"] = export_expected_response(to_plain(outcome.session.last_assistant))
+            expect["response"] = export_expected_response(to_plain(session.last_assistant))
         params = {"input_params": dict(line.line.read_params())} if line.line.params else {}
         turns.append({"user": line.message, **params, "expect": expect})
     if turns and (at := format_time(simulation.began)):

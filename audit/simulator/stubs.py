@@ -18,6 +18,7 @@ from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.play.loading import parse_yaml, read_scenario
 from convengine.play.scenario import REAL, STUBS, scenario_purpose
 from convengine.play.schema import ScenarioFileError
+from convengine.play.seen_turn import Call
 from convengine.play.stubs import ScenarioStubs, ScriptedFailure, build_stubs
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
@@ -218,13 +219,9 @@ def read_stub_answer(stub: Mapping[str, Json]) -> tuple[str, bool]:
 def export_answers(calls: Iterable[Sequence[Json]]) -> Iterator[tuple[str, dict[str, Json]]]:
     """The stubs that answer these calls of a tape as they were answered, each with its section."""
     for port, request, answer in calls:
-        if port in _EXPORTS and answer.get("error_type") not in _NOT_CALLED and not is_unanswered(port, answer):
+        is_call = port in _EXPORTS and answer.get("error_type") not in _NOT_CALLED
+        if is_call and not Call(port, request, answer).is_unanswered:
             yield _SECTIONS[port], {**_EXPORTS[port](request, answer), "times": 1}
-
-
-def is_unanswered(port: str, answer: Json) -> bool:
-    """True if no stub answered a call."""
-    return port in _EXPORTS and answer.get("error_message") == NO_ANSWER
 
 
 def keep_answers(stubs: Stubs, calls: Iterable[Sequence[Json]]) -> Stubs:

@@ -16,14 +16,11 @@ from audit.models import CeAccessLog, CeWhatIf
 from audit.replay.serializers import WholeNumberField
 from audit.replay.view import MayReadReplays, SignedInAuthentication
 from audit.search.form import FindForm
-from audit.what_if.difference import DIFFERENCES
 from audit.what_if.jobs import DEFAULT_LAST, FILTERS, read_comparison, start_run, what_ifs
 from audit.what_if.page import CONFIGURATION_RIGHTS
 from audit.what_if.results import AFTER, KINDS, PAGE, count_differences, read_groups, select_results, show_turns
 from audit.what_if.selection import MAX_CONVERSATIONS
-from audit.what_if.turn_run import TurnRun
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
-from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.api.authentication import ApiKeyAuthentication
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
@@ -249,24 +246,13 @@ class WhatIfTurnsView(_View):
                 "table": turn.row.table_name or None,
                 "row": turn.row.row_pk or None,
                 "notes": list(turn.result.difference.notes),
-                "old": _describe_side(turn.result.old, turn.result.difference.kind in DIFFERENCES),
-                "new": _describe_side(turn.result.new, turn.result.difference.kind in DIFFERENCES),
+                "old": None,
+                "new": None,
+                **turn.result.sides_as_json(),
             }
             for turn in show_turns(comparison, rows[:PAGE])
         ]
         return Response({"next": int(page) + 1 if len(rows) > PAGE else None, "results": turns})
-
-
-def _describe_side(run: TurnRun | None, is_known: bool) -> dict[str, Any] | None:
-    if run is None or not is_known:
-        return None
-    return {
-        "intent": run.intent,
-        "state": run.state,
-        "error": run.error,
-        "actions": run.action_names,
-        "answer": answer_text(run.answer),
-    }
 
 
 def _get_run(request: Request, what_if_id: str) -> CeWhatIf:

@@ -1,13 +1,17 @@
-"""What differs first between two runs of a turn, and the row that caused it. Pure functions."""
+"""What differs first between a turn on two configurations, and the row that caused it. Pure functions."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
-from audit.what_if.turn_run import TurnRun
+from convengine.engine.turn.recording import name_call
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import DecidingRow
+from convengine.play.comparison import LASTING, Aspect, Summary, compare_turns, summarise
+from convengine.play.play import PlayedTurn
+from convengine.server.admin_site.record_columns import answer_text
 
 Json = Any
 #: Table and primary key as text.
@@ -33,45 +37,81 @@ class Kind(StrEnum):
 DIFFERENCES = (Kind.ERROR, Kind.INTENT, Kind.STATE, Kind.ACTION, Kind.ANSWER, Kind.VALUES)
 
 
+#: What of a turn is compared, in the order in which it is told, and its kind.
+_KINDS: Mapping[Aspect, Kind] = {
+    Aspect.ERROR: Kind.ERROR,
+    Aspect.INTENT: Kind.INTENT,
+    Aspect.STATE: Kind.STATE,
+    Aspect.CALLS: Kind.ACTION,
+    Aspect.ANSWER: Kind.ANSWER,
+    Aspect.FIELDS: Kind.VALUES,
+    Aspect.REMEMBERED: Kind.VALUES,
+}
+
+
 @dataclass(frozen=True)
-class TurnDifference:
+class WhatIfTurn:
+    """A turn played on one of the configurations."""
+
+    played: PlayedTurn
+    #: The calls that the recording cannot answer. Then nothing else of the turn counts.
+    unanswered: Sequence[str] = ()
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What of it is compared."""
+        return summarise(self.played)
+
+    @property
+    def action_names(self) -> list[str]:
+        """The called tools and tasks without the data that was sent."""
+        return [name_call(port, request).removeprefix("the ") for port, request in self.summary[Aspect.CALLS]]
+
+    @property
+    def answer(self) -> Json:
+        """The answer as it would be stored; null for a failed turn."""
+        return self.summary.get(Aspect.ANSWER)
+
+    def as_json(self) -> dict[str, Json]:
+        """Where it led, and what the user got."""
+        return {
+            **{aspect.value: self.summary.get(aspect) for aspect in (Aspect.INTENT, Aspect.STATE, Aspect.ERROR)},
+            "actions": self.action_names,
+            "answer": answer_text(self.answer),
+        }
+
+    @property
+    def remembered(self) -> Json:
+        """What the next turn would find; null for a failed turn, which leaves the conversation as it was or reset."""
+        kept = self.summary.get(Aspect.REMEMBERED)
+        return kept and {**kept, "context": {**kept["context"], **self.summary[Aspect.FIELDS]}}
+
+
+@dataclass(frozen=True)
+class Outcome:
     """How a turn on one configuration differs from the same turn on another."""
 
     kind: Kind
     cause: RowKey | None = None
     #: The calls that the recording cannot answer, or why the turn cannot run again.
     notes: tuple[str, ...] = ()
+    #: True when later turns of the conversation would find another situation. Another text alone changes none.
+    is_lasting: bool = False
 
 
-def compare_runs(old: TurnRun, new: TurnRun, changed: Collection[RowKey]) -> TurnDifference:
-    """The first difference; `changed` are the rows that differ between the two configurations."""
-    kind = find_kind(old, new)
-    if kind is Kind.SAME:
-        return TurnDifference(kind)
-    if kind is Kind.NEEDS_MODEL:
-        notes = tuple(dict.fromkeys((*new.unanswered, *old.unanswered)))
-        return TurnDifference(kind, find_cause(old, new, changed) if changed else None, notes)
-    return TurnDifference(kind, find_cause(old, new, changed))
+def compare_sides(old: WhatIfTurn, new: WhatIfTurn, changed: Collection[RowKey]) -> Outcome:
+    """How a turn differs; `changed` are the rows that differ between the two configurations."""
+    if notes := tuple(dict.fromkeys((*new.unanswered, *old.unanswered))):
+        return Outcome(Kind.NEEDS_MODEL, find_cause(old.played, new.played, changed) if changed else None, notes)
+    differences = compare_turns(old.summary, new.summary, _KINDS)
+    if not differences:
+        return Outcome(Kind.SAME)
+    kind = _KINDS[differences[0].aspect]
+    is_lasting = any(difference.aspect in LASTING for difference in differences)
+    return Outcome(kind, find_cause(old.played, new.played, changed), is_lasting=is_lasting)
 
 
-def find_kind(old: TurnRun, new: TurnRun) -> Kind:
-    """What differs first."""
-    if old.unanswered or new.unanswered:
-        return Kind.NEEDS_MODEL
-    for kind, before, after in (
-        (Kind.ERROR, old.error, new.error),
-        (Kind.INTENT, old.intent, new.intent),
-        (Kind.STATE, old.state, new.state),
-        (Kind.ACTION, old.actions, new.actions),
-        (Kind.ANSWER, old.answer, new.answer),
-        (Kind.VALUES, old.remembered, new.remembered),
-    ):
-        if before != after:
-            return kind
-    return Kind.SAME
-
-
-def find_cause(old: TurnRun, new: TurnRun, changed: Collection[RowKey]) -> RowKey | None:
+def find_cause(old: PlayedTurn, new: PlayedTurn, changed: Collection[RowKey]) -> RowKey | None:
     """The row that caused a difference.
 
     Of the rows that decided in one run only it is the changed one, else a changed one that decided in both. If a single
@@ -79,8 +119,9 @@ def find_cause(old: TurnRun, new: TurnRun, changed: Collection[RowKey]) -> RowKe
     """
     if len(changed) == 1:
         return next(iter(changed))
-    differing = list(_list_differing_rows(old.decided, new.decided))
-    deciding = [_key(row) for row in (*differing, *new.decided, *old.decided)]
+    then, now = list(old.turn.decided_rows), list(new.turn.decided_rows)
+    differing = list(_list_differing_rows(then, now))
+    deciding = [_key(row) for row in (*differing, *now, *then)]
     if cause := next((row for row in deciding if row in changed), None):
         return cause
     return _key(differing[0]) if differing else None

@@ -1,18 +1,20 @@
-"""Compare stored turns on two configurations: each runs on both from its recorded session (R134)."""
+"""Compare stored turns on two configurations: each is played on both from its recorded session. Nothing is called."""
 
 import uuid
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from audit.replay.replay import NotReplayable, restore_recording
-from audit.what_if.difference import DIFFERENCES, Kind, RowKey, TurnDifference, compare_runs, list_changed_rows
+from audit.what_if.difference import DIFFERENCES, Kind, Outcome, RowKey, WhatIfTurn, compare_sides, list_changed_rows
 from audit.what_if.selection import TurnKey, read_turns
-from audit.what_if.turn_run import TurnRun, find_subjects, run_turn
+from convengine.engine.turn.recording import ExactReuse, Playback
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.play.play import play_recorded
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.turns.turn_record import StoredRecording
 
 Json = Any
 #: Past releases to hold at a time, of turns that are compared with their record.
@@ -20,21 +22,27 @@ _HELD = 8
 
 
 @dataclass(frozen=True)
-class TurnResult:
+class ComparedTurn:
     """One turn on both configurations."""
 
     key: TurnKey
-    difference: TurnDifference
-    #: An earlier turn of the conversation differs, so this one would not have been the same: it does not count.
+    difference: Outcome
+    #: An earlier turn of the conversation left another situation, so this one would not have been the same: it does not
+    #: count.
     is_after_difference: bool = False
     #: Null for a turn that cannot run again.
-    old: TurnRun | None = None
-    new: TurnRun | None = None
+    old: WhatIfTurn | None = None
+    new: WhatIfTurn | None = None
 
     @property
     def differs(self) -> bool:
         """True for a difference that counts."""
         return not self.is_after_difference and self.difference.kind in DIFFERENCES
+
+    def sides_as_json(self) -> dict[str, Json]:
+        """`old` and `new`, of a turn that differs."""
+        sides = {"old": self.old, "new": self.new} if self.difference.kind in DIFFERENCES else {}
+        return {name: side.as_json() for name, side in sides.items() if side}
 
 
 @dataclass
@@ -47,7 +55,7 @@ class Comparison:
     _own: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
     _changed: dict[int, Collection[RowKey]] = field(default_factory=dict)
 
-    def compare_turns(self, keys: Sequence[TurnKey]) -> Iterator[TurnResult]:
+    def compare_turns(self, keys: Sequence[TurnKey]) -> Iterator[ComparedTurn]:
         """Each turn, in the given order, in which the turns of a conversation follow one another."""
         conversation: uuid.UUID | None = None
         has_difference = False
@@ -55,27 +63,26 @@ class Comparison:
             if key.conversation_id != conversation:
                 conversation, has_difference = key.conversation_id, False
             result = self.compare_turn(key, record, is_after_difference=has_difference)
-            has_difference = has_difference or result.differs
+            has_difference = has_difference or result.difference.is_lasting
             yield result
 
     def compare_turn(
         self, key: TurnKey, record: CeConversationHistory | None, *, is_after_difference: bool = False
-    ) -> TurnResult:
+    ) -> ComparedTurn:
         """One turn on both."""
         if record is None:
-            return TurnResult(key, TurnDifference(Kind.NOT_REPLAYABLE, notes=("The turn is no longer stored.",)))
+            return ComparedTurn(key, Outcome(Kind.NOT_REPLAYABLE, notes=("The turn is no longer stored.",)))
         try:
             recorded = restore_recording(record)
             own = recorded.config_version
             old_snapshot = self.old or self._read_release(own)
-            subjects = find_subjects(recorded, lambda: self._read_release(own))
+            subjects = _find_subjects(recorded, lambda: self._read_release(own))
         except (NotReplayable, LookupError) as refused:
-            note = TurnDifference(Kind.NOT_REPLAYABLE, notes=(str(refused),))
-            return TurnResult(key, note, is_after_difference)
-        old = run_turn(recorded, old_snapshot, subjects)
-        new = run_turn(recorded, self.new, subjects)
-        difference = compare_runs(old, new, self._list_changed_rows(old_snapshot))
-        return TurnResult(key, difference, is_after_difference, old, new)
+            note = Outcome(Kind.NOT_REPLAYABLE, notes=(str(refused),))
+            return ComparedTurn(key, note, is_after_difference)
+        old, new = (_play(recorded, snapshot, subjects) for snapshot in (old_snapshot, self.new))
+        difference = compare_sides(old, new, self._list_changed_rows(old_snapshot))
+        return ComparedTurn(key, difference, is_after_difference, old, new)
 
     def _read_release(self, config_version: int) -> Snapshot:
         """Raises LookupError for a release that does not exist."""
@@ -91,3 +98,20 @@ class Comparison:
         if old.config_version not in self._changed:
             self._changed[old.config_version] = frozenset(list_changed_rows(old, self.new))
         return self._changed[old.config_version]
+
+
+def _play(recorded: StoredRecording, snapshot: Snapshot, subjects: Mapping[int, Json]) -> WhatIfTurn:
+    tape = ExactReuse(recorded.tape, subjects=subjects)
+    return WhatIfTurn(play_recorded(recorded, tape, snapshot), tape.unanswered)
+
+
+def _find_subjects(recorded: StoredRecording, read_own: Callable[[], Snapshot]) -> Mapping[int, Json]:
+    """What the recorded calls of tasks and transformers were about, by their position on the tape.
+
+    The recording does not have it: the turn runs once more on its own release. Turns without such calls do not.
+    """
+    if not any(port == "task" or (port == "transform" and answer["transformer"]) for port, _, answer in recorded.tape):
+        return {}
+    tape = Playback(recorded.tape)
+    play_recorded(recorded, tape, read_own())
+    return tape.subjects

@@ -15,7 +15,7 @@ from audit.models import CeErasure, CeWhatIf, CeWhatIfTurn
 from audit.search.form import FindForm
 from audit.search.query import SearchQuery
 from audit.what_if.difference import Kind
-from audit.what_if.engine import Comparison, TurnResult
+from audit.what_if.engine import ComparedTurn, Comparison
 from audit.what_if.selection import TurnKey, select_turns
 from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.compare import shorten
@@ -128,9 +128,9 @@ def _run(run: CeWhatIf) -> None:
         release_connections()
 
 
-def _in_reports(results: Iterator[TurnResult]) -> Iterator[list[TurnResult]]:
+def _in_reports(results: Iterator[ComparedTurn]) -> Iterator[list[ComparedTurn]]:
     """The results in parts that took about a second."""
-    part: list[TurnResult] = []
+    part: list[ComparedTurn] = []
     began = time.monotonic()
     for result in results:
         part.append(result)
@@ -143,7 +143,7 @@ def _in_reports(results: Iterator[TurnResult]) -> Iterator[list[TurnResult]]:
         yield part
 
 
-def _store_results(run: CeWhatIf, results: Sequence[TurnResult]) -> None:
+def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:
     """Store what is not the same. An erasure meanwhile removes the results of its conversation."""
     rows = [
         _build_row(run, result)
@@ -162,7 +162,7 @@ def _store_results(run: CeWhatIf, results: Sequence[TurnResult]) -> None:
             CeWhatIfTurn.objects.filter(what_if=run, conversation_id__in=gone).delete()
 
 
-def _build_row(run: CeWhatIf, result: TurnResult) -> CeWhatIfTurn:
+def _build_row(run: CeWhatIf, result: ComparedTurn) -> CeWhatIfTurn:
     key, difference = result.key, result.difference
     table, pk = difference.cause or ("", "")
     return CeWhatIfTurn(

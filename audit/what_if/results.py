@@ -12,19 +12,21 @@ from audit.models import CeWhatIf, CeWhatIfTurn
 from audit.narration.wording import row_noun
 from audit.replay.comparison import Difference, describe_differences
 from audit.timeline import addresses
-from audit.what_if.difference import DIFFERENCES, Kind, RowKey
-from audit.what_if.engine import Comparison, TurnResult
+from audit.what_if.difference import DIFFERENCES, Kind, RowKey, WhatIfTurn
+from audit.what_if.engine import ComparedTurn, Comparison
 from audit.what_if.jobs import find_key
 from audit.what_if.selection import read_turns
-from audit.what_if.turn_run import TurnRun
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.play.comparison import Aspect, compare_turns
 from convengine.server.admin_site.record_columns import answer_text, row_link
 from convengine.server.sessions.models import CeConversationHistory
 
 Json = Any
 #: Turns of a page: each of them runs twice.
 PAGE = 20
+#: What is told of a turn in a line.
+_FACTS = (Aspect.ERROR, Aspect.INTENT, Aspect.STATE, Aspect.CALLS)
 #: The most values that are listed for a turn.
 _VALUES = 12
 #: Title and explanation of each group, in the order of the page.
@@ -131,7 +133,7 @@ class ShownTurn:
 
     row: CeWhatIfTurn
     record: CeConversationHistory | None
-    result: TurnResult
+    result: ComparedTurn
 
     @property
     def message(self) -> str:
@@ -151,21 +153,17 @@ class ShownTurn:
         old, new = self.result.old, self.result.new
         if old is None or new is None:
             return []
-        lines = [
-            ("Intent", old.intent or "–", new.intent or "–"),
-            ("State", old.state or "–", new.state or "–"),
-            ("Actions", _join(old), _join(new)),
-            ("Error", old.error or "–", new.error or "–"),
-        ]
-        return [line for line in lines if line[1] != line[2]]
+        differing = compare_turns(old.summary, new.summary, _FACTS)
+        return [(each.aspect.label, _write(each.aspect, old), _write(each.aspect, new)) for each in differing]
 
     @property
     def unchanged(self) -> str:
         """Intent and state that are the same on both sides."""
-        new = self.result.new
-        differing = {label for label, _, _ in self.facts}
-        pairs = (("Intent", new.intent), ("state", new.state)) if new else ()
-        words = [f"{label} {value}" for label, value in pairs if value and label.capitalize() not in differing]
+        old, new = self.result.old, self.result.new
+        if old is None or new is None:
+            return ""
+        pairs = [(aspect, new.summary.get(aspect)) for aspect in (Aspect.INTENT, Aspect.STATE)]
+        words = [f"{aspect} {value}" for aspect, value in pairs if value and value == old.summary.get(aspect)]
         text = ", ".join(words)
         return text[:1].upper() + text[1:]
 
@@ -179,13 +177,14 @@ class ShownTurn:
     def values(self) -> list[Difference]:
         """The first remembered values that differ."""
         old, new = self.result.old, self.result.new
-        if old is None or new is None or old.unanswered or new.unanswered or old.error or new.error:
+        if old is None or new is None or old.unanswered or new.unanswered or not (old.remembered and new.remembered):
             return []
-        return list(islice(describe_differences(old.masked_remembered, new.masked_remembered), _VALUES))
+        return list(islice(describe_differences(old.remembered, new.remembered), _VALUES))
 
 
-def _join(run: TurnRun) -> str:
-    return ", ".join(run.action_names) or "–"
+def _write(aspect: Aspect, side: WhatIfTurn) -> str:
+    value = ", ".join(side.action_names) if aspect is Aspect.CALLS else side.summary.get(aspect)
+    return str(value or "–")
 
 
 def show_turns(comparison: Comparison, rows: Sequence[CeWhatIfTurn]) -> list[ShownTurn]:

@@ -41,6 +41,7 @@ from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import loads, to_strict
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer
 from convengine.play.loading import parse_yaml
 from convengine.server.admin_site.missing_rights import require_right
@@ -403,10 +404,10 @@ def _offer(request: HttpRequest, editor: Editor, *, is_new: bool = False, is_rec
     except (ValueError, LookupError) as refused:
         return str(refused)
     for turn, (given, played) in zip(editor.turns, player.play_all(), strict=True):
-        misses, checked = played.find_misses(given), frozenset[str]()
+        misses, checked = list(find_misses(given.expect, played.seen)), frozenset[str]()
         if is_new and not given.expect:
             checked = NEW_KINDS | ({ANSWER} if turn is editor.turns[-1] else frozenset())
         elif is_recorded and not misses:
             checked = frozenset({FIELD})
-        offer_observed(turn, played, misses, checked)
+        offer_observed(turn, played.seen, misses, checked)
     return ""

@@ -14,8 +14,8 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.local_time import CLOCK
 from convengine.play.expectations import Miss
-from convengine.play.in_memory import MemoryTurn
 from convengine.play.loading import parse_yaml
+from convengine.play.seen_turn import SeenTurn
 
 Json = Any
 EQUALS, CONTAINS, MATCHES = "equals", "contains", "matches"
@@ -142,11 +142,11 @@ def open_editor(full: Mapping[str, Json], folder: str = "") -> Editor:
     )
 
 
-def offer_observed(turn: EditorTurn, played: MemoryTurn, misses: Sequence[Miss], checked: Container[str] = ()) -> None:
+def offer_observed(turn: EditorTurn, seen: SeenTurn, misses: Sequence[Miss], checked: Container[str] = ()) -> None:
     """Offer what a played turn gave; new ticks of the kinds `checked` are expected."""
     turn.is_played, turn.misses = True, misses
     known = {(tick.kind, tick.name): tick for tick in turn.ticks}
-    for observed in _list_observed(played):
+    for observed in _list_observed(seen):
         tick = known.get((observed.kind, observed.name))
         if tick is None:
             observed.is_checked = observed.kind in checked
@@ -268,29 +268,27 @@ def _read_field(path: str, matcher: Json) -> Tick | None:
     return None
 
 
-def _list_observed(played: MemoryTurn) -> Iterator[Tick]:
+def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
     """Everything of a played turn that may be ticked."""
-    observed = played.observed
-    if observed.body.get("errorCode"):
-        code = str(observed.body["errorCode"])
-        yield Tick(ERROR, value=code, observed=code)
+    if seen.error:
+        yield Tick(ERROR, value=seen.error, observed=seen.error)
         return
-    value = observed.payload.get("value")
+    value = seen.payload.get("value")
     if isinstance(value, str):
         yield Tick(ANSWER, value=value, observed=value)
     for kind in (INTENT, STATE):
-        text = str(observed.body.get(kind) or "")
+        text = str(seen.body.get(kind) or "")
         yield Tick(kind, value=text, observed=text)
-    context = observed.body.get("context")
+    context = seen.body.get("context")
     fields = context.items() if isinstance(context, dict) else ()
     shown = [(key, value) for key, value in fields if key not in _INTERNAL and not key.startswith("_")]
     for key, value in shown[:_FIELDS]:
         if isinstance(value, str | int | float | bool):
             path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"
             yield Tick(FIELD, value=_write_value(value), name=path, observed=_write_value(value))
-    tasks = "\n".join(f"{bean}:{method}" for bean, method in observed.task_calls)
+    tasks = "\n".join(f"{bean}:{method}" for bean, method in seen.task_calls)
     yield Tick(TASKS, value=tasks, observed=tasks)
-    tools = "\n".join(_write_tool_call(call.tool_code, call.args) for call in observed.tool_calls)
+    tools = "\n".join(_write_tool_call(call["tool_code"] or "", call["args"]) for call in seen.tool_calls)
     yield Tick(TOOLS, value=tools, observed=tools)
 
 

@@ -12,7 +12,9 @@ from config_admin.test_cases.models import CeTestCase
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.play.in_memory import MemoryPlayer, MemoryTurn
+from convengine.play.expectations import find_misses
+from convengine.play.in_memory import MemoryPlayer
+from convengine.play.seen_turn import SeenTurn
 
 Json = Any
 #: How many lines of an explanation are stored for a turn.
@@ -48,27 +50,27 @@ def play_test(case: CeTestCase, snapshot: Snapshot, now: datetime) -> Verdict:
         verdict.failures.append({"turn": None, "where": "test", "expected": "a test", "got": str(refused)})
         return verdict
     for number, (turn, played) in enumerate(player.play_all(), start=1):
-        misses = played.find_misses(turn)
+        seen = played.seen
+        misses = list(find_misses(turn.expect, seen))
         verdict.failures += [
             to_plain({"turn": number, "where": miss.where, "expected": miss.expected, "got": miss.actual})
             for miss in misses
         ]
-        verdict.turns.append(_describe_turn(turn.user, played, is_explained=bool(misses)))
-        verdict.positions.append([list(position) for position in played.positions])
-        decided.update(dict.fromkeys(played.list_deciding_rows()))
+        verdict.turns.append(_describe_turn(seen, is_explained=bool(misses)))
+        verdict.positions.append([list(position) for position in seen.positions])
+        decided.update(dict.fromkeys(seen.deciding_rows))
     verdict.deciding_rows = [[table, pk, hash_row(find_row(snapshot, table, pk))] for table, pk in decided]
     verdict.milliseconds = round((time.monotonic() - began) * 1000)
     return verdict
 
 
-def _describe_turn(user: str | None, played: MemoryTurn, *, is_explained: bool) -> dict[str, Json]:
-    observed = played.observed
+def _describe_turn(turn: SeenTurn, *, is_explained: bool) -> dict[str, Json]:
     return {
-        "user": user,
-        "answer": to_plain(observed.payload.get("value")),
-        "intent": observed.body.get("intent"),
-        "state": observed.body.get("state"),
-        **({"lines": played.explain()[:_LINES]} if is_explained else {}),
+        "user": turn.message,
+        "answer": to_plain(turn.payload.get("value")),
+        "intent": turn.intent,
+        "state": turn.state,
+        **({"lines": turn.explanation[:_LINES]} if is_explained else {}),
     }
 
 

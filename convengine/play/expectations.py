@@ -3,19 +3,17 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.engine.text.json_diff import contains_json, equal_json
 from convengine.play.matchers import OPERATORS, holds, select
-from convengine.play.observed_turn import ObservedTurn, Row
+from convengine.play.seen_turn import Event, SeenTurn
 
 Json = Any
 _FRAME = ("STEP_ENTER", "STEP_EXIT")
 
 
-@dataclass(frozen=True)
-class Miss:
+class Miss(NamedTuple):
     """An expectation that does not hold."""
 
     #: Its path in the turn, such as `expect.context['$.a']`.
@@ -25,16 +23,18 @@ class Miss:
 
 
 #: Where a turn fails a key of `expect`.
-Expectation = Callable[[Json, ObservedTurn], Iterable[Miss]]
+Expectation = Callable[[Json, SeenTurn], Iterable[Miss]]
 
 
-def find_misses(expect: Mapping[str, Json], observed: ObservedTurn) -> Iterator[Miss]:
-    """Everything that does not hold, in the order of the vocabulary."""
+def find_misses(expect: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
+    """The calls that nothing answered, and everything that does not hold, in the order of the vocabulary."""
+    for call in turn.unanswered:
+        yield Miss("unscripted call", "an entry that answers it", call)
     # The defaults of a turn; an expected error changes them.
     wanted = {"success": "error" not in expect, "http_status": 200, **expect}
     for key, expectation in EXPECTATIONS.items():
         if key in wanted:
-            for miss in expectation(wanted[key], observed):
+            for miss in expectation(wanted[key], turn):
                 yield Miss(f"expect.{key}{miss.where}", miss.expected, miss.actual)
 
 
@@ -43,21 +43,21 @@ def _unless(fine: bool, where: str, expected: Json, actual: Json) -> Iterator[Mi
         yield Miss(where, expected, actual)
 
 
-def _value(get: Callable[[ObservedTurn], Json]) -> Expectation:
+def _value(get: Callable[[SeenTurn], Json]) -> Expectation:
     """A matcher on one value of the turn."""
 
-    def compare(matcher: Json, observed: ObservedTurn) -> Iterator[Miss]:
-        actual = get(observed)
+    def compare(matcher: Json, turn: SeenTurn) -> Iterator[Miss]:
+        actual = get(turn)
         yield from _unless(holds(matcher, actual), "", matcher, actual)
 
     return compare
 
 
-def _by_name(get: Callable[[ObservedTurn], Mapping[str, Json] | None]) -> Expectation:
+def _by_name(get: Callable[[SeenTurn], Mapping[str, Json] | None]) -> Expectation:
     """Matchers on the values of a flat map."""
 
-    def compare(wanted: Mapping[str, Json], observed: ObservedTurn) -> Iterator[Miss]:
-        values = get(observed) or {}
+    def compare(wanted: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
+        values = get(turn) or {}
         for name, matcher in wanted.items():
             actual = values.get(name)
             yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
@@ -72,8 +72,8 @@ def _by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Ite
         yield from _unless(holds(matcher, actual), f"{under}['{path}']", matcher, actual)
 
 
-def _response(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    kind, value = observed.payload.get("type"), observed.payload.get("value")
+def _response(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    kind, value = turn.payload.get("type"), turn.payload.get("value")
     yield from _unless(wanted.get("type", kind) == kind, ".type", wanted.get("type"), kind)
     for word, operand in wanted.items():
         if word in OPERATORS:
@@ -88,16 +88,16 @@ def _parse(value: Json) -> Json:
         return None
 
 
-def _error(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    kind = observed.payload.get("type")
+def _error(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    kind = turn.payload.get("type")
     yield from _unless(kind == "ERROR", ".payload.type", "ERROR", kind)
     for key, name in (("code", "errorCode"), ("recoverable", "recoverable")):
-        actual = observed.body.get(name)
+        actual = turn.body.get(name)
         yield from _unless(holds(wanted[key], actual), f".{key}", wanted[key], actual) if key in wanted else ()
 
 
-def _llm_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    counted = Counter(observed.llm_calls)
+def _llm_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    counted = Counter(turn.model_calls)
     if isinstance(wanted, int):
         yield from _unless(wanted == counted.total(), "", wanted, dict(counted) or 0)
         return
@@ -105,64 +105,62 @@ def _llm_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
         yield from _unless(counted[purpose] == number, f".{purpose}", number, counted[purpose])
 
 
-def _task_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    actual = [{"bean": bean, "method": method} for bean, method in observed.task_calls]
+def _task_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    actual = [{"bean": bean, "method": method} for bean, method in turn.task_calls]
     yield from _unless(equal_json(wanted, actual), "", wanted, actual)
 
 
-def _tool_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    actual = [
-        {"tool_code": c.tool_code or None, "tool_group": c.tool_group, "args": c.args} for c in observed.tool_calls
-    ]
+def _tool_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    actual = turn.tool_calls
     yield from _unless(len(wanted) == len(actual) and all(map(contains_json, wanted, actual)), "", wanted, actual)
 
 
-def _verbose(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    remaining = iter(observed.verbose)
+def _verbose(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    remaining = iter(turn.verbose)
     for number, item in enumerate(wanted):
         fits = any(contains_json(item, event) for event in remaining)
-        yield from _unless(fits, f"[{number}]", item, list(observed.verbose))
+        yield from _unless(fits, f"[{number}]", item, list(turn.verbose))
 
 
-def _stages_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    miss = find_first_miss(wanted, observed.rows)
+def _stages_in_order(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    miss = find_first_miss(wanted, turn.events)
     if miss:
         yield Miss(*miss)
 
 
-def _stages_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+def _stages_absent(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for name in wanted:
-        stages = [row.stage for row in observed.rows if row.has_name(name)]
+        stages = [event.stage for event in turn.events if event.has_name(name)]
         yield from _unless(not stages, "", f"no {name}", stages)
 
 
-def _any_of(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+def _any_of(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for number, names in enumerate(wanted):
-        fits = any(row.has_name(name) for row in observed.rows for name in names)
-        yield from _unless(fits, f"[{number}]", names, list_stage_names(observed.rows))
+        fits = any(event.has_name(name) for event in turn.events for name in names)
+        yield from _unless(fits, f"[{number}]", names, list_stage_names(turn.events))
 
 
-def _counts(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+def _counts(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for name, matcher in wanted.items():
-        actual = sum(row.has_name(name) for row in observed.rows)
+        actual = sum(event.has_name(name) for event in turn.events)
         yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
 
 
-def _meta_absent(wanted: bool, observed: ObservedTurn) -> Iterator[Miss]:
-    stages = [row.stage for row in observed.rows if "_meta" in row.payload]
+def _meta_absent(wanted: bool, turn: SeenTurn) -> Iterator[Miss]:
+    stages = [event.stage for event in turn.events if "_meta" in event.payload]
     if wanted:
         yield from _unless(not stages, "", "no _meta", stages)
 
 
-def _steps_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
-    remaining = iter(observed.steps)
+def _steps_in_order(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+    remaining = iter(turn.steps)
     for number, name in enumerate(wanted):
-        yield from _unless(name in remaining, f"[{number}]", name, list(observed.steps))
+        yield from _unless(name in remaining, f"[{number}]", name, list(turn.steps))
 
 
-def _steps_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+def _steps_absent(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for name in wanted:
-        yield from _unless(name not in observed.steps, "", f"no {name}", list(observed.steps))
+        yield from _unless(name not in turn.steps, "", f"no {name}", list(turn.steps))
 
 
 #: All keys, in the order of checking: the answer first, then its causes.
@@ -194,7 +192,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
 }
 
 
-def find_first_miss(items: Sequence[Json], rows: Sequence[Row]) -> tuple[str, Json, Json] | None:
+def find_first_miss(items: Sequence[Json], events: Sequence[Event]) -> tuple[str, Json, Json] | None:
     """The first item that the events do not match: path, expected, got. Null when all match in order.
 
     An item is a stage or `{stage, payload}`. The earliest matching event is taken for each, so later items lose
@@ -203,28 +201,28 @@ def find_first_miss(items: Sequence[Json], rows: Sequence[Row]) -> tuple[str, Js
     start = 0
     for number, item in enumerate(items):
         stage, payload = (item, {}) if isinstance(item, str) else (item["stage"], item.get("payload", {}))
-        named = [index for index in range(start, len(rows)) if rows[index].has_name(stage)]
-        fitting = next((index for index in named if _first_mismatch(payload, rows[index]) is None), None)
+        named = [index for index in range(start, len(events)) if events[index].has_name(stage)]
+        fitting = next((index for index in named if _first_mismatch(payload, events[index]) is None), None)
         if fitting is not None:
             start = fitting + 1
         elif not named:
-            return f"[{number}]", stage, list_stage_names(rows[start:])
+            return f"[{number}]", stage, list_stage_names(events[start:])
         else:
             # Of the possible events, the first is the most informative.
-            path, matcher, actual = _first_mismatch(payload, rows[named[0]]) or ("", None, None)
+            path, matcher, actual = _first_mismatch(payload, events[named[0]]) or ("", None, None)
             return f"[{number}] {stage}['{path}']", matcher, actual
     return None
 
 
-def _first_mismatch(payload: Mapping[str, Json], row: Row) -> tuple[str, Json, Json] | None:
+def _first_mismatch(payload: Mapping[str, Json], event: Event) -> tuple[str, Json, Json] | None:
     """Path, matcher and value of the first mismatch in an event's payload."""
     for path, matcher in payload.items():
-        actual = select(path, row.payload)
+        actual = select(path, event.payload)
         if not holds(matcher, actual):
             return path, matcher, actual
     return None
 
 
-def list_stage_names(rows: Sequence[Row]) -> list[str]:
+def list_stage_names(events: Sequence[Event]) -> list[str]:
     """The stages of events, without starts and ends of steps."""
-    return [row.stage for row in rows if row.stage not in _FRAME]
+    return [event.stage for event in events if event.stage not in _FRAME]

@@ -2,25 +2,19 @@
 
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from convengine.engine.pipeline.stages import STEP_ENTER
-from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.play import expectations
 from convengine.play.loading import read_scenario
-from convengine.play.observed_turn import ObservedTurn, Row, TurnObserver
-from convengine.play.play import PlayedConversation, PlayedTurn, begin_conversation, play_turn
-from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, Start, Turn, scenario_purpose
+from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
+from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, Start, Turn
 from convengine.play.schema import ScenarioFileError
 from convengine.play.stubs import ScenarioStubs, build_stubs
-from convengine.server.api import wire
-from convengine.server.app_interfaces import turn_reader
 
 Json = Any
 #: Keys of documents and of turns that change the configuration, or need a database of their own.
@@ -78,31 +72,6 @@ def build_test(document: Mapping[str, Json]) -> Scenario:
     return replace(read_scenario(document), extensions=STUBS, model=is_model)
 
 
-@dataclass(frozen=True)
-class MemoryTurn:
-    """A turn of a scenario that was tried in memory."""
-
-    tried: PlayedTurn
-    observed: ObservedTurn
-    #: Where the session stood, (intent, state), in order and without repetitions.
-    positions: tuple[tuple[str, str], ...] = ()
-
-    def find_misses(self, turn: Turn) -> list[expectations.Miss]:
-        """The calls that nothing answered, and every expectation that does not hold."""
-        unanswered = [
-            expectations.Miss("unscripted call", "an entry that answers it", call) for call in self.observed.unscripted
-        ]
-        return [*unanswered, *expectations.find_misses(turn.expect, self.observed)]
-
-    def explain(self) -> list[str]:
-        """What happened in the turn and why, one line each."""
-        return turn_reader().explain_unstored_turn(self.tried.turn)
-
-    def list_deciding_rows(self) -> list[tuple[str, str]]:
-        """The rows that decided something, as (table, key), each once."""
-        return list(dict.fromkeys((row.table, row.row_pk) for row in self.tried.turn.decided_rows))
-
-
 @dataclass
 class MemoryPlayer:
     """Plays the turns of a scenario on a snapshot, one by one."""
@@ -123,51 +92,23 @@ class MemoryPlayer:
                 self.scenario.start, self.now, self.workspace, self.channel
             )
 
-    def play_all(self) -> Iterator[tuple[Turn, MemoryTurn]]:
-        """All turns, each with what it left."""
+    def play_all(self) -> Iterator[tuple[Turn, PlayedTurn]]:
+        """All turns, each with what it did."""
         for turn in self.scenario.turns:
             yield turn, self.play(turn)
 
-    def play(self, turn: Turn) -> MemoryTurn:
+    def play(self, turn: Turn) -> PlayedTurn:
         """The next turn."""
         self.now = self.now if turn.at is None else BEGINNING + turn.at
-        before = self._conversations.get(turn.conversation) or begin_conversation(
+        before = self._conversations.get(turn.conversation) or PlayedConversation.begin(
             self.now, self.workspace, self.channel
         )
         params, ignored = remove_reserved(turn.input_params or {}, may_approve=turn.may_approve)
-        observer = TurnObserver()
         self.stubs.begin(turn)
-        tried = play_turn(
-            self.snapshot,
-            before,
-            turn.user,
-            self.now,
-            self.stubs.outside,
-            params={**params, "reset": True} if turn.reset else params,
-            ignored_params=ignored,
-            listeners=[observer.record_event],
-        )
-        self._conversations[turn.conversation] = tried.after
-        return MemoryTurn(tried, self._observe(turn, tried, observer), tuple(observer.positions))
-
-    def _observe(self, turn: Turn, tried: PlayedTurn, observer: TurnObserver) -> ObservedTurn:
-        answer = tried.answer
-        reads_events = any(key.startswith(_EVENT_KEYS) for key in turn.expect)
-        events = turn_reader().list_unstored_events(tried.turn) if reads_events else ()
-        row = tried.after.loaded.conversation
-        return ObservedTurn(
-            answer.error.status if answer.error else 200,
-            to_plain(wire.build_body(answer)),
-            observer.input_params(),
-            to_plain({**asdict(row), "last_turn_no": tried.after.turn_no}),
-            [Row(event.stage, event.payload_json) for event in events],
-            [event.step for event in events if event.stage == STEP_ENTER and event.step],
-            [{name: getattr(line, name) for name in _PROGRESS} for line in answer.verbose],
-            [scenario_purpose(purpose) for purpose in self.stubs.model.calls],
-            [*self.stubs.task_calls],
-            [*self.stubs.tools.calls],
-            [*self.stubs.unscripted, *observer.missing_tasks],
-        )
+        message = Message(turn.user, {**params, "reset": True} if turn.reset else params, ignored, self.now)
+        (played,) = play(self.snapshot, before, [message], self.stubs.outside)
+        self._conversations[turn.conversation] = played.after
+        return played
 
 
 def _restore_conversation(start: Start, now: datetime, workspace: str, channel: str) -> PlayedConversation:
@@ -178,4 +119,4 @@ def _restore_conversation(start: Start, now: datetime, workspace: str, channel: 
     row = Conversation(str(uuid.uuid4()), workspace, channel, created_at=created, version=newest, turn_count=newest)
     row = replace(row, **columns)
     past = [(user, to_document(TextPayload(text))) for user, text in start.history]
-    return PlayedConversation(Loaded(row, list_exchanges(past), dict(start.previous_turn)), newest, past)
+    return PlayedConversation(Loaded(row, list_exchanges(past), dict(start.previous_turn)), now, newest, past)

@@ -1,15 +1,15 @@
 """Call the product as an integrator does: over its HTTP API, with its own key."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from django.test import Client
 
 from convengine.engine.turn.codec import loads
-from convengine.play.observed_turn import Row
 from convengine.play.scenario import ThreadName, Turn
+from convengine.play.seen_turn import Event
 from convengine.server.api.models import CeApiKey
 
 Json = Any
@@ -57,19 +57,12 @@ class Integrator:
         document = _document(answer.content)
         return answer.status_code, {"success": document.get("ok", False), **document, **document.get("turn", {})}
 
-    def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[Row]:
+    def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[Event]:
         """The audit events of a turn, in order."""
-        events = self._read(conversation_id, "", {"turn": turn_no, "page": "off"})
-        return [Row(event["stage"], event["payload"]) for event in events or []]
-
-    def steps(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[str]:
-        """The names of the steps in the trace of a turn."""
-        trace = self._read(conversation_id, "/trace", {"turn": turn_no})
-        return [step["step"] for step in (trace or {}).get("steps", [])]
-
-    def _read(self, conversation_id: uuid.UUID, path: str, query: Mapping[str, Json]) -> Json:
-        answer = self.client.get(f"{_AUDIT}/{conversation_id}{path}", query, headers=self._headers)
-        return loads(answer.content) if answer.status_code == 200 else None
+        query: dict[str, str | int] = {"turn": turn_no, "page": "off"}
+        answer = self.client.get(f"{_AUDIT}/{conversation_id}", query, headers=self._headers)
+        events = loads(answer.content) if answer.status_code == 200 else []
+        return [Event(event["stage"], event["payload"]) for event in events]
 
     @property
     def _headers(self) -> dict[str, str]:

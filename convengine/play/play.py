@@ -1,9 +1,14 @@
-"""A conversation in memory: turns run on any snapshot, and nothing is stored, counted or called for effect."""
+"""Run turns that leave no trace: on any configuration, from any session, with any outside world.
+
+A played turn runs on the engine, the wiring and the hooks of a real one (`server.turns.take_turn`). Nothing is stored
+or counted, and nothing is called but what the given outside world or recording answers.
+"""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import structlog
@@ -16,21 +21,41 @@ from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
 from convengine.engine.turn.params import keep_persistent, select_turn_facts
 from convengine.engine.turn.ports import Execution, ExecutionClaim, ExecutionPort
-from convengine.engine.turn.recording import NOTHING, Recording
+from convengine.engine.turn.recording import NO_ASIDE, NOTHING, Aside, Tape
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.trail import Listener, Trail
+from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.verbose.publish import listen
+from convengine.play.seen_turn import Call, Event, SeenTurn
 from convengine.server import wiring
+from convengine.server.api import wire
+from convengine.server.app_interfaces import turn_reader
 from convengine.server.database.sql import TurnClock
 from convengine.server.deployment import conf
 from convengine.server.extensions.faults import collect_faults
 from convengine.server.resilience.time_left import limit_waits
-from convengine.server.turns.take_turn import TurnAnswer, make_answer, restore_original_session
+from convengine.server.turns.take_turn import make_answer, restore_original_session
+from convengine.server.turns.turn_record import StoredRecording
 
 log = structlog.get_logger(__name__)
 Json = Any
+#: The time between two messages that name none.
+_PAUSE = timedelta(seconds=10)
+#: What of a progress text is seen.
+_PROGRESS = ("step_name", "determinant", "level", "text")
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the user of a played conversation sends, as the API passes it to the engine."""
+
+    text: str | None
+    params: Mapping[str, Json] = field(default_factory=dict)
+    ignored_params: Sequence[str] = ()
+    #: Null: ten seconds after the message before it.
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +63,8 @@ class PlayedConversation:
     """Where a played conversation stands: what its next turn begins with."""
 
     loaded: Loaded
+    #: The time of its next message, unless that names one.
+    at: datetime
     #: The number of its last turn.
     turn_no: int = 0
     #: The message and the answer of its recent turns in this epoch, oldest first.
@@ -45,84 +72,136 @@ class PlayedConversation:
     #: The claims of its actions and tasks, by nonce: each runs once in it, as in a real one.
     executions: Mapping[str, Execution] = field(default_factory=dict)
 
-    @property
-    def conversation_id(self) -> str:
-        return self.loaded.conversation.conversation_id
+    @classmethod
+    def begin(
+        cls, at: datetime, workspace: str = "default", channel: str = "api", **columns: Json
+    ) -> "PlayedConversation":
+        """A conversation that nobody has written in; `columns` of its row say where it stands nevertheless."""
+        row = Conversation(str(uuid.uuid4()), workspace, channel, created_at=at)
+        return cls(Loaded(replace(row, **columns), created=not columns), at)
 
 
 @dataclass(frozen=True)
 class PlayedTurn:
-    """A turn that was tried."""
+    """A turn that was played."""
 
     turn: Turn
     outcome: EngineOutcome
     #: Every port call with its answer, in order.
-    calls: Sequence[Sequence[Json]]
-    #: Where the conversation stands after it.
-    after: PlayedConversation
+    calls: Sequence[Call]
+    _before: PlayedConversation = field(repr=False)
 
     @property
-    def answer(self) -> TurnAnswer:
-        """The result as the API would give it."""
-        return make_answer(self.turn, self.outcome)
+    def snapshot(self) -> Snapshot:
+        """The configuration that it ran on."""
+        return self.turn.snapshot
+
+    @property
+    def error(self) -> str | None:
+        """The code of its error; null for a turn that did not fail."""
+        return self.outcome.error.code if self.outcome.error else None
+
+    @cached_property
+    def session(self) -> Session:
+        """The session at its end, as it would be stored and as readers may see it."""
+        return Redaction.of(self.snapshot).session(self.outcome.session)
+
+    @cached_property
+    def after(self) -> PlayedConversation:
+        """Where the conversation stands after it."""
+        return _continue_conversation(self._before, self)
+
+    @cached_property
+    def seen(self) -> SeenTurn:
+        """The turn as its caller and its readers see it."""
+        answer = make_answer(self.turn, replace(self.outcome, session=self.session))
+        row = self.after.loaded.conversation
+        return SeenTurn(
+            self.turn.request.message,
+            answer.error.status if answer.error else 200,
+            to_plain(wire.build_body(answer)),
+            to_plain({**asdict(row), "last_turn_no": self.after.turn_no}),
+            [{name: getattr(line, name) for name in _PROGRESS} for line in answer.verbose],
+            self.calls,
+            self.turn.trail.events,
+            lambda: (Event(each.stage, each.payload_json) for each in turn_reader().list_unstored_events(self.turn)),
+            lambda: turn_reader().explain_unstored_turn(self.turn),
+            lambda: ((row.table, row.row_pk) for row in self.turn.decided_rows),
+        )
 
 
-def begin_conversation(at: datetime, workspace: str = "default", channel: str = "api") -> PlayedConversation:
-    """A conversation that nobody has written in."""
-    row = Conversation(str(uuid.uuid4()), workspace, channel, created_at=at)
-    return PlayedConversation(Loaded(row, created=True))
-
-
-def play_turn(
+def play(
     snapshot: Snapshot,
-    before: PlayedConversation,
-    message: str | None,
-    at: datetime,
+    conversation: PlayedConversation,
+    messages: Sequence[Message],
     outside: wiring.OutsideWorld,
-    *,
-    params: Mapping[str, Json] | None = None,
-    ignored_params: Sequence[str] = (),
-    listeners: Sequence[Listener] = (),
-) -> PlayedTurn:
-    """Run the next turn of a played conversation.
+) -> list[PlayedTurn]:
+    """Run the next turns of a conversation.
 
     `outside` answers for models, tools, tasks and containers: with the real ones in it they are really called. Memories
     and executions never leave this process.
     """
-    row = before.loaded.conversation
+    turns: list[PlayedTurn] = []
+    for message in messages:
+        turns.append(_play_message(snapshot, conversation, message, outside))
+        conversation = turns[-1].after
+    return turns
+
+
+def _play_message(
+    snapshot: Snapshot, before: PlayedConversation, message: Message, outside: wiring.OutsideWorld
+) -> PlayedTurn:
+    before = replace(before, at=message.at or before.at)
+    row, limit = before.loaded.conversation, conf.get("TURN_TIMEOUT_SECONDS")
     request = TurnRequest(
-        row.conversation_id, message, params or {}, tuple(ignored_params), row.channel, row.workspace_id
+        row.conversation_id, message.text, message.params, tuple(message.ignored_params), row.channel, row.workspace_id
     )
-    clock, tape = TurnClock(at), _PlayTape(dict(before.executions))
-    with wiring.replace_outside_world(outside), collect_faults(), limit_waits(conf.get("TURN_TIMEOUT_SECONDS")):
-        ports = wiring.ports(clock, _KnownConversation(before.loaded), tape, snapshot, row.workspace_id)
-        ports = replace(ports, executions=_PlayExecutions(ports.executions, tape))
-        turn = Turn(
-            str(uuid.uuid4()),
-            before.turn_no + 1,
-            request,
-            snapshot,
-            ports,
-            Trail(clock.elapsed_ms, tuple(listeners)),
-            time_limit_ms=conf.get("TURN_TIMEOUT_SECONDS") * 1000,
+    tape = _PlayTape(dict(before.executions))
+    with wiring.replace_outside_world(outside), collect_faults(), limit_waits(limit):
+        clock, calls = TurnClock(before.at), list[Call]()
+        ports = wiring.ports(
+            clock, _KnownConversation(before.loaded), NotingTape(tape, calls), snapshot, row.workspace_id
         )
+        ports = replace(ports, executions=_PlayExecutions(ports.executions, tape))
+        turn = Turn(str(uuid.uuid4()), before.turn_no + 1, request, snapshot, ports, Trail(clock.elapsed_ms))
+        turn.time_limit_ms = limit * 1000
         listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
-        outcome = wiring.engine().run(turn)
+        return _run(turn, calls, replace(before, executions=tape.executions))
+
+
+def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> PlayedTurn:
+    """Run a stored turn again as it began, with the answers of a tape, which calls nothing."""
+    clock, calls = TurnClock(recorded.now), list[Call]()
+    kinds = {request["kind"] for port, request, _ in recorded.tape if port == "finder"}
+    before = PlayedConversation(recorded.loaded, recorded.now, recorded.turn_no - 1)
+    ports = wiring.ports(
+        clock, _KnownConversation(recorded.loaded), NotingTape(tape, calls), snapshot, finder_kinds=kinds
+    )
+    turn = Turn(
+        recorded.turn_id,
+        recorded.turn_no,
+        recorded.request,
+        snapshot,
+        ports,
+        Trail(clock.elapsed_ms),
+        release_choice=recorded.release_choice,
+    )
+    return _run(turn, calls, before)
+
+
+def _run(turn: Turn, calls: Sequence[Call], before: PlayedConversation) -> PlayedTurn:
+    outcome = wiring.engine().run(turn)
     if outcome.error and turn.previous_session:
         outcome = restore_original_session(turn, turn.previous_session, outcome)
-    outcome = replace(outcome, session=Redaction.of(snapshot).session(outcome.session))
-    return PlayedTurn(turn, outcome, tape.entries, _continue_conversation(before, turn, outcome, tape.executions))
+    return PlayedTurn(turn, outcome, calls, before)
 
 
-def _continue_conversation(
-    before: PlayedConversation, turn: Turn, outcome: EngineOutcome, executions: Mapping[str, Execution]
-) -> PlayedConversation:
+def _continue_conversation(before: PlayedConversation, played: PlayedTurn) -> PlayedConversation:
     """What the commit of a turn would store and the next turn would read (`turns.commit`, `turns.acquire`)."""
-    if outcome.error and not outcome.session.reset_reason:
-        return replace(
-            before, loaded=replace(before.loaded, created=False), turn_no=turn.turn_no, executions=executions
-        )
-    session, row = outcome.session, before.loaded.conversation
+    turn, outcome, session, row = played.turn, played.outcome, played.session, before.loaded.conversation
+    before = replace(before, at=before.at + _PAUSE, turn_no=turn.turn_no)
+    if outcome.error and not session.reset_reason:
+        return replace(before, loaded=replace(before.loaded, created=False))
     if outcome.error:
         # A turn that fails after a reset leaves the conversation reset.
         cleared = replace(
@@ -137,7 +216,7 @@ def _continue_conversation(
             context_epoch=session.epoch,
         )
         loaded = Loaded(cleared, previous_turn=before.loaded.previous_turn)
-        return PlayedConversation(loaded, turn.turn_no, (), executions)
+        return replace(before, loaded=loaded, past=())
     after = replace(
         row,
         conversation_id=session.conversation_id,
@@ -162,7 +241,7 @@ def _continue_conversation(
         past.append((session.user_text, to_plain(session.last_assistant)))
     past = past[-limit:] if (limit := live_settings.read(turn.snapshot, HISTORY_MAX_TURNS).value) else []
     facts = Redaction.of(turn.snapshot).caller_data(select_turn_facts(session.input_params))
-    return PlayedConversation(Loaded(after, list_exchanges(past), to_plain(facts)), turn.turn_no, past, executions)
+    return replace(before, loaded=Loaded(after, list_exchanges(past), to_plain(facts)), past=past)
 
 
 @dataclass
@@ -179,18 +258,26 @@ class _KnownConversation:
 
 
 @dataclass
+class NotingTape:
+    """A tape that notes every call and its answer."""
+
+    tape: Tape
+    calls: list[Call]
+
+    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
+        """The answer of the tape behind it."""
+        answer = self.tape.ask(port, request, call, aside)
+        self.calls.append(Call(port, request, answer))
+        return answer
+
+
+@dataclass
 class _PlayTape:
-    """Answers for the ports that would store something; the others are asked and recorded."""
+    """Answers for the ports that would store something; the others are asked."""
 
     executions: dict[str, Execution]
-    recording: Recording = field(default_factory=Recording)
 
-    @property
-    def entries(self) -> list[list[Json]]:
-        """The calls as [port, request, answer]."""
-        return self.recording.entries
-
-    def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The answer: in memory for executions, none for memories, else that of the call."""
         answers: Mapping[str, Callable[[], Json]] = {
             "execution.claim": lambda: self._claim(request),
@@ -200,7 +287,7 @@ class _PlayTape:
             "model.spent": lambda: NOTHING["model.spent"],
             "pace.wait": lambda: NOTHING["pace.wait"],
         }
-        return self.recording.ask(port, request, answers.get(port, call))
+        return answers.get(port, call)()
 
     def store_result(self, nonce: str, result: Json) -> None:
         """Store the result of a run, which the tape does not record."""

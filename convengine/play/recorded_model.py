@@ -94,14 +94,12 @@ class TestModel(ScriptedModel):
 
     def complete(self, request: LlmRequest) -> LlmAnswer:
         if self.is_partial and not any(request.purpose in line.purposes for line in self.lines):
-            self.calls.append(request.purpose)
             return LlmAnswer(error_code="LLM_CALL_FAILED", error_message="The test has no stub for this purpose.")
         if self.has_answer(request) or not (self.recording or self.live):
             return super().complete(request)
         recorded = self.recording.find_answer(request) if self.recording else None
         if recorded is None and self.live is None:
             return super().complete(request)
-        self.calls.append(request.purpose)
         if recorded is not None:
             return recorded
         answer = self.live.complete(request) if self.live else LlmAnswer()

@@ -5,6 +5,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,14 +15,16 @@ from django.conf import settings
 from django.test import override_settings
 
 from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.trail import AuditEvent
 from convengine.play import database, expectations
 from convengine.play.configurations import ConfigurationFile, ConfigurationSource
 from convengine.play.coverage import Coverage
 from convengine.play.integrator import DEFAULT_WORKSPACE, Integrator
 from convengine.play.loading import load
-from convengine.play.observed_turn import ObservedTurn, TurnObserver, observing
-from convengine.play.scenario import BEGINNING, Scenario, Turn, scenario_purpose
+from convengine.play.play import NotingTape
+from convengine.play.scenario import BEGINNING, Scenario, Turn
 from convengine.play.schema import ScenarioFileError
+from convengine.play.seen_turn import Call, SeenTurn
 from convengine.play.stubs import ScenarioStubs, build_stubs
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, turn_reader
@@ -136,16 +139,16 @@ def play(
         with open_world(scenario, options) as player:
             for number, turn in enumerate(scenario.turns, start=1):
                 try:
-                    played = player.play(turn)
+                    seen = player.play(turn)
                 except ScenarioFileError as error:
                     yield Failure(number, "before", "edits that can be stored", str(error))
                     continue
                 failures = [
-                    *(Failure(number, miss.where, miss.expected, miss.actual) for miss in played.find_misses(turn)),
-                    *(_check_replay(number, played) if options.replay else ()),
+                    *(Failure(number, *miss) for miss in expectations.find_misses(turn.expect, seen)),
+                    *(_check_replay(number, seen) if options.replay else ()),
                 ]
                 if failures and explanations is not None:
-                    explanations[number] = played.explain()
+                    explanations[number] = [*seen.explanation]
                 yield from failures
             if afterwards:
                 afterwards(player.ids)
@@ -171,11 +174,7 @@ def open_world(scenario: Scenario, options: RunOptions = AS_WRITTEN) -> "Iterato
         stubs = build_stubs(scenario, live=wiring.model() if options.record and scenario.recording else None)
     except ScenarioFileError as error:
         raise WorldRefused("recording", "recorded answers of a model", str(error)) from error
-    with (
-        _scenario_settings(scenario, is_bot=source is not None),
-        wiring.replace_outside_world(stubs.outside),
-        observing() as observer,
-    ):
+    with _scenario_settings(scenario, is_bot=source is not None), wiring.replace_outside_world(stubs.outside):
         try:
             database.prepare_database(scenario, source)
         except ScenarioFileError as error:
@@ -186,31 +185,9 @@ def open_world(scenario: Scenario, options: RunOptions = AS_WRITTEN) -> "Iterato
             raise WorldRefused("tables", "rows that can be stored", str(error)) from error
         if options.coverage:
             options.coverage.add_configuration(configuration().current())
-        yield ScenarioPlayer(ids, stubs, observer, options.coverage, scenario.id)
+        yield ScenarioPlayer(ids, stubs, options.coverage, scenario.id)
         if stubs.model.recording:
             stubs.model.recording.save()
-
-
-@dataclass(frozen=True)
-class ApiTurn:
-    """One turn that was played, and where it is stored."""
-
-    observed: ObservedTurn
-    #: Null when the request did not become a turn.
-    conversation_id: uuid.UUID | None
-    turn_no: int | None
-
-    def find_misses(self, turn: Turn) -> Iterator[expectations.Miss]:
-        """The calls that nothing answered, and every expectation that does not hold."""
-        for call in self.observed.unscripted:
-            yield expectations.Miss("unscripted call", "an entry that answers it", call)
-        yield from expectations.find_misses(turn.expect, self.observed)
-
-    def explain(self) -> list[str]:
-        """What happened in the turn and why, one line each."""
-        if self.conversation_id is None or self.turn_no is None:
-            return [f"HTTP status {self.observed.status}: the request did not become a turn."]
-        return turn_reader().explain_turn(self.conversation_id, self.turn_no)
 
 
 @dataclass
@@ -219,7 +196,6 @@ class ScenarioPlayer:
 
     ids: dict[str, uuid.UUID]
     stubs: ScenarioStubs
-    observer: TurnObserver
     coverage: Coverage | None = None
     #: The name under which coverage counts the turns.
     name: str = ""
@@ -228,43 +204,43 @@ class ScenarioPlayer:
     #: The fixed time of the clock; null while it runs.
     at: datetime | None = None
 
-    def play(self, turn: Turn) -> ApiTurn:
+    def play(self, turn: Turn) -> SeenTurn:
         """One turn: the edits before it, and the request. Raises ScenarioFileError for edits that cannot be stored."""
         self.at = self.at if turn.at is None else BEGINNING + turn.at
         database.apply_edits(turn.before)
         with _clock(self.at):
-            played = self._observe(turn)
-        if self.coverage and played.conversation_id and played.turn_no is not None:
-            rows = _list_deciding_rows(played.conversation_id, played.turn_no)
-            self.coverage.add_turn(self.name, rows, self.observer.positions)
-        return played
+            seen = self._send(turn)
+        if self.coverage and seen.trail:
+            self.coverage.add_turn(self.name, seen.deciding_rows, seen.positions)
+        return seen
 
-    def _observe(self, turn: Turn) -> ApiTurn:
+    def _send(self, turn: Turn) -> SeenTurn:
         self.stubs.begin(turn)
-        self.observer.begin()
         integrator = self._integrator(turn)
         key: uuid.UUID | None = None
-        if turn.thread:
-            status, body = integrator.send_thread_message(turn.thread, turn)
-            key = uuid.UUID(body["session_id"]) if "session_id" in body else None
-        else:
-            key = self.ids.setdefault(turn.conversation, uuid.uuid4())
-            status, body = integrator.send_message(key, turn)
-        turn_no = body.get("turnNo")
-        observed = ObservedTurn(
+        with _watch(self.stubs) as (trail, calls):
+            if turn.thread:
+                status, body = integrator.send_thread_message(turn.thread, turn)
+                key = uuid.UUID(body["session_id"]) if "session_id" in body else None
+            else:
+                key = self.ids.setdefault(turn.conversation, uuid.uuid4())
+                status, body = integrator.send_message(key, turn)
+        conversation_id, turn_no = key, body.get("turnNo")
+        if conversation_id is None or turn_no is None:
+            refusal = f"HTTP status {status}: the request did not become a turn."
+            return SeenTurn(turn.user, status, body, _conversation(key), read_explanation=lambda: [refusal])
+        return SeenTurn(
+            turn.user,
             status,
             body,
-            self.observer.input_params(),
             _conversation(key),
-            integrator.audit(key, turn_no) if key and turn_no else (),
-            integrator.steps(key, turn_no) if key and turn_no else (),
             [_verbose(event) for event in body.get("verbose") or ()],
-            [scenario_purpose(purpose) for purpose in self.stubs.model.calls],
-            [*self.stubs.task_calls],
-            [*self.stubs.tools.calls],
-            [*self.stubs.unscripted, *self.observer.missing_tasks],
+            calls,
+            trail,
+            lambda: integrator.audit(conversation_id, turn_no),
+            lambda: turn_reader().explain_turn(conversation_id, turn_no),
+            lambda: _list_deciding_rows(conversation_id, turn_no),
         )
-        return ApiTurn(observed, key, turn_no)
 
     def _integrator(self, turn: Turn) -> Integrator:
         """The caller with a key of the turn's workspace and scopes."""
@@ -275,11 +251,33 @@ class ScenarioPlayer:
         return self.integrators[caller]
 
 
-def _check_replay(number: int, played: ApiTurn) -> Iterator[Failure]:
+#: The events of the turn that runs in this thread.
+_trail: ContextVar[list[AuditEvent] | None] = ContextVar("trail", default=None)
+
+
+def record_event(event: AuditEvent) -> None:
+    """Take note of an event, even if the audit filters it: one of the TRAIL_LISTENERS of a world."""
+    if (trail := _trail.get()) is not None:
+        trail.append(event)
+
+
+@contextmanager
+def _watch(stubs: ScenarioStubs) -> Iterator[tuple[list[AuditEvent], list[Call]]]:
+    """The events and the calls of the turns that this thread takes."""
+    trail, calls = list[AuditEvent](), list[Call]()
+    token = _trail.set(trail)
+    try:
+        with wiring.replace_outside_world(replace(stubs.outside, around_tape=lambda tape: NotingTape(tape, calls))):
+            yield trail, calls
+    finally:
+        _trail.reset(token)
+
+
+def _check_replay(number: int, seen: SeenTurn) -> Iterator[Failure]:
     """Replay the turn from its recording, unless the turn says why it cannot be (law 3)."""
-    if played.conversation_id is None or played.turn_no is None:
+    if not seen.trail:
         return
-    record = CeConversationHistory.objects.get(conversation_id=played.conversation_id, turn_no=played.turn_no)
+    record = CeConversationHistory.objects.get(turn_id=seen.body["turnId"])
     difference = turn_reader().find_replay_difference(record) if record.replayable else None
     if difference is not None:
         yield Failure(number, f"replay, event {difference.seq}", difference.recorded, difference.replayed)
@@ -328,7 +326,7 @@ def _scenario_settings(scenario: Scenario, *, is_bot: bool) -> Iterator[None]:
         **deployment,
         **scenario.settings.deployment,
         "SETTING_DEFAULTS": defaults,
-        "TRAIL_LISTENERS": ["convengine.play.observed_turn.record_event"],
+        "TRAIL_LISTENERS": ["convengine.play.runner.record_event"],
     }
     # Expected errors are no news, and neither is every turn.
     levels = {name: logging.getLogger(name).level for name in _QUIET}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from convengine.engine.llm.scripted import NO_ANSWER
-from convengine.engine.steps.tools.scripted import Call, ScriptedServers, ScriptedTools
+from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.ports import ContainerRequest, ModelPort, ToolAnswer, ToolPort
 from convengine.engine.turn.scope import ANY
@@ -29,24 +29,19 @@ class ScriptedFailure(Exception):
 
 @dataclass
 class ScenarioStubs:
-    """The stubs of one scenario, and the calls of the current turn."""
+    """The stubs of one scenario."""
 
     registry: Registry
     model: TestModel
     tools: ScriptedTools
     #: Calls that no stub answers go to the extensions of the installation.
     is_real: bool = False
-    #: (task, method) of every call that reached a stub or a real task, in order.
-    task_calls: list[tuple[str, str]] = field(default_factory=list)
     #: The transformers of the installation by stage; none with stubs alone.
     transformers: Mapping[str, Sequence[Transformer]] = field(default_factory=dict)
 
     def begin(self, turn: Turn) -> None:
-        """A turn begins: forget earlier calls, and install its transformers."""
+        """A turn begins: install its transformers, and tell the model its message."""
         self.model.user_text = turn.user or ""
-        for calls in (self.model.calls, self.model.unscripted, self.tools.calls, self.tools.unscripted):
-            calls.clear()
-        self.task_calls.clear()
         for stage, transformers in self.registry.response_transformers.items():
             answers = [stub for stub in turn.transformers if stub.stage == stage]
             transformers[:] = [_transformer(answers)] if answers else self.transformers.get(stage, ())
@@ -55,23 +50,17 @@ class ScenarioStubs:
         """Let one more stub answer for a method of a task, before earlier ones and the real one."""
         entry = self.registry.tasks.get(stub.bean)
         known = entry.methods if entry else {}
-        methods = {**known, stub.method: _method(_Queue([stub]), self.task_calls, known.get(stub.method))}
+        methods = {**known, stub.method: _method(_Queue([stub]), known.get(stub.method))}
         self.registry.tasks[stub.bean] = TaskEntry(methods, allow_from_context=True)
 
     def add_task_function(self, task: str, method: str, run: Callable[[TaskCall], Json]) -> None:
         """Let a function answer for a method of a task, in place of the real one."""
         entry = self.registry.tasks.get(task)
-        noted = _note_calls(task, TaskEntry({method: run}), self.task_calls)
-        self.registry.tasks[task] = replace(noted, methods={**(entry.methods if entry else {}), **noted.methods})
+        self.registry.tasks[task] = TaskEntry({**(entry.methods if entry else {}), method: run})
 
     def add_container(self, stub: ContainerStub) -> None:
         """Let a stub answer for an address, in place of the real provider."""
         self.registry.providers[_address(stub)] = _provider(_Queue([stub]))
-
-    @property
-    def unscripted(self) -> list[str]:
-        """Calls of a model or a tool without an answer in the script."""
-        return [*self.model.unscripted, *self.tools.unscripted]
 
     @property
     def outside(self) -> OutsideWorld:
@@ -91,7 +80,6 @@ class ToolsBehindStubs:
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session) -> ToolAnswer:
         if self.stubs.has_answer(tool_code, tool_group, args):
             return self.stubs.run(tool_code, tool_group, args, session)
-        self.stubs.calls.append(Call(tool_code, tool_group, args))
         return self.tools.run(tool_code, tool_group, args, session)
 
 
@@ -108,13 +96,13 @@ def build_stubs(scenario: Scenario, *, live: ModelPort | None = None) -> Scenari
     if scenario.extensions == REAL:
         wiring.load_extensions()
         stubs.is_real = True
-        stubs.registry = _copy_registry(registry, stubs.task_calls)
+        stubs.registry = _copy_registry(registry)
         stubs.transformers = {stage: tuple(each) for stage, each in registry.response_transformers.items()}
     for bean in dict.fromkeys(stub.bean for stub in scenario.tasks):
         own = [stub for stub in scenario.tasks if stub.bean == bean]
         real = stubs.registry.tasks.get(bean)
         known = real.methods if real else {}
-        entry = _entry(own, stubs.task_calls, known)
+        entry = _entry(own, known)
         stubs.registry.tasks[bean] = replace(entry, methods={**known, **entry.methods})
     for address in dict.fromkeys(_address(stub) for stub in scenario.containers):
         stub_queue = _Queue([stub for stub in scenario.containers if _address(stub) == address])
@@ -122,11 +110,11 @@ def build_stubs(scenario: Scenario, *, live: ModelPort | None = None) -> Scenari
     return stubs
 
 
-def _copy_registry(real: Registry, calls: list[tuple[str, str]]) -> Registry:
-    """The registry of the installation with tasks that note their calls; changes of the copy do not reach it."""
+def _copy_registry(real: Registry) -> Registry:
+    """The registry of the installation; changes of the copy do not reach it."""
     return replace(
         real,
-        tasks={name: _note_calls(name, entry, calls) for name, entry in real.tasks.items()},
+        tasks=dict(real.tasks),
         providers=dict(real.providers),
         tools=dict(real.tools),
         tool_groups=dict(real.tool_groups),
@@ -134,17 +122,6 @@ def _copy_registry(real: Registry, calls: list[tuple[str, str]]) -> Registry:
         memory_stores=dict(real.memory_stores),
         response_transformers={stage: list(each) for stage, each in real.response_transformers.items()},
     )
-
-
-def _note_calls(name: str, entry: TaskEntry, calls: list[tuple[str, str]]) -> TaskEntry:
-    def note(method: str, run: Callable[[TaskCall], Json]) -> Callable[[TaskCall], Json]:
-        def run_noted(call: TaskCall) -> Json:
-            calls.append((name, method))
-            return run(call)
-
-        return run_noted
-
-    return replace(entry, methods={method: note(method, run) for method, run in entry.methods.items()})
 
 
 class _Queue(Generic[S]):
@@ -168,17 +145,13 @@ def _address(stub: ContainerStub) -> tuple[int, int, int]:
     return stub.page_id, stub.section_id, stub.container_id
 
 
-def _entry(
-    stubs: Sequence[TaskStub], calls: list[tuple[str, str]], real: Mapping[str, Callable[[TaskCall], Json]]
-) -> TaskEntry:
+def _entry(stubs: Sequence[TaskStub], real: Mapping[str, Callable[[TaskCall], Json]]) -> TaskEntry:
     queues = {stub.method: _Queue([other for other in stubs if other.method == stub.method]) for stub in stubs}
-    methods = {name: _method(queue, calls, real.get(name)) for name, queue in queues.items()}
+    methods = {name: _method(queue, real.get(name)) for name, queue in queues.items()}
     return TaskEntry(methods, allow_from_context=True)
 
 
-def _method(
-    stubs: _Queue[TaskStub], calls: list[tuple[str, str]], otherwise: Callable[[TaskCall], Json] | None = None
-) -> Callable[[TaskCall], Json]:
+def _method(stubs: _Queue[TaskStub], otherwise: Callable[[TaskCall], Json] | None = None) -> Callable[[TaskCall], Json]:
     def run(call: TaskCall) -> Json:
         try:
             stub = stubs.next()
@@ -186,7 +159,6 @@ def _method(
             if otherwise is None:
                 raise
             return otherwise(call)
-        calls.append((stub.bean, stub.method))
         for key, value in stub.sets_context.items():
             call.set_context(key, value)
         for key in stub.removes_context:

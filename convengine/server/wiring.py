@@ -78,6 +78,8 @@ class OutsideWorld:
     likeness: LikenessPort = field(default_factory=WordVectors)
     #: Put around the tools of each turn: in tests of a bot, stubs that answer before them.
     around_tools: Callable[[ToolPort], ToolPort] = lambda tools: tools
+    #: Stands before the tape of each turn: to see its calls.
+    around_tape: Callable[[Tape], Tape] = lambda tape: tape
 
 
 _replacement: ContextVar[OutsideWorld | None] = ContextVar("outside", default=None)
@@ -135,6 +137,7 @@ def ports(
     """
     load_extensions()
     outside = _replacement.get() or OutsideWorld()
+    tape = outside.around_tape(tape)
     return Ports(
         clock=clock,
         conversations=conversations,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
@@ -11,9 +11,10 @@ from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.codec import dumps
 from convengine.play import schema, tables
+from convengine.play.expectations import find_misses
 from convengine.play.loading import parse_duration
 from convengine.play.report_format import format_miss
-from convengine.play.runner import ApiTurn, RunOptions, ScenarioPlayer, open_world
+from convengine.play.runner import RunOptions, ScenarioPlayer, open_world
 from convengine.play.scenario import (
     BEGINNING,
     MAIN,
@@ -25,70 +26,28 @@ from convengine.play.scenario import (
     ThreadName,
     Turn,
 )
+from convengine.play.seen_turn import SeenTurn
 from convengine.server.extensions.tasks import TaskCall
 
 Json = Any
 
 
 @dataclass(frozen=True)
-class BotTurn:
+class BotTurn(SeenTurn):
     """One turn of a bot: its answer, where the conversation stands, and what was called."""
 
-    #: What the user wrote.
-    text: str | None
-    played: ApiTurn
-
     def __repr__(self) -> str:
-        return f"<BotTurn {self.text!r} → {self.error or self.answer!r}, {self.intent}, {self.state}>"
-
-    @property
-    def body(self) -> Mapping[str, Json]:
-        """The whole answer of the API."""
-        return self.played.observed.body
-
-    @property
-    def answer(self) -> Json:
-        """The text of the answer, or its document; null for an error."""
-        payload = self.played.observed.payload
-        return None if payload.get("type") == "ERROR" else payload.get("value")
-
-    @property
-    def error(self) -> str | None:
-        """The code of the error, if the turn failed."""
-        return self.body.get("errorCode")
-
-    @property
-    def intent(self) -> str | None:
-        return self.body.get("intent")
-
-    @property
-    def state(self) -> str | None:
-        return self.body.get("state")
-
-    @property
-    def fields(self) -> Mapping[str, Json]:
-        """The values of the conversation's context by name."""
-        context: Mapping[str, Json] = self.body.get("context") or {}
-        return context
+        return f"<BotTurn {self.message!r} → {self.error or self.answer!r}, {self.intent}, {self.state}>"
 
     @property
     def actions(self) -> list[str]:
         """The tasks that ran, as `name:method`, in order."""
-        return [f"{task}:{method}" for task, method in self.played.observed.task_calls]
+        return [f"{task}:{method}" for task, method in self.task_calls]
 
     @property
-    def tools(self) -> list[tuple[str, dict[str, Json]]]:
+    def tools(self) -> list[tuple[str, Mapping[str, Json]]]:
         """The tools that were called, (code or group, arguments), in order."""
-        return [(call.tool_code or call.tool_group, dict(call.args)) for call in self.played.observed.tool_calls]
-
-    @property
-    def stages(self) -> list[str]:
-        """The stages of the turn's events, in order."""
-        return [row.stage for row in self.played.observed.rows]
-
-    def explain(self) -> str:
-        """What happened in the turn and why: each decision with its winner, and the rows that lost."""
-        return "\n".join(self.played.explain())
+        return [(call["tool_code"] or call["tool_group"], call["args"]) for call in self.tool_calls]
 
     def expect(
         self,
@@ -111,18 +70,18 @@ class BotTurn:
             wanted["response"] = answer if isinstance(answer, Mapping) else {"equals": answer}
         if error is not None:
             wanted["error"] = {"code": error}
-            wanted.setdefault("http_status", self.played.observed.status)
+            wanted.setdefault("http_status", self.status)
         if actions is not None:
             wanted["task_calls"] = [dict(zip(("bean", "method"), _split_task(name), strict=True)) for name in actions]
         if fields is not None:
             wanted["context"] = {f"$['{name}']": matcher for name, matcher in fields.items()}
         schema.check_expectations(wanted)
-        misses = [format_miss(miss) for miss in self.played.find_misses(Turn(self.text, expect=wanted))]
+        misses = [format_miss(miss) for miss in find_misses(wanted, self)]
         called = [code for code, _ in self.tools]
         if tools is not None and list(tools) != called:
             misses.append(f"tools: expected {list(tools)}, got {called}")
         if misses:
-            raise AssertionError("\n".join([f"After {self.text!r}:", *misses, "", self.explain()]))
+            raise AssertionError("\n".join([f"After {self.message!r}:", *misses, "", *self.explanation]))
         return self
 
 
@@ -156,7 +115,8 @@ class Bot:
             reset=reset,
             thread=ThreadName(**thread) if thread else None,
         )
-        self.turns.append(BotTurn(text, self.player.play(turn)))
+        seen = self.player.play(turn)
+        self.turns.append(BotTurn(**{each.name: getattr(seen, each.name) for each in fields(seen)}))
         return self.turns[-1]
 
     @property

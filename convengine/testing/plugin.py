@@ -95,7 +95,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     if report.when == "call" and report.failed and kind and isinstance(bot, kind.Bot):
         for turn in bot.turns[-_TURNS_EXPLAINED:]:
             if (explanation := turn.explain()) and explanation.splitlines()[-1] not in report.longreprtext:
-                report.sections.append((f"the turn of {turn.text!r}", explanation))
+                report.sections.append((f"the turn of {turn.message!r}", explanation))
     return report
 
 

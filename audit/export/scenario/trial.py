@@ -8,7 +8,7 @@ from audit.export.scenario.document import build_scenario, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.stage import stage_label
-from convengine.play.expectations import Miss
+from convengine.play.expectations import Miss, find_misses
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, MemoryPlayer, build_test
 from convengine.play.scenario import BEGINNING
 from convengine.server.app_interfaces import configuration
@@ -42,7 +42,7 @@ def check_scenario(document: dict[str, Json], played: Sequence[tuple[int, int]],
     )
     for turn, (number, release) in zip(scenario.turns, played, strict=True):
         player.snapshot = configuration().at(release)
-        for miss in player.play(turn).find_misses(turn):
+        for miss in find_misses(turn.expect, player.play(turn).seen):
             raise NotExportable(_describe_failure(number, miss))
 
 

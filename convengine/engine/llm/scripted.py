@@ -46,15 +46,13 @@ class ScriptLine:
 
 @dataclass
 class ScriptedModel:
-    """The first matching line that is not used up answers a call. A call without one fails and is recorded."""
+    """The first matching line that is not used up answers a call. A call without one fails."""
 
     lines: Sequence[ScriptLine]
     #: The user's message in the current turn.
     user_text: str = ""
     #: The purposes of all calls so far, in order.
     calls: list[str] = field(default_factory=list)
-    #: Calls that no line answered.
-    unscripted: list[str] = field(default_factory=list)
     configured: bool = True
     _used: Counter[int] = field(default_factory=Counter)
 
@@ -73,8 +71,6 @@ class ScriptedModel:
             if line.fits(request, self.user_text):
                 self._used[number] += 1
                 return line.answer()
-        prompt = " ".join(f"{request.system} {request.user}".split())
-        self.unscripted.append(f"a model call of purpose {request.purpose}, whose prompt is: {prompt[:200]}")
         return _build_answer(error_code="LLM_CALL_FAILED", error_message=NO_ANSWER)
 
     def allows(self, name: str) -> bool:

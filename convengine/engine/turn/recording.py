@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from convengine.engine.errors import ReplayMismatch
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
@@ -32,10 +32,43 @@ from convengine.engine.turn.session import Session
 Json = Any
 
 
+#: Times and durations, which differ in any two runs.
+_TIMES = frozenset(
+    {"durationMs", "totalMs", "wallMs", "startedAtMs", "emittedAt", "steps", "llmMs", "toolMs", "sqlCount", "latencyMs"}
+)
+#: Up to here a float distinguishes all whole numbers.
+_EXACT = 2**53
+
+
+def drop_times(value: Json) -> Json:
+    """A value without times and durations, at any depth: what of two runs may be compared.
+
+    PostgreSQL returns a float such as 1e23 as a whole number; beyond the exact range of floats both are equal.
+    """
+    if isinstance(value, Mapping):
+        return {key: drop_times(item) for key, item in value.items() if key not in _TIMES}
+    if isinstance(value, int) and abs(value) > _EXACT:
+        return float(str(value))
+    return [drop_times(item) for item in value] if isinstance(value, list) else value
+
+
+class Aside(NamedTuple):
+    """What a port says of a call besides its request, for a tape that wants to know."""
+
+    #: What the call reads besides its request: of a task the session, of a transformer the answer.
+    subject: Callable[[], Json] = lambda: None
+    #: True when nobody is registered for the call here, so that it has no effect and changes nothing.
+    is_idle: Callable[[], bool] = lambda: False
+
+
+#: Nothing to say.
+NO_ASIDE = Aside()
+
+
 class Tape(Protocol):
     """Stands between the engine and a port."""
 
-    def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The answer of `port`: from `call`, or from the recording. Request and answer are JSON values.
 
         An exception of `call` is not recorded: a port turns its faults into answers first.
@@ -48,7 +81,7 @@ class Recording:
 
     entries: list[list[Json]] = field(default_factory=list)
 
-    def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """Make the call, record it, return its answer."""
         answer = call()
         self.entries.append([port, request, answer])
@@ -63,8 +96,10 @@ class Playback:
     position: int = 0
     #: Requests without a recorded answer.
     missing: list[str] = field(default_factory=list)
+    #: What the calls were about, by their position: the recording does not have it.
+    subjects: dict[int, Json] = field(default_factory=dict)
 
-    def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The recorded answer. Raises ReplayMismatch when the request differs from the recorded one."""
         if self.position >= len(self.entries):
             raise self._report_missing(
@@ -76,6 +111,8 @@ class Playback:
                 f"Call {self.position + 1} of the turn asks {_describe_call(port, request)}; "
                 f"recorded is {_describe_call(recorded_port, recorded_request)}."
             )
+        if port in _WITH_SUBJECT:
+            self.subjects[self.position] = drop_times(aside.subject())
         self.position += 1
         return answer
 
@@ -122,7 +159,7 @@ class Reuse:
     stretched: list[str] = field(default_factory=list)
     _used: set[int] = field(default_factory=set)
 
-    def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The recorded answer. Raises ReplayMismatch when there is none."""
         same = [index for index, (name, recorded, _) in enumerate(self.entries) if (name, recorded) == (port, request)]
         fresh = [index for index in same if index not in self._used]
@@ -168,33 +205,35 @@ class Reuse:
 _KNOWN = _HERE | {"model.configured"}
 #: Their answer decides nothing in the turn.
 _IGNORED = frozenset({"memory.write", "pace.wait", "execution.finish"})
+#: No port answers this.
+_ASKED = object()
 #: Ports that read more than their request says: the session, or the answer.
 _WITH_SUBJECT = frozenset({"task", "transform"})
 
 
 @dataclass
 class ExactReuse(Reuse):
-    """The same without any assumption: only a recorded answer to the very same question counts (R134).
+    """The same without any assumption: only a recorded answer to the very same question counts.
 
-    The question of a task or a transformer includes the subject, which the caller sets before each call.
+    The question of a task or a transformer includes its subject. A call that would reach nobody needs no recording.
     """
 
     #: What the recorded calls of tasks and transformers were about, by their position on the tape.
     subjects: Mapping[int, Json] = field(default_factory=dict)
-    subject: Json = None
-    #: All requests, in order.
-    requests: list[tuple[str, Json]] = field(default_factory=list)
     #: The requests without an answer, in few words without the data of people.
     unanswered: list[str] = field(default_factory=list)
 
-    def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The recorded answer. Raises ReplayMismatch when there is none."""
-        self.requests.append((port, request))
+        recorded = [index for index, entry in enumerate(self.entries) if (entry[0], entry[1]) == (port, request)]
+        nothing = NOTHING.get(port, _ASKED)
+        if all(self.entries[index][2] == nothing for index in recorded) and aside.is_idle():
+            return nothing
         if port not in _WITH_SUBJECT:
             return super().ask(port, request, call)
-        for index, (name, recorded, _) in enumerate(self.entries):
-            is_same = (name, recorded) == (port, request) and self.subjects.get(index) == self.subject
-            if is_same and index not in self._used:
+        subject = drop_times(aside.subject())
+        for index in recorded:
+            if index not in self._used and self.subjects.get(index) == subject:
                 return self._take_entry(index)
         return self._answer_unrecorded(port, request, call)
 

@@ -17,7 +17,7 @@ PARTS = ("verbose", "trace")
 #: What `?context=` may be.
 CONTEXT_PARTS = ("none", "public", "all")
 #: Branches of the context that steps keep for themselves.
-_INTERNAL = ENGINE_BRANCHES | {CLOCK, DIALOGUE, "pending_slot", "pendingSlot"}
+INTERNAL_BRANCHES = ENGINE_BRANCHES | {CLOCK, DIALOGUE, "pending_slot", "pendingSlot"}
 
 
 def build_body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def select_context(body: dict[str, Any], part: str) -> dict[str, Any]:
     context = body.get("context")
     if part == "all" or context is None:
         return body
-    public = {key: value for key, value in context.items() if key not in _INTERNAL and not key.startswith("_")}
+    public = {key: value for key, value in context.items() if key not in INTERNAL_BRANCHES and not key.startswith("_")}
     return {**body, "context": public if part == "public" else None}
 
 

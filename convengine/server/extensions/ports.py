@@ -28,12 +28,13 @@ from convengine.engine.turn.ports import (
     ToolPort,
     TransformAnswer,
 )
+from convengine.engine.turn.recording import Aside
 from convengine.engine.turn.session import Session
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.faults import report_fault
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.recorded_port import RecordedPort, Wait
-from convengine.server.extensions.registry import Registry, ToolEntry, interceptors_for, transformer_for
+from convengine.server.extensions.registry import Registry, ToolEntry, Transformer, interceptors_for, transformer_for
 from convengine.server.observability.calls import record_tool_call, trace_call
 from convengine.server.resilience.waiting import Overloaded
 
@@ -135,11 +136,6 @@ def _check_size(value: Any, limit: int) -> None:
 class Memories(RecordedPort):
     """The memory port."""
 
-    @property
-    def has_stores(self) -> bool:
-        """True when a store is registered."""
-        return bool(self.registry.memory_stores)
-
     def read(self, session: Session) -> MemoryAnswer:
         """The text of the first store that returns one; later stores are not asked."""
         return self._ask("memory.read", lambda: self._read(session))
@@ -150,7 +146,8 @@ class Memories(RecordedPort):
 
     def _ask(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
         # Recorded even without stores, so that a replay does not depend on the stores of its deployment.
-        answer: dict[str, Any] = self.tape.ask(port, None, lambda: to_plain(call()))
+        idle = Aside(is_idle=lambda: not self.registry.memory_stores)
+        answer: dict[str, Any] = self.tape.ask(port, None, lambda: to_plain(call()), idle)
         faults = tuple(StoreFault(**fault) for fault in answer["faults"])
         return MemoryAnswer(answer["text"], tuple(answer["stores"]), faults)
 
@@ -190,15 +187,14 @@ def _fault(store: str, error: BaseException) -> StoreFault:
 class ResponseTransformers(RecordedPort):
     """The transformers port."""
 
-    def find_name(self, stage: str, session: Session) -> str | None:
-        """The name of the transformer that fits intent and state, if any."""
-        transformer = transformer_for(self.registry.response_transformers[stage], session.intent, session.state)
-        return transformer.name if transformer else None
-
     def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
         """Let the transformer of a stage that fits intent and state change the answer."""
         # Recorded even without transformers, so that a replay does not depend on those of its deployment.
-        answer = self.tape.ask("transform", stage, lambda: self._call(stage, payload, session))
+        aside = Aside(
+            lambda: to_plain([payload.type, payload.value, session.intent, session.state]),
+            lambda: self._find_transformer(stage, session) is None,
+        )
+        answer = self.tape.ask("transform", stage, lambda: self._call(stage, payload, session), aside)
         changed = answer["payload"]
         return TransformAnswer(
             None if changed is None else _KINDS[changed["type"]](changed["value"]),
@@ -207,8 +203,11 @@ class ResponseTransformers(RecordedPort):
             answer["errorMessage"],
         )
 
+    def _find_transformer(self, stage: str, session: Session) -> Transformer | None:
+        return transformer_for(self.registry.response_transformers[stage], session.intent, session.state)
+
     def _call(self, stage: str, payload: Payload, session: Session) -> dict[str, Any]:
-        transformer = transformer_for(self.registry.response_transformers[stage], session.intent, session.state)
+        transformer = self._find_transformer(stage, session)
         answer: dict[str, Any] = {"payload": None, "transformer": None, "errorType": None, "errorMessage": None}
         if transformer is None:
             return answer

@@ -9,6 +9,7 @@ from typing import Any
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
 from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.ports import TaskAnswer, TaskRun
+from convengine.engine.turn.recording import Aside
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.server.extensions.bounded import call_within
@@ -110,7 +111,9 @@ class Tasks(RecordedPort):
         request = {"task": task, "method": method, "ruleId": rule.rule_id if rule else None}
         if task_run:
             request["idempotencyKey"] = task_run.idempotency_key
-        return TaskAnswer(**self.tape.ask("task", request, lambda: self._trace(task, method, session, rule, task_run)))
+        aside = Aside(lambda: to_plain([session.context, session.input_params]))
+        answer = self.tape.ask("task", request, lambda: self._trace(task, method, session, rule, task_run), aside)
+        return TaskAnswer(**answer)
 
     def _trace(
         self, task: str, method: str, session: Session, rule: Rule | None, task_run: TaskRun | None

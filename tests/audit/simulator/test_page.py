@@ -209,7 +209,7 @@ def test_a_time_can_be_chosen(ana: Client) -> None:
     with change_set():
         m.CeResponse.objects.filter(exact_text="No fees.").update(exact_text="{{ now }}")
     response = simulate(ana, "hours", at="2026-03-02T09:00")
-    assert response.context["simulation"].played[0].tried.turn.ports.clock.now().isoformat().startswith("2026-03-02")
+    assert response.context["simulation"].played[0].played.turn.ports.clock.now().isoformat().startswith("2026-03-02")
     for time in ("noon", "9999-12-31T23:59", "2026-02-30T09:00"):
         assert "The time is not a date" in simulate(ana, "hours", at=time).content.decode()
 
@@ -263,7 +263,7 @@ def test_input_parameters_and_the_channel_of_a_conversation_can_be_given(ana: Cl
     response = simulate(ana, "hours", send=1, message="fees", params='{"tier": "gold"}', channel="web")
     assert read_answers(response) == ["Nine to five.", "No fees for gold."]
     played = response.context["simulation"].played
-    assert (played[1].tried.turn.request.channel, played[0].line.params) == ("web", "")
+    assert (played[1].played.turn.request.channel, played[0].line.params) == ("web", "")
     assert "{&quot;tier&quot;: &quot;gold&quot;}" in response.content.decode()
     # They stay with their message.
     url = reverse("admin:audit_ceaudit_simulate")
@@ -279,7 +279,7 @@ def test_a_test_of_a_simulated_conversation_keeps_its_channel(ana: Client) -> No
     assert document["conversation"] == {"channel": "web"}
     case = store_test(document, editor="ana")
     ((_, played),) = MemoryPlayer(read_scenario(case), snapshots.current(), timezone.now()).play_all()
-    assert played.tried.turn.request.channel == "web"
+    assert played.turn.request.channel == "web"
     assert "conversation" not in json.loads(ana.post(url, {"try-line": ["hours"]}).context["test"])
 
 

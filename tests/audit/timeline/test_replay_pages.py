@@ -8,12 +8,12 @@ import yaml
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from audit.export.scenario import trial
 from audit.models import CeAccessLog, CeAudit
 from audit.replay.outcome import replay_outcome
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import loads
 from convengine.play.expectations import Miss
-from convengine.play.in_memory import MemoryTurn
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
 from tests.api import Caller
@@ -110,7 +110,7 @@ def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client) -> None:
 
 def test_a_file_that_does_not_pass_is_not_offered(caller: Caller, qa: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     miss = Miss("expect.response.equals", "Ten.", "Twelve.")
-    monkeypatch.setattr(MemoryTurn, "find_misses", lambda played, turn: [miss])
+    monkeypatch.setattr(trial, "find_misses", lambda expect, turn: [miss])
     caller.say("hours")
     caller.say("fees")
 

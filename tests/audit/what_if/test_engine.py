@@ -7,10 +7,11 @@ import pytest
 
 from audit.search.query import SearchQuery
 from audit.what_if.difference import Kind
-from audit.what_if.engine import Comparison, TurnResult
+from audit.what_if.engine import ComparedTurn, Comparison
 from audit.what_if.selection import select_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.content import content_of
+from convengine.play.comparison import Aspect
 from convengine.server.app_interfaces import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory
@@ -21,14 +22,14 @@ pytestmark = pytest.mark.django_db
 LIVE = ConfigurationName("live")
 
 
-def compare(unsaved: UnsavedRows | None = None, *, as_recorded: bool = False) -> list[TurnResult]:
+def compare(unsaved: UnsavedRows | None = None, *, as_recorded: bool = False) -> list[ComparedTurn]:
     """All recorded turns on live and with unsaved rows; nothing outside is called."""
     live, new = named_configurations().read(LIVE), named_configurations().read(LIVE, unsaved)
     with set_tripwire(registry):
         return list(Comparison(new, None if as_recorded else live).compare_turns(select_turns(SearchQuery(), 100)))
 
 
-def kinds(results: list[TurnResult]) -> list[Kind]:
+def kinds(results: list[ComparedTurn]) -> list[Kind]:
     return [result.difference.kind for result in results]
 
 
@@ -64,7 +65,7 @@ def test_another_phrase_is_a_difference_of_the_intent(caller: Caller) -> None:
 
     assert result.difference.kind is Kind.INTENT
     assert result.difference.cause == ("ce_intent_classifier", str(row.pk))
-    assert (result.old and result.old.intent, result.new and result.new.intent) == ("FEES", "UNKNOWN")
+    assert [side and side.summary[Aspect.INTENT] for side in (result.old, result.new)] == ["FEES", "UNKNOWN"]
 
 
 def test_another_state_comes_before_the_answer(caller: Caller) -> None:
@@ -84,7 +85,7 @@ def test_a_turn_that_fails_then_is_an_error(caller: Caller) -> None:
 
     assert result.difference.kind is Kind.ERROR
     assert result.new
-    assert result.new.error
+    assert result.new.played.error
 
 
 def test_a_remembered_value_is_a_difference_too(caller: Caller) -> None:
@@ -111,7 +112,7 @@ def test_a_turn_that_fails_on_both_sides_remembers_nothing(caller: Caller) -> No
     (result,) = compare({"ce_rule": {900: added}})
 
     assert result.old
-    assert result.old.error
+    assert result.old.played.error
     assert result.difference.kind is Kind.SAME
 
 
@@ -128,13 +129,23 @@ def test_of_several_changed_rows_the_one_that_decided_is_the_cause(caller: Calle
     assert result.difference.cause == ("ce_response", str(row.pk))
 
 
-def test_what_comes_after_a_difference_does_not_count(caller: Caller) -> None:
+def test_another_text_changes_no_later_turn(caller: Caller) -> None:
+    for text in ("fees", "hours", "fees"):
+        caller.say(text)
+
+    results = compare(edit(answer(intent_code="FEES"), exact_text="Ten."))
+
+    assert kinds(results) == [Kind.ANSWER, Kind.SAME, Kind.ANSWER]
+    assert not any(result.is_after_difference for result in results)
+
+
+def test_what_comes_after_a_lasting_difference_does_not_count(caller: Caller) -> None:
     for text in ("fees", "hours", "fees"):
         caller.say(text)
     other = Caller(caller.secret)
     other.say("hours")
 
-    results = compare(edit(answer(intent_code="FEES"), exact_text="Ten."))
+    results = compare(edit(CeIntentClassifier.objects.get(intent_code="FEES"), pattern="costs"))
 
     by_turn = {(str(r.key.conversation_id), r.key.turn_no): r for r in results}
     one = [by_turn[caller.conversation_id, turn] for turn in (1, 2, 3)]

@@ -16,7 +16,7 @@ from audit.what_if import jobs
 from audit.what_if.difference import Kind
 from audit.what_if.jobs import pack_unsaved, run_job, start_run, what_ifs
 from audit.what_if.results import count_differences, read_groups
-from config_admin.models import CeResponse
+from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.content import content_of
 from convengine.engine.errors import ReplayBusy
 from convengine.server.jobs.background_runs import RunStatus
@@ -48,16 +48,19 @@ def test_a_run_stores_keys_and_codes_and_never_a_word(caller: Caller) -> None:
     for text in ("fees", "hours"):
         caller.say(text)
 
-    run = run_now()
+    phrase = CeIntentClassifier.objects.get(intent_code="FEES")
+    run = run_now(
+        unsaved=pack_unsaved({"ce_intent_classifier": {phrase.pk: {**content_of(phrase), "pattern": "costs"}}})
+    )
 
     assert (run.status, run.turns, run.done, run.conversations) == (RunStatus.DONE, 2, 2, 1)
     assert run.title == "Live with rows as in the form"
     first, second = run.results.order_by("turn_no")
-    assert (first.kind, first.table_name, first.is_after_difference) == (Kind.ANSWER, "ce_response", False)
+    assert (first.kind, first.table_name, first.is_after_difference) == (Kind.INTENT, "ce_intent_classifier", False)
     assert (second.kind, second.is_after_difference) == (Kind.SAME, True)
     stored = str([list(CeWhatIf.objects.values_list()), list(CeWhatIfTurn.objects.values_list())])
     assert "No fees." not in stored
-    assert [(group.kind, group.count) for group in read_groups(run)] == [("ANSWER", 1), ("AFTER", 1)]
+    assert [(group.kind, group.count) for group in read_groups(run)] == [("INTENT", 1), ("AFTER", 1)]
 
 
 def test_filters_and_the_number_of_conversations_choose_them(caller: Caller) -> None:

@@ -15,7 +15,7 @@ from audit.models import CeAccessLog, CeWhatIf, CeWhatIfTurn
 from audit.what_if.jobs import run_job
 from config_admin.drafts.models import CeDraft, CeDraftEdit
 from config_admin.drafts.publish_draft import discard_draft
-from config_admin.models import CeResponse
+from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.content import content_of
 from tests.api import Caller
 
@@ -40,11 +40,15 @@ def qa() -> Client:
 def draft(caller: Caller) -> CeDraft:
     """Another answer about fees."""
     draft = CeDraft.objects.create(title="Dearer")
-    row = CeResponse.objects.get(intent_code="FEES")
-    before = content_of(row)
-    after = {**before, "exact_text": "Ten."}
-    CeDraftEdit.objects.create(draft=draft, table_name="ce_response", row_pk=str(row.pk), before=before, after=after)
+    edit(draft, CeResponse.objects.get(intent_code="FEES"), exact_text="Ten.")
     return draft
+
+
+def edit(draft: CeDraft, row: Any, **values: str) -> None:
+    before, after = content_of(row), {**content_of(row), **values}
+    CeDraftEdit.objects.create(
+        draft=draft, table_name=row._meta.db_table, row_pk=str(row.pk), before=before, after=after
+    )
 
 
 def read(response: Any) -> str:
@@ -73,16 +77,25 @@ def test_a_draft_is_compared_and_each_group_leads_to_its_turns(caller: Caller, d
     page = read(qa.get(url))
     assert "1 of 2 turns differs in 1 conversation." in page
     assert "Only the answer 1 turn" in page
-    assert "After a difference 1 turn" in page
     turns = read(qa.get(f"{url}?kind=ANSWER"))
     assert "fees" in turns
     assert re.search(r"Live now No fees\..*Draft: Dearer Ten\.", turns)
     assert "Intent FEES, state IDLE" in turns
-    assert "after a difference" in read(qa.get(f"{url}?kind=AFTER"))
     assert "Draft: Dearer" in read(qa.get(PAGE))
     kinds = CeAccessLog.objects.order_by("access_id").values_list("kind", "search")
-    assert [kind for kind, _ in kinds] == ["WHAT_IF"] * 3
+    assert [kind for kind, _ in kinds] == ["WHAT_IF"] * 2
     assert kinds[1][1].startswith("run=")
+
+
+def test_turns_after_a_lasting_difference_stand_apart(caller: Caller, draft: CeDraft, qa: Client) -> None:
+    edit(draft, CeIntentClassifier.objects.get(intent_code="FEES"), pattern="costs")
+    for text in ("fees", "hours"):
+        caller.say(text)
+
+    url = start(qa, f"draft:{draft.pk}")
+
+    assert "After a difference 1 turn" in read(qa.get(url))
+    assert "after a difference" in read(qa.get(f"{url}?kind=AFTER"))
 
 
 def test_each_number_of_turns_leads_to_as_many(caller: Caller, draft: CeDraft, qa: Client) -> None:

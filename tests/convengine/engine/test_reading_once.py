@@ -140,7 +140,7 @@ def test_each_message_of_a_dialogue_is_cut_into_words_once_and_read_once_into_ea
 
     for turn, (said, values) in zip(player.scenario.turns, DIALOGUE, strict=True):
         counts.clear()
-        context = player.play(turn).observed.body["context"]
+        context = player.play(turn).seen.body["context"]
         # The message that begins the form is first understood without its words, so that its intent is known. (The
         # index of phrases, which mends words to those of all intents, is not counted.)
         assert (said, counts["understand"], counts["read_into_form"]) == (said, 2 if said == DIALOGUE[0][0] else 1, 1)

@@ -4,13 +4,29 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.tools.scripted import Call
+from convengine.engine.pipeline.stages import STEP_ENTER
+from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.play.expectations import EXPECTATIONS, Miss, find_first_miss, find_misses
-from convengine.play.observed_turn import ObservedTurn, Row
+from convengine.play.seen_turn import Call, Event, SeenTurn
+from tests.builders import make_session, make_turn
 
 EVENT = {"step_name": "RulesStep", "determinant": "STEP_ENTER", "level": "INFO", "text": "Thinking."}
 OTHER = {**EVENT, "step_name": "McpToolStep", "text": "Looking."}
-OBSERVED = ObservedTurn(
+_RAN = make_turn()
+_RAN.audit(make_session(input_params={"vip": True, "count": 2}), USER_INPUT)
+EVENTS = [
+    Event(STEP_ENTER, {"step": "AuditUserInputStep"}),
+    Event("USER_INPUT", {"text": "hours", "_meta": {}}),
+    Event(STEP_ENTER, {"step": "RulesStep"}),
+    Event("RULE_APPLIED (RulesStep)", {"action": "SET_STATE"}),
+]
+CALLS = [
+    *(Call("model", {"purpose": purpose}, {}) for purpose in ("INTENT_AGENT", "RESPONSE_TEXT", "RESPONSE_TEXT")),
+    Call("task", {"task": "mail", "method": "send"}, {"error_type": None}),
+    Call("tool", {"tool": "stock", "group": "DB", "args": {"house": "B", "row": 1}}, {}),
+    Call("tool", {"tool": "", "group": "RAG", "args": {}}, {}),
+]
+OBSERVED = SeenTurn(
     status=200,
     body={
         "success": True,
@@ -22,16 +38,13 @@ OBSERVED = ObservedTurn(
         "reason": "first_message",
         "session": {"turn_count": 1},
     },
-    input_params={"vip": True, "count": 2},
     conversation={"status": "RUNNING", "lifecycle": "COMPLETE", "context_json": {"a": 1}},
-    rows=[Row("USER_INPUT", {"text": "hours", "_meta": {}}), Row("RULE_APPLIED (RulesStep)", {"action": "SET_STATE"})],
-    steps=["AuditUserInputStep", "RulesStep"],
     verbose=[EVENT, OTHER],
-    llm_calls=["intent", "response", "response"],
-    task_calls=[("mail", "send")],
-    tool_calls=[Call("stock", "DB", {"house": "B", "row": 1}), Call("", "RAG", {})],
+    calls=CALLS,
+    trail=_RAN.trail.events,
+    read_events=lambda: EVENTS,
 )
-FAILED = ObservedTurn(
+FAILED = SeenTurn(
     status=500,
     body={
         "success": False,
@@ -108,7 +121,7 @@ MISSED: list[tuple[str, Any, Miss]] = [
 ]
 
 
-def list_misses(expect: dict[str, Any], observed: ObservedTurn = OBSERVED) -> list[Miss]:
+def list_misses(expect: dict[str, Any], observed: SeenTurn = OBSERVED) -> list[Miss]:
     return list(find_misses(expect, observed))
 
 
@@ -162,11 +175,11 @@ def test_a_json_payload_is_looked_into_whether_it_comes_as_a_document_or_as_text
 
     for value in ({"parts": ["shoes", "laces"]}, '{"parts": ["shoes", "laces"]}'):
         body = {"success": True, "payload": {"type": "JSON", "value": value}}
-        assert list_misses(expect, ObservedTurn(body=body)) == []
+        assert list_misses(expect, SeenTurn(body=body)) == []
 
 
 def test_a_request_that_became_no_turn_has_nothing_to_show() -> None:
-    nothing = ObservedTurn(status=400, body={"success": False, "payload": None})
+    nothing = SeenTurn(status=400, body={"success": False, "payload": None})
     expect = {
         "http_status": 400,
         "success": False,
@@ -185,8 +198,8 @@ def test_misses_come_in_the_order_of_the_vocabulary() -> None:
     assert [miss.where for miss in wrong] == ["expect.http_status", "expect.state", "expect.audit_counts.X"]
 
 
-def rows(*stages: str | tuple[str, dict[str, Any]]) -> list[Row]:
-    return [Row(stage, {}) if isinstance(stage, str) else Row(*stage) for stage in stages]
+def rows(*stages: str | tuple[str, dict[str, Any]]) -> list[Event]:
+    return [Event(stage, {}) if isinstance(stage, str) else Event(*stage) for stage in stages]
 
 
 def first_miss(items: list[Any], *stages: str | tuple[str, dict[str, Any]]) -> Any:

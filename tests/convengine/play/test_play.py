@@ -1,5 +1,6 @@
-"""Tried turns: the same answers as real ones, and nothing is stored."""
+"""Played turns: the same answers as real ones, and nothing is stored."""
 
+import uuid
 from dataclasses import fields
 from datetime import UTC, datetime
 
@@ -9,7 +10,7 @@ from django.apps import apps
 from config_admin.models import CeResponse, CeRule
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import TurnRequest
-from convengine.play.play import PlayedTurn, begin_conversation, play_turn
+from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
 from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.extensions.tasks import TaskCall
@@ -24,12 +25,10 @@ NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _OWN = {"conversation_id", "created_at", "remote_jid", "context_json"}
 
 
-def try_messages(snapshot: Snapshot, *messages: str) -> list[PlayedTurn]:
-    conversation, turns = begin_conversation(NOW), []
-    for message in messages:
-        turns.append(play_turn(snapshot, conversation, message, NOW, OutsideWorld()))
-        conversation = turns[-1].after
-    return turns
+def play_messages(snapshot: Snapshot, *messages: str) -> list[PlayedTurn]:
+    return play(
+        snapshot, PlayedConversation.begin(NOW), [Message(message, at=NOW) for message in messages], OutsideWorld()
+    )
 
 
 def count_rows() -> dict[str, int]:
@@ -40,40 +39,40 @@ def test_a_tried_conversation_goes_as_a_real_one_and_stores_nothing() -> None:
     create_help_desk()
     messages = ["hours", "something else entirely", "hours", "", "hours"]
     real: list[TurnAnswer] = []
-    key = begin_conversation(NOW).conversation_id
+    key = str(uuid.uuid4())
     for message in messages:
         answer = take_turn(TurnRequest(key, message))
         assert isinstance(answer, TurnAnswer)
         real.append(answer)
     before = count_rows()
-    tried = try_messages(configuration().current(), *messages)
+    tried = play_messages(configuration().current(), *messages)
     assert count_rows() == before
     for mine, other in zip(tried, real, strict=True):
-        assert (mine.answer.turn_no, mine.answer.payload) == (other.turn_no, other.payload)
-        assert (mine.answer.session.intent, mine.answer.session.state) == (other.session.intent, other.session.state)
-        assert mine.answer.session.history == other.session.history
-        assert mine.answer.session.context.keys() == other.session.context.keys()
+        assert (mine.turn.turn_no, mine.seen.answer) == (other.turn_no, other.payload and other.payload.value)
+        assert (mine.session.intent, mine.session.state) == (other.session.intent, other.session.state)
+        assert mine.session.history == other.session.history
+        assert mine.session.context.keys() == other.session.context.keys()
 
 
 def test_a_turn_that_fails_leaves_a_tried_conversation_as_a_real_one() -> None:
     create_help_desk()
     CeResponse.objects.exclude(intent_code="HOURS").delete()
     turns = [("hours", {"vip": True}), ("fees", {}), ("fees", {"reset": True}), ("hours", {})]
-    tried = begin_conversation(NOW)
-    key = tried.conversation_id
+    played = PlayedConversation.begin(NOW)
+    key = played.loaded.conversation.conversation_id
     for message, params in turns:
         answer = take_turn(TurnRequest(key, message, params))
         assert isinstance(answer, TurnAnswer)
-        turn = play_turn(configuration().current(), tried, message, NOW, OutsideWorld(), params=params)
-        assert (turn.answer.error and turn.answer.error.code) == (answer.error and answer.error.code)
-        tried, row = turn.after, CeConversation.objects.get(pk=key)
-        names = {field.name for field in fields(tried.loaded.conversation)} - _OWN
-        assert {name: getattr(tried.loaded.conversation, name) for name in names} == {
+        (turn,) = play(configuration().current(), played, [Message(message, params, at=NOW)], OutsideWorld())
+        assert turn.error == (answer.error and answer.error.code)
+        played, row = turn.after, CeConversation.objects.get(pk=key)
+        names = {field.name for field in fields(played.loaded.conversation)} - _OWN
+        assert {name: getattr(played.loaded.conversation, name) for name in names} == {
             name: getattr(row, name) for name in names
         }
-        assert tried.loaded.conversation.context_json.keys() == row.context_json.keys()
-        assert tried.turn_no == row.last_turn_no
-        assert tried.loaded.previous_turn
+        assert played.loaded.conversation.context_json.keys() == row.context_json.keys()
+        assert played.turn_no == row.last_turn_no
+        assert played.loaded.previous_turn
     assert not answer.error
 
 
@@ -95,19 +94,19 @@ def test_a_task_whose_tried_turn_fails_is_not_run_again_and_its_result_counts() 
     registry = Registry()
     registry.add_task("clock", TaskEntry({"look": read_clock}))
     outside, before = OutsideWorld(registry=registry), count_rows()
-    failed = play_turn(configuration().current(), begin_conversation(NOW), "hours", NOW, outside)
-    assert failed.outcome.error is not None
+    (failed,) = play(configuration().current(), PlayedConversation.begin(NOW), [Message("hours")], outside)
+    assert failed.error
     assert count_rows() == before
     CeResponse.objects.bulk_create(CeResponse(**values) for values in answers)
 
-    again = play_turn(configuration().current(), failed.after, "hours", NOW, outside)
+    (again,) = play(configuration().current(), failed.after, [Message("hours")], outside)
 
-    assert (len(runs), again.answer.session.context["looked"]) == (1, 1)
+    assert (len(runs), again.session.context["looked"]) == (1, 1)
 
 
 def test_a_tried_turn_is_explained_like_a_stored_one() -> None:
     create_help_desk()
-    turn = try_messages(configuration().current(), "hours")[0].turn
+    turn = play_messages(configuration().current(), "hours")[0].turn
     lines = turn_reader().explain_unstored_turn(turn)
     assert any("hours" in line for line in lines)
     stages = [event.stage for event in turn_reader().list_unstored_events(turn)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convengine.engine.llm.scripted import ScriptLine
+from convengine.engine.llm.scripted import NO_ANSWER, ScriptLine
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 from convengine.play.recorded_model import ModelRecording, TestModel
 from convengine.play.schema import ScenarioFileError
@@ -27,14 +27,12 @@ def test_the_first_run_records_and_the_next_one_answers_from_the_file(tmp_path: 
 
     assert [player.complete(HELLO).text, player.complete(failing).error_code] == ["Hi.", "DOWN"]
     assert answers[0].text == "Hi."
-    assert (player.calls, player.unscripted) == (["INTENT_AGENT", "SUMMARY"], [])
 
 
 def test_another_prompt_is_no_call_of_the_recording(tmp_path: Path) -> None:
     player = TestModel([], recording=ModelRecording(tmp_path / "model.yaml"))
 
-    assert player.complete(HELLO).error_code == "LLM_CALL_FAILED"
-    assert len(player.unscripted) == 1
+    assert player.complete(HELLO).error_message == NO_ANSWER
 
 
 def test_the_script_comes_first(tmp_path: Path) -> None:
@@ -58,5 +56,7 @@ def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, text: str | None
 def test_in_a_partial_model_other_purposes_are_unavailable_and_no_mistake() -> None:
     player = TestModel([ScriptLine({"SUMMARY"}, "short")], is_partial=True)
 
-    assert player.complete(HELLO).error_code == "LLM_CALL_FAILED"
-    assert player.unscripted == []
+    answer = player.complete(HELLO)
+
+    assert answer.error_code == "LLM_CALL_FAILED"
+    assert answer.error_message != NO_ANSWER

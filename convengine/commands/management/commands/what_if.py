@@ -10,12 +10,11 @@ from django.core.management.base import CommandError
 from audit.models import CeWhatIf
 from audit.search.form import FindForm
 from audit.what_if.difference import DIFFERENCES, Kind
-from audit.what_if.engine import TurnResult
+from audit.what_if.engine import ComparedTurn
 from audit.what_if.jobs import DEFAULT_LAST, FILTERS, describe_configuration, read_comparison, read_search
 from audit.what_if.results import AFTER, KINDS
 from audit.what_if.selection import MAX_CONVERSATIONS, select_turns
 from convengine.engine.turn.codec import dumps
-from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.app_interfaces import named_configurations
 from convengine.server.deployment.exact_command import ExactCommand
 
@@ -105,7 +104,7 @@ def _describe_problem(run: CeWhatIf, error: Exception) -> str:
     return f"“{run.configuration}” does not exist. Enter the number of a release or of an open draft."
 
 
-def _describe_turn(result: TurnResult) -> dict[str, Any]:
+def _describe_turn(result: ComparedTurn) -> dict[str, Any]:
     difference = result.difference
     return {
         "conversationId": str(result.key.conversation_id),
@@ -114,15 +113,8 @@ def _describe_turn(result: TurnResult) -> dict[str, Any]:
         "afterDifference": result.is_after_difference,
         "cause": {"table": difference.cause[0], "row": difference.cause[1]} if difference.cause else None,
         "notes": list(difference.notes),
-        **{
-            side: {
-                "intent": run.intent, "state": run.state, "error": run.error, "actions": run.action_names,
-                "answer": answer_text(run.answer),
-            }
-            for side, run in (("old", result.old), ("new", result.new))
-            if run and difference.kind in DIFFERENCES
-        },
-    }  # fmt: skip
+        **result.sides_as_json(),
+    }
 
 
 def _write_text(answer: dict[str, Any]) -> str:

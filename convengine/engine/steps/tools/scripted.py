@@ -58,13 +58,11 @@ class Call:
 
 @dataclass
 class ScriptedTools:
-    """The first matching stub that is not used up answers; a request without one fails and is recorded."""
+    """The first matching stub that is not used up answers; a request without one fails."""
 
     stubs: Sequence[Stub]
     #: All requests that reached a stub, in order.
     calls: list[Call] = field(default_factory=list)
-    #: Requests that no stub answered.
-    unscripted: list[str] = field(default_factory=list)
     _used: Counter[int] = field(default_factory=Counter)
 
     def has_answer(self, tool_code: str, tool_group: str, args: Mapping[str, Json]) -> bool:
@@ -82,7 +80,6 @@ class ScriptedTools:
                 self._used[number] += 1
                 self.calls.append(Call(tool_code, tool_group, args))
                 return stub.answer()
-        self.unscripted.append(f"a call of tool {tool_code or f'of group {tool_group}'} with {dict(args)}")
         return ToolAnswer(error_type="UNSCRIPTED", error_message=NO_ANSWER)
 
 
