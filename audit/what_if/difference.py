@@ -3,14 +3,12 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 from convengine.engine.turn.recording import name_call
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import DecidingRow
-from convengine.play.comparison import LASTING, Aspect, Summary, compare_turns, summarise
-from convengine.play.play import PlayedTurn
+from convengine.play.comparison import LASTING, Aspect, Summary, compare_turns
 from convengine.server.admin_site.record_columns import answer_text
 
 Json = Any
@@ -51,16 +49,14 @@ _KINDS: Mapping[Aspect, Kind] = {
 
 @dataclass(frozen=True)
 class WhatIfTurn:
-    """A turn played on one of the configurations."""
+    """A turn played on one of the configurations: what is kept of it."""
 
-    played: PlayedTurn
+    #: What of it is compared.
+    summary: Summary
+    #: The rows that decided something, in order.
+    decided: Sequence[DecidingRow] = ()
     #: The calls that the recording cannot answer. Then nothing else of the turn counts.
     unanswered: Sequence[str] = ()
-
-    @cached_property
-    def summary(self) -> Summary:
-        """What of it is compared."""
-        return summarise(self.played)
 
     @property
     def action_names(self) -> list[str]:
@@ -102,16 +98,16 @@ class Outcome:
 def compare_sides(old: WhatIfTurn, new: WhatIfTurn, changed: Collection[RowKey]) -> Outcome:
     """How a turn differs; `changed` are the rows that differ between the two configurations."""
     if notes := tuple(dict.fromkeys((*new.unanswered, *old.unanswered))):
-        return Outcome(Kind.NEEDS_MODEL, find_cause(old.played, new.played, changed) if changed else None, notes)
+        return Outcome(Kind.NEEDS_MODEL, find_cause(old.decided, new.decided, changed) if changed else None, notes)
     differences = compare_turns(old.summary, new.summary, _KINDS)
     if not differences:
         return Outcome(Kind.SAME)
     kind = _KINDS[differences[0].aspect]
     is_lasting = any(difference.aspect in LASTING for difference in differences)
-    return Outcome(kind, find_cause(old.played, new.played, changed), is_lasting=is_lasting)
+    return Outcome(kind, find_cause(old.decided, new.decided, changed), is_lasting=is_lasting)
 
 
-def find_cause(old: PlayedTurn, new: PlayedTurn, changed: Collection[RowKey]) -> RowKey | None:
+def find_cause(old: Sequence[DecidingRow], new: Sequence[DecidingRow], changed: Collection[RowKey]) -> RowKey | None:
     """The row that caused a difference.
 
     Of the rows that decided in one run only it is the changed one, else a changed one that decided in both. If a single
@@ -119,9 +115,8 @@ def find_cause(old: PlayedTurn, new: PlayedTurn, changed: Collection[RowKey]) ->
     """
     if len(changed) == 1:
         return next(iter(changed))
-    then, now = list(old.turn.decided_rows), list(new.turn.decided_rows)
-    differing = list(_list_differing_rows(then, now))
-    deciding = [_key(row) for row in (*differing, *now, *then)]
+    differing = list(_list_differing_rows(old, new))
+    deciding = [_key(row) for row in (*differing, *new, *old)]
     if cause := next((row for row in deciding if row in changed), None):
         return cause
     return _key(differing[0]) if differing else None

@@ -11,6 +11,7 @@ from audit.what_if.difference import DIFFERENCES, Kind, Outcome, RowKey, WhatIfT
 from audit.what_if.selection import TurnKey, read_turns
 from convengine.engine.turn.recording import ExactReuse, Playback
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.play.comparison import summarise
 from convengine.play.play import play_recorded
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversationHistory
@@ -102,7 +103,8 @@ class Comparison:
 
 def _play(recorded: StoredRecording, snapshot: Snapshot, subjects: Mapping[int, Json]) -> WhatIfTurn:
     tape = ExactReuse(recorded.tape, subjects=subjects)
-    return WhatIfTurn(play_recorded(recorded, tape, snapshot), tape.unanswered)
+    played = play_recorded(recorded, tape, snapshot)
+    return WhatIfTurn(summarise(played), tuple(played.turn.decided_rows), tape.unanswered)
 
 
 def _find_subjects(recorded: StoredRecording, read_own: Callable[[], Snapshot]) -> Mapping[int, Json]:

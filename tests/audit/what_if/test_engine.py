@@ -85,7 +85,7 @@ def test_a_turn_that_fails_then_is_an_error(caller: Caller) -> None:
 
     assert result.difference.kind is Kind.ERROR
     assert result.new
-    assert result.new.played.error
+    assert result.new.summary[Aspect.ERROR]
 
 
 def test_a_remembered_value_is_a_difference_too(caller: Caller) -> None:
@@ -112,7 +112,7 @@ def test_a_turn_that_fails_on_both_sides_remembers_nothing(caller: Caller) -> No
     (result,) = compare({"ce_rule": {900: added}})
 
     assert result.old
-    assert result.old.played.error
+    assert result.old.summary[Aspect.ERROR]
     assert result.difference.kind is Kind.SAME
 
 
