@@ -16,9 +16,9 @@ from audit.export.scenario.external_answers import (
 )
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.play.loading import parse_yaml, read_scenario
-from convengine.play.scenario import REAL, STUBS, scenario_purpose
+from convengine.play.scenario import REAL, STUBS
 from convengine.play.schema import ScenarioFileError
-from convengine.play.seen_turn import Call
+from convengine.play.seen_turn import Call, scenario_purpose
 from convengine.play.stubs import ScenarioStubs, ScriptedFailure, build_stubs
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry

@@ -16,6 +16,7 @@ from config_admin.test_cases.documents import TestRefused, split_tags
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
 from convengine.engine.text.compare import storable
+from convengine.play.expectations import EXPECTATIONS
 from convengine.play.schema import shorten_json
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
@@ -41,22 +42,8 @@ _HOW = {
     "decides now": "decides now, and did not",
     "no longer decides": "does not decide any more",
 }
-#: Where an expectation failed, in words.
-_PLACES = {
-    "response": "Answer",
-    "intent": "Intent",
-    "state": "State",
-    "context": "Field",
-    "task_calls": "Actions",
-    "tool_calls": "Tool calls",
-    "llm_calls": "Model calls",
-    "error": "Error",
-    "success": "Success",
-    "http_status": "HTTP status",
-    "input_params": "Input param",
-    "lifecycle": "Lifecycle",
-    "persisted": "Stored column",
-}
+#: What failed besides expectations, in words.
+_PLACES = {"unscripted call": "Call without a stub", "test": "Test"}
 
 
 def run_url(run_id: int) -> str:
@@ -268,9 +255,7 @@ def _describe_failure(failure: dict[str, Any]) -> dict[str, Any]:
         text = f"{operator} {_show(expected)}"
     else:
         text = _show(expected)
-    label = _PLACES.get(
-        name, "Call without a stub" if where == "unscripted call" else "Test" if where == "test" else key
-    )
+    label = EXPECTATIONS[name].label if name in EXPECTATIONS else _PLACES.get(where, key)
     path = (
         operator[2:-2].removeprefix("$.") if name in ("context", "input_params") and operator.startswith("['") else ""
     )

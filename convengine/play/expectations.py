@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from convengine.engine.text.json_diff import contains_json, equal_json
@@ -11,6 +12,19 @@ from convengine.play.seen_turn import Event, SeenTurn
 
 Json = Any
 _FRAME = ("STEP_ENTER", "STEP_EXIT")
+_TEXT: Json = {"type": "string"}
+_TEXTS: Json = {"$ref": "#/$defs/texts"}
+_MATCHER: Json = {"$ref": "#/$defs/matcher"}
+_MATCHERS: Json = {"$ref": "#/$defs/matchers"}
+_PATHS: Json = {"$ref": "#/$defs/path_matchers"}
+
+
+def _list(items: Json) -> Json:
+    return {"type": "array", "items": items}
+
+
+def _map(**properties: Json) -> Json:
+    return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
 class Miss(NamedTuple):
@@ -22,8 +36,16 @@ class Miss(NamedTuple):
     actual: Json
 
 
-#: Where a turn fails a key of `expect`.
-Expectation = Callable[[Json, SeenTurn], Iterable[Miss]]
+@dataclass(frozen=True)
+class Expectation:
+    """A key of `expect`: everything about it."""
+
+    #: What pages call it.
+    label: str
+    #: What a file may say: a JSON Schema, with the definitions of scenario.schema.json.
+    schema: Json
+    #: Where a turn fails what a file says.
+    find_misses: Callable[[Json, SeenTurn], Iterable[Miss]]
 
 
 def find_misses(expect: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
@@ -34,7 +56,7 @@ def find_misses(expect: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
     wanted = {"success": "error" not in expect, "http_status": 200, **expect}
     for key, expectation in EXPECTATIONS.items():
         if key in wanted:
-            for miss in expectation(wanted[key], turn):
+            for miss in expectation.find_misses(wanted[key], turn):
                 yield Miss(f"expect.{key}{miss.where}", miss.expected, miss.actual)
 
 
@@ -43,17 +65,17 @@ def _unless(fine: bool, where: str, expected: Json, actual: Json) -> Iterator[Mi
         yield Miss(where, expected, actual)
 
 
-def _value(get: Callable[[SeenTurn], Json]) -> Expectation:
+def _value(label: str, get: Callable[[SeenTurn], Json], schema: Json = _MATCHER) -> Expectation:
     """A matcher on one value of the turn."""
 
     def compare(matcher: Json, turn: SeenTurn) -> Iterator[Miss]:
         actual = get(turn)
         yield from _unless(holds(matcher, actual), "", matcher, actual)
 
-    return compare
+    return Expectation(label, schema, compare)
 
 
-def _by_name(get: Callable[[SeenTurn], Mapping[str, Json] | None]) -> Expectation:
+def _by_name(label: str, get: Callable[[SeenTurn], Mapping[str, Json] | None]) -> Expectation:
     """Matchers on the values of a flat map."""
 
     def compare(wanted: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
@@ -62,7 +84,7 @@ def _by_name(get: Callable[[SeenTurn], Mapping[str, Json] | None]) -> Expectatio
             actual = values.get(name)
             yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
 
-    return compare
+    return Expectation(label, _MATCHERS, compare)
 
 
 def _by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Iterator[Miss]:
@@ -96,7 +118,7 @@ def _error(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
         yield from _unless(holds(wanted[key], actual), f".{key}", wanted[key], actual) if key in wanted else ()
 
 
-def _llm_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _model_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     counted = Counter(turn.model_calls)
     if isinstance(wanted, int):
         yield from _unless(wanted == counted.total(), "", wanted, dict(counted) or 0)
@@ -163,32 +185,56 @@ def _steps_absent(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
         yield from _unless(name not in turn.steps, "", f"no {name}", list(turn.steps))
 
 
-#: All keys, in the order of checking: the answer first, then its causes.
+_STAGE = {
+    "type": ["string", "object"],
+    "required": ["stage"],
+    "additionalProperties": False,
+    "properties": {"stage": {"type": "string"}, "payload": _PATHS},
+}
+_MODEL_CALLS = {
+    "type": ["integer", "object"],
+    "minimum": 0,
+    "propertyNames": {"$ref": "#/$defs/purpose"},
+    "additionalProperties": {"$ref": "#/$defs/count"},
+}
+#: All keys, in the order of checking: the answer first, then its causes. A new check is one more entry.
 EXPECTATIONS: Mapping[str, Expectation] = {
-    "http_status": _value(lambda turn: turn.status),
-    "success": _value(lambda turn: turn.body.get("success")),
-    "error": _error,
-    "intent": _value(lambda turn: turn.body.get("intent")),
-    "state": _value(lambda turn: turn.body.get("state")),
-    "response": _response,
-    "decision": _value(lambda turn: turn.body.get("decision")),
-    "reason": _value(lambda turn: turn.body.get("reason")),
-    "lifecycle": _value(lambda turn: (turn.conversation or {}).get("lifecycle")),
-    "session": lambda wanted, turn: _by_path(wanted, turn.body.get("session")),
-    "context": lambda wanted, turn: _by_path(wanted, turn.body.get("context")),
-    "input_params": _by_name(lambda turn: turn.input_params),
-    "persisted": _by_name(lambda turn: turn.conversation),
-    "llm_calls": _llm_calls,
-    "task_calls": _task_calls,
-    "tool_calls": _tool_calls,
-    "audit_stages_in_order": _stages_in_order,
-    "audit_stages_absent": _stages_absent,
-    "audit_any_of": _any_of,
-    "audit_counts": _counts,
-    "audit_meta_absent": _meta_absent,
-    "trace_steps_in_order": _steps_in_order,
-    "trace_steps_absent": _steps_absent,
-    "verbose": _verbose,
+    "http_status": _value("HTTP status", lambda turn: turn.status),
+    "success": _value("Success", lambda turn: turn.body.get("success"), {"type": "boolean"}),
+    "error": Expectation("Error", _map(code=_MATCHER, recoverable=_MATCHER), _error),
+    "intent": _value("Intent", lambda turn: turn.intent),
+    "state": _value("State", lambda turn: turn.state),
+    "response": Expectation(
+        "Answer",
+        _map(
+            type={"enum": ["ERROR", "JSON", "TEXT"]},
+            json=_PATHS,
+            **{name: {"$ref": f"#/$defs/operators/properties/{name}"} for name in OPERATORS},
+        ),
+        _response,
+    ),
+    "decision": _value("Decision about the session", lambda turn: turn.body.get("decision")),
+    "reason": _value("Reason of the decision", lambda turn: turn.body.get("reason")),
+    "lifecycle": _value("Lifecycle", lambda turn: (turn.conversation or {}).get("lifecycle")),
+    "session": Expectation("Session", _PATHS, lambda wanted, turn: _by_path(wanted, turn.body.get("session"))),
+    "context": Expectation("Field", _PATHS, lambda wanted, turn: _by_path(wanted, turn.body.get("context"))),
+    "input_params": _by_name("Input param", lambda turn: turn.input_params),
+    "persisted": _by_name("Stored column", lambda turn: turn.conversation),
+    "llm_calls": Expectation("Model calls", _MODEL_CALLS, _model_calls),
+    "task_calls": Expectation(
+        "Actions", _list({**_map(bean=_TEXT, method=_TEXT), "required": ["bean", "method"]}), _task_calls
+    ),
+    "tool_calls": Expectation("Tool calls", _list(_map(tool_code=True, tool_group=True, args=True)), _tool_calls),
+    "audit_stages_in_order": Expectation("Stages in order", _list(_STAGE), _stages_in_order),
+    "audit_stages_absent": Expectation("Absent stages", _TEXTS, _stages_absent),
+    "audit_any_of": Expectation("One of these stages", _list(_TEXTS), _any_of),
+    "audit_counts": Expectation("Number of events", _MATCHERS, _counts),
+    "audit_meta_absent": Expectation("No metadata", {"type": "boolean"}, _meta_absent),
+    "trace_steps_in_order": Expectation("Steps in order", _TEXTS, _steps_in_order),
+    "trace_steps_absent": Expectation("Absent steps", _TEXTS, _steps_absent),
+    "verbose": Expectation(
+        "Progress texts", _list(_map(step_name=_TEXT, determinant=_TEXT, level=_TEXT, text=_TEXT)), _verbose
+    ),
 }
 
 

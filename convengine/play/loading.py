@@ -14,7 +14,6 @@ from convengine.engine.turn.codec import dumps, to_strict
 from convengine.play import schema, tables
 from convengine.play.scenario import (
     MAIN,
-    PURPOSES,
     REAL,
     STUBS,
     ContainerStub,
@@ -28,6 +27,7 @@ from convengine.play.scenario import (
     Turn,
 )
 from convengine.play.schema import ScenarioFileError
+from convengine.play.seen_turn import PURPOSES
 from convengine.play.settings_map import world_settings
 
 Json = Any

@@ -1,4 +1,4 @@
-"""Check the document of a scenario file with scenario.schema.json and describe the error."""
+"""Check the document of a scenario file with scenario.schema.json and the expectations, and describe the error."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -12,6 +12,7 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.text.wording import find_nearest
 from convengine.engine.turn.codec import dumps
 from convengine.play import matchers
+from convengine.play.expectations import EXPECTATIONS
 
 
 class ScenarioFileError(ValueError):
@@ -35,6 +36,7 @@ def shorten_json(value: Any) -> str:
 
 Json = Any
 SCHEMA: Json = json.loads(Path(__file__).with_name("scenario.schema.json").read_text("utf-8"))
+SCHEMA["$defs"]["expect"]["properties"] = {key: each.schema for key, each in EXPECTATIONS.items()}
 _FORMATS = FormatChecker(formats=())
 _TYPES = {
     "string": "a text",

@@ -12,13 +12,30 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.recording import name_call
 from convengine.engine.turn.trail import AuditEvent
-from convengine.play.scenario import scenario_purpose
 
 Json = Any
 #: The error of tasks that nobody registered.
 _NOT_REGISTERED = "NOT_REGISTERED"
 #: The ports whose calls leave the engine, and which stubs answer.
 OUTSIDE_PORTS = frozenset({"model", "task", "tool", "container"})
+#: Purpose in scenarios -> purposes of the engine.
+PURPOSES: Mapping[str, frozenset[str]] = {
+    "dialogue_act": frozenset({"DIALOGUE_ACT"}),
+    "intent": frozenset({"INTENT_AGENT"}),
+    "schema": frozenset({"SCHEMA_EXTRACTION"}),
+    "planner": frozenset({"MCP_PLAN"}),
+    "response": frozenset({"RESPONSE_TEXT", "RESPONSE_JSON", "COLLISION"}),
+    "disambiguation": frozenset({"DISAMBIGUATION"}),
+    "summary": frozenset({"SUMMARY", "MEMORY"}),
+    "policy": frozenset({"POLICY"}),
+    "units": frozenset({"UNITS"}),
+    "drift": frozenset({"DRIFT"}),
+}
+
+
+def scenario_purpose(purpose: str) -> str:
+    """The scenario name of an engine purpose; the engine's own if there is none."""
+    return next((name for name, covered in PURPOSES.items() if purpose in covered), purpose)
 
 
 class Call(NamedTuple):

@@ -18,7 +18,6 @@ from convengine.play.runner import RunOptions, ScenarioPlayer, open_world
 from convengine.play.scenario import (
     BEGINNING,
     MAIN,
-    PURPOSES,
     REAL,
     ContainerStub,
     Scenario,
@@ -26,7 +25,7 @@ from convengine.play.scenario import (
     ThreadName,
     Turn,
 )
-from convengine.play.seen_turn import SeenTurn
+from convengine.play.seen_turn import PURPOSES, SeenTurn
 from convengine.server.extensions.tasks import TaskCall
 
 Json = Any

@@ -6,7 +6,7 @@ from typing import Any
 
 from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.codec import dumps
-from convengine.play.scenario import scenario_purpose
+from convengine.play.seen_turn import scenario_purpose
 from convengine.server.turns.turn_record import StoredRecording
 
 Json = Any

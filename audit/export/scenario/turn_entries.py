@@ -10,7 +10,8 @@ from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.play.scenario import BEGINNING, scenario_purpose
+from convengine.play.scenario import BEGINNING
+from convengine.play.seen_turn import scenario_purpose
 from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.turn_record import StoredRecording

@@ -1,5 +1,6 @@
 from convengine.engine.llm.settings import PURPOSES as ENGINE
-from convengine.play.scenario import BEGINNING, PURPOSES, scenario_purpose
+from convengine.play.scenario import BEGINNING
+from convengine.play.seen_turn import PURPOSES, scenario_purpose
 from convengine.server.deployment.folders import find_shipped
 
 
