@@ -14,14 +14,19 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from audit.access_log.write import log_access
-from audit.export.scenario.document import dump_yaml
 from audit.export.scenario.turn_entries import export_expected_response, format_time
 from audit.models import CeAccessLog
 from audit.simulator.explain import explain_line
 from audit.simulator.play import Difference, PlayedLine, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
 from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
-from audit.simulator.stubs import (
+from convengine.engine.errors import ConvEngineError
+from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.play.loading import dump_yaml
+from convengine.play.schema import ScenarioFileError
+from convengine.play.stub_documents import (
     SECTIONS,
     CallName,
     Stubs,
@@ -32,11 +37,6 @@ from audit.simulator.stubs import (
     parse_stubs,
     set_answer,
 )
-from convengine.engine.errors import ConvEngineError
-from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.codec import to_plain
-from convengine.engine.turn.snapshot import Snapshot
-from convengine.play.schema import ScenarioFileError
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.api.session_serializers import PLAIN_CHANNEL
 from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations

@@ -11,7 +11,6 @@ from audit.narration.reasons import role_label
 from audit.narration.session_values import value_text
 from audit.narration.wording import row_name
 from audit.simulator.posted import SentMessage
-from audit.simulator.stubs import CallName
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.params import remove_reserved
@@ -21,6 +20,7 @@ from convengine.play import play, scenario
 from convengine.play.comparison import MET, Aspect, Summary, compare_turns, summarise
 from convengine.play.play import Message, PlayedConversation, PlayedTurn
 from convengine.play.seen_turn import Call
+from convengine.play.stub_documents import CallName
 from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.record_columns import answer_text, describe_named_position
 

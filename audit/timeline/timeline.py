@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from audit.access_log.write import log_access
-from audit.export.scenario.document import build_scenario, dump_yaml, scenario_name
+from audit.export.scenario.document import build_scenario, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
@@ -25,6 +25,7 @@ from convengine.engine.text.times import is_in_calendar
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
+from convengine.play.loading import dump_yaml
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation

@@ -253,3 +253,16 @@ def _load_yaml(text: str, loader: type[_Loader]) -> Json:
         mark = getattr(error, "problem_mark", None)
         location = f"line {mark.line + 1}" if mark else ""
         raise ScenarioFileError(location, f"is no YAML: {getattr(error, 'problem', None) or error}.") from None
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes shared values out: tests refuse aliases."""
+
+    def ignore_aliases(self, data: Json) -> bool:
+        return True
+
+
+def dump_yaml(document: dict[str, Json]) -> str:
+    """A scenario as YAML."""
+    written: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return written

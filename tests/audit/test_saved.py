@@ -9,11 +9,11 @@ import yaml
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from audit.export.scenario.document import build_scenario, dump_yaml
+from audit.export.scenario.document import build_scenario
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from config_admin.models import CeResponse
 from convengine.play import database
-from convengine.play.loading import files, load
+from convengine.play.loading import dump_yaml, files, load
 from convengine.play.report_format import format_line
 from convengine.play.runner import RunOptions, play, run
 from convengine.server.sessions.models import CeConversation, CeConversationHistory

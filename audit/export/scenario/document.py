@@ -2,15 +2,12 @@
 
 from typing import Any
 
-import yaml
-
 from audit.export.scenario import configuration, external_answers, turn_entries
 from audit.export.scenario.recorded_turns import RecordedTurn, read_time_before
 from convengine.engine.turn.codec import to_plain
 from convengine.server.sessions.models import CeConversation
 
 Json = Any
-_WIDTH = 120
 
 
 def scenario_name(conversation: CeConversation, first: int | None = None, last: int | None = None) -> str:
@@ -42,19 +39,6 @@ def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name
     }
     scenario: dict[str, Json] = to_plain({key: value for key, value in document.items() if value not in (None, {}, [])})
     return scenario
-
-
-class _Dumper(yaml.CSafeDumper):
-    """Writes shared values out: tests refuse aliases."""
-
-    def ignore_aliases(self, data: Json) -> bool:
-        return True
-
-
-def dump_yaml(document: dict[str, Json]) -> str:
-    """A scenario as YAML."""
-    written: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
-    return written
 
 
 def _describe_title(conversation: CeConversation, turns: list[RecordedTurn]) -> str:

@@ -1,74 +1,52 @@
 """The recorded answers from outside for a scenario file: models, tools, tasks, containers."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.codec import dumps
-from convengine.play.seen_turn import scenario_purpose
+from convengine.play.seen_turn import Call
+from convengine.play.stub_documents import ADDRESS, export_call, export_failure
 from convengine.server.turns.turn_record import StoredRecording
 
 Json = Any
 Entry = dict[str, Json]
-#: The keys of the address of a container.
-ADDRESS = ("page_id", "section_id", "container_id")
 
 
-def iterate_calls(recorded: StoredRecording, port: str) -> Iterator[tuple[Json, Json]]:
-    """Request and answer of each call of a port, in order."""
-    return ((request, answer) for name, request, answer in recorded.tape if name == port)
+def list_calls(recorded: StoredRecording, port: str) -> list[Call]:
+    """The calls of a port, in order."""
+    return [Call(*entry) for entry in recorded.tape if entry[0] == port]
 
 
 def has_model(turns: Iterable[RecordedTurn]) -> bool:
     """False when one of the turns found that there is no model."""
-    return all(answer for turn in turns for _, answer in iterate_calls(turn.recorded, "model.configured"))
+    return all(answer for turn in turns for _, _, answer in list_calls(turn.recorded, "model.configured"))
 
 
 def export_model_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of models, each for one call, in order."""
     entries: list[Entry] = []
     for turn in turns:
-        entries += [export_model_call(*call) for call in iterate_calls(turn.recorded, "model")]
+        entries += [export_call(call) for call in list_calls(turn.recorded, "model")]
         entries += [
-            _model_entry(purpose, text, error and "LLM_CALL_FAILED", error)
+            export_call(Call("model", {"purpose": purpose}, _make_late_answer(text, error)))
             for purpose, text, error in turn.late_answers
         ]
-    return entries
+    return [{**entry, "times": 1} for entry in entries]
 
 
-def export_model_call(request: Json, answer: Json) -> Entry:
-    """The stub that answers one call of a model as it was answered."""
-    return _model_entry(request["purpose"], answer["text"], answer["error_code"], answer["error_message"])
-
-
-def _model_entry(purpose: str, text: str, code: str | None, message: str | None) -> Entry:
-    outcome = _failure(code, message) or {"reply": _parse_reply(text)}
-    return {"when": {"purpose": scenario_purpose(purpose)}, **outcome, "times": 1}
-
-
-def _failure(code: str | None, message: str | None, key: str = "error") -> Entry:
-    """The text and the code of a failed call; empty for a successful one."""
-    return {} if code is None else {key: message or code, "code": code}
-
-
-def _parse_reply(text: str) -> Json:
-    """An object or a list if it gives the same text; else the text."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, (dict, list)) and dumps(value) == text else text
+def _make_late_answer(text: str, error: str | None) -> Json:
+    return {"text": text, "error_code": error and "LLM_CALL_FAILED", "error_message": error}
 
 
 def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of tools, likewise."""
     entries: list[Entry] = []
     for turn in turns:
-        entries += [export_tool_call(*call) for call in iterate_calls(turn.recorded, "tool")]
-        for request, answer in iterate_calls(turn.recorded, "server.tools"):
+        entries += [{**export_call(call), "times": 1} for call in list_calls(turn.recorded, "tool")]
+        for call in list_calls(turn.recorded, "server.tools"):
             # A world's server offers the tools of these answers.
-            codes = [f"mcp.{request['server']}.{tool['name']}" for tool in answer["tools"]]
+            codes = [f"mcp.{call.request['server']}.{tool['name']}" for tool in call.answer["tools"]]
             entries += [{"tool_code": code, "result": None} for code in codes]
     return [
         *(entry for entry in entries if "times" in entry),
@@ -76,65 +54,38 @@ def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     ]
 
 
-def export_tool_call(request: Json, answer: Json) -> Entry:
-    """The stub that answers one call of a tool as it was answered."""
-    name = {"tool_code": request["tool"]} if request["tool"] else {"tool_group": request["group"]}
-    outcome = _failure(answer["error_type"], answer["error_message"]) or {"result": answer["result"]}
-    return {**name, "when_args": request["args"], **outcome, "times": 1}
-
-
 def export_task_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of tasks; nothing for known methods that were not called."""
     entries: list[Entry] = []
     known: list[Entry] = []
     for turn in turns:
-        for request, answer in iterate_calls(turn.recorded, "task"):
-            if answer["error_type"] != "NOT_REGISTERED":
-                entries.append(export_task_call(request, answer))
-        for task, methods in iterate_calls(turn.recorded, "task.methods"):
-            known += [{"bean": task, "method": method, "returns": None} for method in methods or ()]
+        calls = list_calls(turn.recorded, "task")
+        entries += [export_call(call) for call in calls if call.answer["error_type"] != "NOT_REGISTERED"]
+        for call in list_calls(turn.recorded, "task.methods"):
+            known += [{"bean": call.request, "method": method, "returns": None} for method in call.answer or ()]
     called = {(entry["bean"], entry["method"]) for entry in entries}
     return _merge_equal_answers(entries, ("bean", "method")) + _drop_duplicates(
         [entry for entry in known if (entry["bean"], entry["method"]) not in called]
     )
 
 
-def export_task_call(request: Json, answer: Json) -> Entry:
-    """The stub that answers a call of a task as it was answered."""
-    outcome = _failure(answer["error_type"], answer["error_message"], "raises") or {"returns": answer["value"]}
-    effects = {
-        "sets_context": answer["context"],
-        "removes_context": answer["context_removed"],
-        "sets_params": answer["input_params"],
-    }
-    written = {key: value for key, value in effects.items() if value}
-    return {"bean": request["task"], "method": request["method"], **outcome, **written}
-
-
 def export_container_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     """The answers of container providers."""
     entries: list[Entry] = []
     for turn in turns:
-        for request, answer in iterate_calls(turn.recorded, "container"):
-            if answer["error_type"] != "NO_PROVIDER":
-                entries.append(export_container_call(request, answer))
+        calls = list_calls(turn.recorded, "container")
+        entries += [export_call(call) for call in calls if call.answer["error_type"] != "NO_PROVIDER"]
     return _merge_equal_answers(entries, ADDRESS)
-
-
-def export_container_call(request: Json, answer: Json) -> Entry:
-    """The stub that answers a fetch of a container as it was answered."""
-    outcome = _failure(answer["error_type"], answer["error_message"]) or {"result": answer["value"]}
-    return {**{name: request[name] for name in ADDRESS}, **outcome}
 
 
 def export_transformers(turn: RecordedTurn) -> list[Entry]:
     """What the transformers of answers gave, in order; empty if they changed no answer of the turn."""
     entries: list[Entry] = []
     changed = False
-    for stage, answer in iterate_calls(turn.recorded, "transform"):
+    for _, stage, answer in list_calls(turn.recorded, "transform"):
         if answer["transformer"] is None:
             continue
-        outcome = _failure(answer["errorType"], answer["errorMessage"])
+        outcome = export_failure(answer["errorType"], answer["errorMessage"])
         if answer["payload"] is not None:
             outcome = {"result": answer["payload"]["value"]}
         entries.append({"stage": stage, "name": answer["transformer"], **outcome})

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from audit.export.scenario.configuration import export_edits
-from audit.export.scenario.external_answers import export_transformers, iterate_calls
+from audit.export.scenario.external_answers import export_transformers
 from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.play.scenario import BEGINNING
-from convengine.play.seen_turn import scenario_purpose
+from convengine.play.seen_turn import Call, SeenTurn, scenario_purpose
 from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.turn_record import StoredRecording
@@ -98,25 +98,14 @@ def _expectations(recorded_turn: RecordedTurn) -> Entry:
         known = next((failure for failure in list_turn_failures() if failure.code == record.error_code), None)
         expectations["error"] = {"code": record.error_code}
         expectations["http_status"] = known.status if known else 500
-    expectations["llm_calls"] = _count_llm_calls(recorded_turn)
-    expectations["tool_calls"] = [
-        {"tool_code": request["tool"], "args": request["args"]}
-        for request, _ in iterate_calls(recorded_turn.recorded, "tool")
-    ]
-    expectations["task_calls"] = [
-        {"bean": request["task"], "method": request["method"]}
-        for request, answer in iterate_calls(recorded_turn.recorded, "task")
-        if answer["error_type"] != "NOT_REGISTERED"
-    ]
+    turn = SeenTurn(calls=[Call(*entry) for entry in recorded_turn.recorded.tape])
+    purposes = [*turn.model_calls, *(scenario_purpose(purpose) for purpose, _, _ in recorded_turn.late_answers)]
+    expectations["llm_calls"] = dict(Counter(purposes)) or 0
+    expectations["tool_calls"] = [{"tool_code": call["tool_code"], "args": call["args"]} for call in turn.tool_calls]
+    expectations["task_calls"] = [{"bean": task, "method": method} for task, method in turn.task_calls]
     if recorded_turn.stages:
         expectations["audit_stages_in_order"] = list(recorded_turn.stages)
     return expectations
-
-
-def _count_llm_calls(recorded_turn: RecordedTurn) -> Json:
-    purposes = [request["purpose"] for request, _ in iterate_calls(recorded_turn.recorded, "model")]
-    purposes += [purpose for purpose, _, _ in recorded_turn.late_answers]
-    return dict(Counter(scenario_purpose(purpose) for purpose in purposes)) or 0
 
 
 def export_expected_response(payload: Json) -> Entry:

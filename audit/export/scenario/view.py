@@ -6,10 +6,11 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from audit.api import parameters
-from audit.export.scenario.document import dump_yaml, scenario_name
+from audit.export.scenario.document import scenario_name
 from audit.export.scenario.recorded_turns import NotExportable
 from audit.export.scenario.trial import build_passing_scenario
 from convengine.engine.errors import RequestInvalid
+from convengine.play.loading import dump_yaml
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema
 

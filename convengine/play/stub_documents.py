@@ -1,21 +1,14 @@
-"""The stubs of a simulated conversation, in the format of scenario files."""
+"""Stubs as documents, in the format of scenario files: read, written, edited, and made of recorded calls."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from audit.export.scenario.document import dump_yaml
-from audit.export.scenario.external_answers import (
-    ADDRESS,
-    export_container_call,
-    export_model_call,
-    export_task_call,
-    export_tool_call,
-)
 from convengine.engine.llm.scripted import NO_ANSWER
-from convengine.play.loading import parse_yaml, read_scenario
+from convengine.engine.turn.codec import dumps
+from convengine.play.loading import dump_yaml, parse_yaml, read_scenario
 from convengine.play.scenario import REAL, STUBS
 from convengine.play.schema import ScenarioFileError
 from convengine.play.seen_turn import Call, scenario_purpose
@@ -25,19 +18,60 @@ from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.model_clients.offline import EchoModel
 
 Json = Any
+Stub = dict[str, Json]
 #: The stubs by section of a scenario file.
 Stubs = Mapping[str, Sequence[Mapping[str, Json]]]
-#: The section of a port, and the keys of a stub with the result and the text of a failure.
-_SECTIONS = {"model": "llm", "task": "tasks", "tool": "tools", "container": "containers"}
-SECTIONS = frozenset(_SECTIONS.values())
-_RESULTS = {"llm": "reply", "tasks": "returns", "tools": "result", "containers": "result"}
-_FAILURES = {"llm": "error", "tasks": "raises", "tools": "error", "containers": "error"}
-_EXPORTS = {
-    "model": export_model_call,
-    "task": export_task_call,
-    "tool": export_tool_call,
-    "container": export_container_call,
+#: The keys of the address of a container.
+ADDRESS = ("page_id", "section_id", "container_id")
+
+
+@dataclass(frozen=True)
+class Section:
+    """The stubs of one port: its section of a file, and the keys of a stub there."""
+
+    name: str
+    #: The keys that name what is called, in a stub.
+    names: Sequence[str]
+    #: The same, from the request of a call.
+    read_names: Callable[[Json], Stub]
+    result: str
+    failure: str
+    #: The keys of a recorded answer with its result, and with the code of its failure.
+    answer: str = "value"
+    error: str = "error_type"
+
+
+_SECTIONS: Mapping[str, Section] = {
+    "model": Section(
+        "llm",
+        ("when",),
+        lambda request: {"when": {"purpose": scenario_purpose(request["purpose"])}},
+        "reply",
+        "error",
+        "text",
+        "error_code",
+    ),
+    "task": Section(
+        "tasks",
+        ("bean", "method"),
+        lambda request: {"bean": request["task"], "method": request["method"]},
+        "returns",
+        "raises",
+    ),
+    "tool": Section(
+        "tools",
+        ("tool_code", "tool_group"),
+        lambda request: {"tool_code": request["tool"]} if request["tool"] else {"tool_group": request["group"]},
+        "result",
+        "error",
+        "result",
+    ),
+    "container": Section(
+        "containers", ADDRESS, lambda request: {key: request[key] for key in ADDRESS}, "result", "error"
+    ),
 }
+_BY_NAME = {section.name: section for section in _SECTIONS.values()}
+SECTIONS = frozenset(_BY_NAME)
 #: Errors of calls that reach nothing, with or without a stub.
 _NOT_CALLED = frozenset({"NOT_REGISTERED", "NO_PROVIDER"})
 #: How long the text of all stubs may be.
@@ -55,34 +89,15 @@ class CallName:
     @classmethod
     def of(cls, port: str, request: Json) -> "CallName | None":
         """The name of a call of a port; null for a port without stubs."""
-        names: Mapping[str, Json]
-        match port:
-            case "model":
-                names = {"purpose": scenario_purpose(request["purpose"])}
-            case "task":
-                names = {"bean": request["task"], "method": request["method"]}
-            case "tool":
-                names = {"tool_code": request["tool"]} if request["tool"] else {"tool_group": request["group"]}
-            case "container":
-                names = {key: request[key] for key in ADDRESS}
-            case _:
-                return None
-        return cls(_SECTIONS[port], names)
-
-    @classmethod
-    def of_stub(cls, section: str, stub: Mapping[str, Json]) -> "CallName":
-        """What a stub answers."""
-        if section == "llm":
-            return cls(section, {"purpose": stub["when"]["purpose"]})
-        keys = {"tasks": ("bean", "method"), "containers": ADDRESS}.get(section, ("tool_code", "tool_group"))
-        return cls(section, {key: stub[key] for key in keys if key in stub})
+        section = _SECTIONS.get(port)
+        return cls(section.name, section.read_names(request)) if section else None
 
     @classmethod
     def parse(cls, text: str) -> "CallName":
         """Raises ValueError for a text that names no call."""
         try:
             section, names, number = json.loads(text)
-            return cls(_check_section(section), dict(names), int(number))
+            return cls(_BY_NAME[section].name, dict(names), int(number))
         except (TypeError, KeyError, ValueError) as error:
             raise ValueError(f"{text} names no call") from error
 
@@ -91,12 +106,44 @@ class CallName:
 
     def fits(self, stub: Mapping[str, Json]) -> bool:
         """True for a stub that answers calls of these names."""
-        return CallName.of_stub(self.section, stub).names == self.names
+        names = {key: stub[key] for key in _BY_NAME[self.section].names if key in stub}
+        if self.section == "llm":
+            names = {"when": {"purpose": stub["when"]["purpose"]}}
+        return names == self.names
 
 
-def _check_section(section: str) -> str:
-    _RESULTS[section]
-    return section
+def export_call(call: Call) -> Stub:
+    """The stub that answers a call of a model, task, tool or container as it was answered."""
+    section, request, answer = _SECTIONS[call.port], call.request, call.answer
+    value = answer[section.answer]
+    outcome = export_failure(answer[section.error], answer["error_message"], section.failure) or {
+        section.result: _parse_reply(value) if call.port == "model" else value
+    }
+    more: Stub = {}
+    if call.port == "tool":
+        more = {"when_args": request["args"]}
+    elif call.port == "task":
+        effects = {
+            "sets_context": answer["context"],
+            "removes_context": answer["context_removed"],
+            "sets_params": answer["input_params"],
+        }
+        more = {key: effect for key, effect in effects.items() if effect}
+    return {**section.read_names(request), **outcome, **more}
+
+
+def export_failure(code: str | None, message: str | None, key: str = "error") -> Stub:
+    """The text and the code of a failed call; empty for a successful one."""
+    return {} if code is None else {key: message or code, "code": code}
+
+
+def _parse_reply(text: str) -> Json:
+    """An object or a list if it gives the same text; else the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, (dict, list)) and dumps(value) == text else text
 
 
 @lru_cache(maxsize=32)
@@ -108,8 +155,8 @@ def parse_stubs(text: str) -> Stubs:
     if len(text) > MAX_TEXT:
         raise ScenarioFileError("", f"The stubs are longer than {MAX_TEXT} characters. Remove some.")
     document = parse_yaml(text) or {}
-    if not isinstance(document, dict) or not set(document) <= set(_RESULTS):
-        raise ScenarioFileError("", f"Stubs are lists under {', '.join(_RESULTS)}. Remove everything else.")
+    if not isinstance(document, dict) or not set(document) <= SECTIONS:
+        raise ScenarioFileError("", f"Stubs are lists under {', '.join(_BY_NAME)}. Remove everything else.")
     stubs = {section: entries for section, entries in document.items() if entries}
     read_scenario(_as_document(stubs))
     return stubs
@@ -117,7 +164,7 @@ def parse_stubs(text: str) -> Stubs:
 
 def dump_stubs(stubs: Stubs) -> str:
     """The stubs as text; blank for none."""
-    written = {section: [dict(stub) for stub in stubs[section]] for section in _RESULTS if stubs.get(section)}
+    written = {section: [dict(stub) for stub in stubs[section]] for section in _BY_NAME if stubs.get(section)}
     return dump_yaml(written) if written else ""
 
 
@@ -177,25 +224,22 @@ def set_answer(stubs: Stubs, call: CallName, text: str, *, fails: bool) -> Stubs
 
     It answers this call alone if stubs answer each call of these names once; else all of them.
     """
-    outcome = {_FAILURES[call.section]: text} if fails else {_RESULTS[call.section]: _read_answer(call, text)}
+    section = _BY_NAME[call.section]
+    outcome = {section.failure: text} if fails else {section.result: _read_answer(call, text)}
     entries = list(stubs.get(call.section, ()))
     own = [index for index, stub in enumerate(entries) if call.fits(stub)]
     if call.number < len(own) and all(entries[index].get("times") == 1 for index in own):
         index = own[call.number]
         conditions = {key: entries[index][key] for key in ("when_args", "times") if key in entries[index]}
-        entries[index] = {**_name_stub(call), **conditions, **outcome}
+        entries[index] = {**call.names, **conditions, **outcome}
     else:
-        entries = [stub for stub in entries if not call.fits(stub)] + [{**_name_stub(call), **outcome}]
+        entries = [stub for stub in entries if not call.fits(stub)] + [{**call.names, **outcome}]
     return {**stubs, call.section: entries}
 
 
 def forget_answers(stubs: Stubs, call: CallName) -> Stubs:
     """The stubs without those that answer calls of these names."""
     return {**stubs, call.section: [stub for stub in stubs.get(call.section, ()) if not call.fits(stub)]}
-
-
-def _name_stub(call: CallName) -> dict[str, Json]:
-    return {"when": dict(call.names)} if call.section == "llm" else dict(call.names)
 
 
 def _read_answer(call: CallName, text: str) -> Json:
@@ -209,22 +253,22 @@ def _read_answer(call: CallName, text: str) -> Json:
 
 def read_stub_answer(stub: Mapping[str, Json]) -> tuple[str, bool]:
     """The answer of a stub as text, and whether it is a failure."""
-    for key in set(_FAILURES.values()):
-        if stub.get(key) is not None:
-            return str(stub[key]), True
-    value = next((stub[key] for key in set(_RESULTS.values()) if key in stub), None)
+    for section in _BY_NAME.values():
+        if stub.get(section.failure) is not None:
+            return str(stub[section.failure]), True
+    value = next((stub[section.result] for section in _BY_NAME.values() if section.result in stub), None)
     return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), False
 
 
-def export_answers(calls: Iterable[Sequence[Json]]) -> Iterator[tuple[str, dict[str, Json]]]:
-    """The stubs that answer these calls of a tape as they were answered, each with its section."""
-    for port, request, answer in calls:
-        is_call = port in _EXPORTS and answer.get("error_type") not in _NOT_CALLED
-        if is_call and not Call(port, request, answer).is_unanswered:
-            yield _SECTIONS[port], {**_EXPORTS[port](request, answer), "times": 1}
+def export_answers(calls: Iterable[Call]) -> Iterator[tuple[str, Stub]]:
+    """The stubs that answer these calls as they were answered, each with its section."""
+    for call in calls:
+        section = _SECTIONS.get(call.port)
+        if section and call.answer.get("error_type") not in _NOT_CALLED and not call.is_unanswered:
+            yield section.name, {**export_call(call), "times": 1}
 
 
-def keep_answers(stubs: Stubs, calls: Iterable[Sequence[Json]]) -> Stubs:
+def keep_answers(stubs: Stubs, calls: Iterable[Call]) -> Stubs:
     """The stubs that answer these calls, one by one, before those that answer any number."""
     answers: dict[str, list[Mapping[str, Json]]] = {}
     for section, stub in export_answers(calls):

@@ -7,11 +7,12 @@ import pytest
 import yaml
 from django.test import Client
 
-from audit.simulator.stubs import CallName, dump_stubs, keep_answers, parse_stubs, set_answer
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 from convengine.play.schema import ScenarioFileError
+from convengine.play.seen_turn import Call
+from convengine.play.stub_documents import CallName, dump_stubs, keep_answers, parse_stubs, set_answer
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
 from tests.api import Caller
@@ -24,7 +25,7 @@ ALL = ["llm", "tools", "tasks", "containers"]
 
 def test_an_answer_replaces_those_of_the_same_call_and_no_others() -> None:
     stubs = set_answer({}, TASK, '{"title": "Emma"}', fails=False)
-    stubs = set_answer(stubs, CallName("llm", {"purpose": "intent"}), "HOURS", fails=False)
+    stubs = set_answer(stubs, CallName("llm", {"when": {"purpose": "intent"}}), "HOURS", fails=False)
     stubs = set_answer(stubs, TASK, "no books today", fails=True)
     assert stubs == {
         "tasks": [{"bean": "books", "method": "find", "raises": "no books today"}],
@@ -58,8 +59,8 @@ def test_the_name_of_a_call_is_read_back() -> None:
 
 def test_real_answers_are_kept_one_by_one_before_those_for_any_call() -> None:
     calls = [
-        ["tool", {"tool": "t", "group": "", "args": {}}, {"result": 1, "error_type": None, "error_message": None}],
-        ["model.configured", None, True],
+        Call("tool", {"tool": "t", "group": "", "args": {}}, {"result": 1, "error_type": None, "error_message": None}),
+        Call("model.configured", None, True),
     ]
     general = {"tool_code": "t", "result": 9}
     assert keep_answers({"tools": [general]}, calls)["tools"] == [
