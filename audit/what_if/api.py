@@ -95,7 +95,9 @@ class WhatIfRunSerializer(serializers.Serializer[Any]):
     conversations = serializers.IntegerField()
     turns = serializers.IntegerField(allow_null=True, help_text="Null until they are selected.")
     done = serializers.IntegerField()
-    differing = serializers.IntegerField(help_text="Without turns after a difference, and those that need the model.")
+    differing = serializers.IntegerField(
+        help_text="Without turns after a difference, and those that ask what was not recorded."
+    )
     groups = WhatIfGroupSerializer(many=True)
     message = serializers.CharField(allow_null=True, help_text="Why there is no result.")
     createdAt = serializers.DateTimeField()
@@ -114,7 +116,7 @@ class WhatIfSideSerializer(serializers.Serializer[Any]):
 
 
 class WhatIfTurnSerializer(serializers.Serializer[Any]):
-    """A turn with old and new; both null when it cannot run again, or needs the model."""
+    """A turn with old and new; both null when it cannot run again, or asks what was not recorded."""
 
     conversationId = serializers.UUIDField()
     turnNo = serializers.IntegerField()

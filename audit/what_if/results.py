@@ -38,16 +38,17 @@ KINDS: Mapping[Kind, tuple[str, str]] = {
     Kind.ANSWER: ("Only the answer", "Everything is the same except for the answer."),
     Kind.VALUES: ("Only remembered values", "The user sees the same. The next turn finds other values."),
     Kind.NEEDS_MODEL: (
-        "Needs the model",
-        "These turns ask something that was not recorded. What they would answer is unknown, so they are not counted.",
+        "Not recorded",
+        "These turns ask a model, tool or task something that was not recorded. What they would answer is unknown, so "
+        "they are not counted.",
     ),
     Kind.NOT_REPLAYABLE: ("Cannot run again", "Nothing can be said about these turns."),
 }
 #: The name of the group of later turns in addresses.
 AFTER = "AFTER"
 AFTER_HELP = (
-    "An earlier turn of these conversations differs, so these messages would not have come like this. "
-    "They are not counted."
+    "An earlier turn of these conversations led to another intent, state, value or action, so these messages would not "
+    "have come like this. They are not counted."
 )
 #: Groups by the call or the reason instead of the row.
 _BY_NOTE = frozenset({Kind.NEEDS_MODEL, Kind.NOT_REPLAYABLE})

@@ -1,6 +1,7 @@
 """Compare two played turns: what of them differs, aspect by aspect."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -50,9 +51,9 @@ LASTING = frozenset({Aspect.ERROR, Aspect.INTENT, Aspect.STATE, Aspect.CALLS, As
 #: What the user of a conversation meets.
 MET = (Aspect.ERROR, Aspect.INTENT, Aspect.STATE, Aspect.CALLS, Aspect.ANSWER, Aspect.FIELDS)
 #: Fields of the session that the next turn begins with, besides intent, state, context, answer and input params.
-_REMEMBERED = ("lifecycle", "status", "preferences", "mounted_kb_id", "clarification")
-#: A branch of the context with a summary of what is compared anyway.
-_SUMMARY = "memory"
+_REMEMBERED = ("lifecycle", "status", "preferences", "mounted_kb_id")
+#: Branches of the context that only repeat: a summary of the turn, and the open question.
+_REPEATED = frozenset({"memory", "pending_clarification"})
 _ACTIONS = frozenset({"tool", "task"})
 #: A turn as JSON, by aspect. Values of people are masked as for any reader.
 Summary = Mapping[str, Json]
@@ -75,8 +76,12 @@ def summarise(turn: PlayedTurn) -> Summary:
         return {Aspect.ERROR: turn.error, Aspect.CALLS: calls, Aspect.DECISIONS: decisions}
     context = to_plain(session.context)
     kept = {name: to_plain(getattr(session, name)) for name in _REMEMBERED}
+    # Of an open question its text counts as one: it stands in the answer.
+    kept["clarification"] = to_plain(session.clarification and replace(session.clarification, question=""))
     kept["inputParams"] = to_plain(keep_persistent(session.input_params))
-    kept["context"] = {name: value for name, value in context.items() if name in INTERNAL_BRANCHES and name != _SUMMARY}
+    kept["context"] = {
+        name: value for name, value in context.items() if name in INTERNAL_BRANCHES and name not in _REPEATED
+    }
     return {
         Aspect.INTENT: session.intent,
         Aspect.STATE: session.state,
