@@ -1,5 +1,6 @@
 """What-if runs: progress, cancel, lost processes, and what an erasure leaves of them."""
 
+import hashlib
 import uuid
 from datetime import timedelta
 from typing import Any
@@ -61,6 +62,30 @@ def test_a_run_stores_keys_and_codes_and_never_a_word(caller: Caller) -> None:
     stored = str([list(CeWhatIf.objects.values_list()), list(CeWhatIfTurn.objects.values_list())])
     assert "No fees." not in stored
     assert [(group.kind, group.count) for group in read_groups(run)] == [("INTENT", 1), ("AFTER", 1)]
+
+
+def hash_tables() -> dict[str, str]:
+    """The content of every table, as a hash."""
+    names = sorted(connection.introspection.table_names())
+    with connection.cursor() as cursor:
+        hashes = {}
+        for name in names:
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(name)}")
+            rows = sorted(repr(row) for row in cursor.fetchall())
+            hashes[name] = hashlib.sha256("\n".join(rows).encode()).hexdigest()
+    return hashes
+
+
+def test_a_run_changes_no_table_but_its_own(caller: Caller) -> None:
+    for text in ("fees", "hours"):
+        caller.say(text)
+    before = hash_tables()
+
+    run_now()
+
+    after = hash_tables()
+    changed = {name for name in after if before[name] != after[name]}
+    assert changed == {CeWhatIf._meta.db_table, CeWhatIfTurn._meta.db_table}
 
 
 def test_filters_and_the_number_of_conversations_choose_them(caller: Caller) -> None:
