@@ -41,16 +41,21 @@ from audit.what_if.results import (
 from audit.what_if.selection import MAX_CONVERSATIONS
 from convengine.engine.errors import ReplayBusy
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs
+from convengine.server.admin_site.configuration_choice import (
+    READ_RIGHTS,
+    get_current_name,
+    list_choices,
+    may_read,
+    require_readable,
+)
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import row_url
-from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations
+from convengine.server.app_interfaces import ConfigurationName, UnsavedForm
 from convengine.server.jobs.background_runs import RunStatus
 
 WHAT_IF, RUN, CANCEL = (f"audit_ceaudit_what_if{name}" for name in ("", "_run", "_cancel"))
 #: Reading conversations and their events.
 RIGHTS = ("audit.view_ceaudit", "ce_sessions.view_ceconversationhistory")
-#: The rights to read a configuration besides.
-CONFIGURATION_RIGHTS = {"draft": "config_admin.view_cedraft", "release": "config_admin.view_cerelease"}
 _LISTED = 10
 _DAY = 86_400
 
@@ -75,29 +80,10 @@ class WhatIfForm(forms.Form):
 
     def __init__(self, request: HttpRequest, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        user: Any = request.user
-        choices = [
-            (str(name), title) for name, title in named_configurations().list_choices() if _may_read(user, name.kind)
-        ]
-        chosen = str(self.initial.get("configuration") or self.data.get("configuration") or "")
-        may_read = _may_read(user, chosen.partition(":")[0])
-        if chosen and may_read and chosen not in dict(choices) and (title := _describe(chosen)):
-            choices.append((chosen, title))
         field: Any = self.fields["configuration"]
-        field.choices = choices
-
-
-def _may_read(user: Any, kind: str) -> bool:
-    """True for a user who may read configurations of this kind."""
-    return bool(user.has_perm(CONFIGURATION_RIGHTS.get(kind, RIGHTS[0])))
-
-
-def _describe(name: str) -> str:
-    """What a configuration is called; blank for one that does not exist."""
-    try:
-        return named_configurations().describe(ConfigurationName.parse(name))
-    except (LookupError, ValueError):
-        return ""
+        field.choices = list_choices(
+            request, str(self.initial.get("configuration") or self.data.get("configuration") or "")
+        )
 
 
 def what_if_urls(model_admin: Any) -> list[Any]:
@@ -123,9 +109,7 @@ def require_rights(request: HttpRequest, configuration: str = "") -> None:
     """Raises RightMissing for somebody who may not read conversations or the configuration."""
     for right in RIGHTS:
         require_right(request, right)
-    kind = configuration.partition(":")[0]
-    if right := CONFIGURATION_RIGHTS.get(kind, ""):
-        require_right(request, right)
+    require_readable(request, configuration)
 
 
 def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:
@@ -152,7 +136,7 @@ def _show_start(
     given = request.POST if is_sent else request.GET
     find = FindForm({name: given.get(name, "") for name in FILTERS})
     initial = {
-        "configuration": str(configuration or "") or _choose_configuration(request),
+        "configuration": str(configuration or request.GET.get("configuration") or get_current_name(request)),
         "base": given.get("base") or CeWhatIf.Base.LIVE,
         "last": given.get("last") or DEFAULT_LAST,
     }
@@ -172,8 +156,8 @@ def _show_start(
             return HttpResponseRedirect(run_url(run))
     what_ifs.mark_lost()
     runs = CeWhatIf.objects.filter(workspace_id="").order_by("-created_at")
-    for kind in CONFIGURATION_RIGHTS:
-        runs = runs if _may_read(request.user, kind) else runs.exclude(configuration__startswith=f"{kind}:")
+    for kind in READ_RIGHTS:
+        runs = runs if may_read(request, kind) else runs.exclude(configuration__startswith=f"{kind}:")
     context = {
         **_page_context(model_admin, request, None),
         "form": form,
@@ -209,12 +193,6 @@ def _read_unsaved(request: HttpRequest) -> dict[str, Any] | None:
 
 def _salt(request: HttpRequest) -> str:
     return f"what if {request.user.pk}"
-
-
-def _choose_configuration(request: HttpRequest) -> str:
-    """The one of the address, else the draft that the user works in, else the first draft."""
-    draft = getattr(request, "ce_draft", None)
-    return request.GET.get("configuration") or (f"draft:{draft.pk}" if draft else "")
 
 
 def _start(request: HttpRequest, run: CeWhatIf) -> bool:

@@ -16,12 +16,12 @@ from config_admin.api.test_case_serializers import (
     TestRunDetailsSerializer,
     TestRunSerializer,
 )
-from config_admin.test_cases.configurations import read_name
 from config_admin.test_cases.documents import TestRefused, store_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
+from convengine.server.admin_site.configuration_choice import read_name
 from convengine.server.api.schema import extend_schema
 
 #: Entries of a page.

@@ -13,7 +13,6 @@ from unfold.views import ChangeList
 
 from config_admin.editing.context import get_editor_context
 from config_admin.test_cases import coverage_page, run_pages
-from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
 from config_admin.test_cases.documents import (
     TestRefused,
     build_full_document,
@@ -44,6 +43,7 @@ from convengine.engine.turn.scope import UNKNOWN
 from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer
 from convengine.play.loading import parse_yaml
+from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import NewestFirst
 from convengine.server.admin_site.record_columns import badge_column

@@ -8,11 +8,11 @@ from django.template.response import TemplateResponse
 
 from config_admin.editing.links import row_name, row_url
 from config_admin.releases.content import control_plane
-from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
 from config_admin.test_cases.coverage import GENERAL, TestCoverage, count_by_intent, measure_coverage
 from config_admin.test_cases.models import CeTestCase
 from convengine.engine.turn.labels import code_label
 from convengine.play.coverage import MOVES, STATES
+from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import named_configurations
 

@@ -11,13 +11,13 @@ from django.urls import path, reverse
 
 from config_admin.editing.links import row_name, row_url
 from config_admin.releases.content import control_plane
-from config_admin.test_cases.configurations import get_current_name, list_choices, read_name_for
 from config_admin.test_cases.documents import TestRefused, split_tags
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
 from convengine.engine.text.compare import storable
 from convengine.play.expectations import EXPECTATIONS
 from convengine.play.schema import shorten_json
+from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, find_row_name

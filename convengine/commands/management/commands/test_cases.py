@@ -13,7 +13,6 @@ from django.template.defaultfilters import pluralize
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.review import read_name as read_user_name
 from config_admin.management.authors import add_author_argument, read_author
-from config_admin.test_cases.configurations import read_name
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.play import Verdict
 from config_admin.test_cases.runs import Selection, create_run, perform_run
@@ -22,6 +21,7 @@ from convengine.engine.turn.codec import dumps
 from convengine.play.loading import files
 from convengine.play.report_format import as_json, as_junit, format_explanations, format_line, format_totals
 from convengine.play.runner import FAILED, PASSED, Failure, Report
+from convengine.server.admin_site.configuration_choice import read_name
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 from convengine.server.jobs.background_runs import RunStatus
 
