@@ -95,7 +95,7 @@ class StepPair:
         return not (self.in_left and self.in_right) or any(pair.alone or pair.news for pair in self.events)
 
 
-def compare_turns(left: Sequence[Event], right: Sequence[Event]) -> list[StepPair]:
+def compare_events(left: Sequence[Event], right: Sequence[Event]) -> list[StepPair]:
     """The steps of two turns, aligned by name, and the events of each step, aligned by stage."""
     ours, theirs = _group_by_step(left), _group_by_step(right)
     pairs = []

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from audit.models import CeErasure, CeReplayJob
 from audit.replay.comparison import EventPair, StepPair
-from audit.replay.outcome import ReplayOutcome, replay_outcome
+from audit.replay.replay import Replay, replay_turn
 from audit.replay.trace_replay import ERROR, TraceExpectation, TraceTurnResult, find_failures
 from convengine.engine.errors import ConversationNotFound, ReplayBusy
 from convengine.engine.pipeline.stages import STEP_ENTER
@@ -90,7 +90,7 @@ def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Js
     for index, turn_no in enumerate(job.asked["turns"]):
         began = time.monotonic()
         record = _read_record(job, turn_no)
-        outcome = replay_outcome(record, job.asked["configVersion"]) if record else None
+        outcome = replay_turn(record, job.asked["configVersion"]) if record else None
         traced.append(_trace_turn(index, outcome))
         milliseconds = round((time.monotonic() - began) * 1000)
         turns.append({**traced[-1].as_json(), "turnNo": turn_no, **_turn_fields(outcome), "durationMs": milliseconds})
@@ -112,43 +112,43 @@ def _parse_expectation(given: Mapping[str, Json]) -> TraceExpectation:
     return TraceExpectation(given["turnIndex"], given.get("expectedIntent"), given.get("expectedState"))
 
 
-def _trace_turn(index: int, outcome: ReplayOutcome | None) -> TraceTurnResult:
+def _trace_turn(index: int, outcome: Replay | None) -> TraceTurnResult:
     """The intent and state of the turn; ERROR for one that failed, or could not run."""
     text = (outcome.record.user_input or "") if outcome else ""
-    played = outcome.run.turn if outcome and outcome.run else None
+    played = outcome.turn if outcome else None
     if played is None or played.error:
         return TraceTurnResult(index, text, ERROR, ERROR, "{}")
     session = played.session
     return TraceTurnResult(index, text, session.intent or "", session.state or "", dumps(to_plain(session.context)))
 
 
-def _turn_fields(outcome: ReplayOutcome | None) -> dict[str, Json]:
-    run = outcome.run if outcome else None
+def _turn_fields(outcome: Replay | None) -> dict[str, Json]:
+    turn = outcome.turn if outcome else None
     return {
         "turnId": str(outcome.record.turn_id) if outcome else None,
         "configVersion": outcome.config_version if outcome else None,
-        "equal": bool(outcome and outcome.equal),
-        "payload": to_plain(run.turn.session.last_assistant) if run and not run.turn.error else None,
-        "errorCode": run.turn.error if run else None,
-        "stages": [event.stage for event in run.events] if run else [],
+        "equal": bool(outcome and outcome.is_equal),
+        "payload": to_plain(turn.session.last_assistant) if turn and not turn.error else None,
+        "errorCode": turn.error if turn else None,
+        "stages": [event.stage for event in outcome.events] if outcome else [],
     }
 
 
-def _find_failures(outcome: ReplayOutcome | None) -> Iterator[str]:
+def _find_failures(outcome: Replay | None) -> Iterator[str]:
     """Failures of a replay, besides expectations."""
     if outcome is None:
         yield "it is no longer stored"
         return
-    if outcome.run is None:
+    if outcome.turn is None:
         yield f"it cannot be replayed: {outcome.refused}"
         return
-    yield from (shorten(text, _CALL) for text in (*outcome.run.missing, *outcome.run.stretched))
-    if outcome.own and not outcome.equal and not outcome.run.missing:
+    yield from (shorten(text, _CALL) for text in (*outcome.missing, *outcome.stretched))
+    if outcome.is_on_own_release and not outcome.is_equal and not outcome.missing:
         yield _describe_first_difference(outcome)
 
 
-def _describe_first_difference(outcome: ReplayOutcome) -> str:
-    first = outcome.first
+def _describe_first_difference(outcome: Replay) -> str:
+    first = outcome.first_difference
     sides = (first.recorded or first.replayed) if first else None
     if first is None or sides is None:
         return "it does not make the calls that are recorded" if first and first.calls else "it differs from its record"
@@ -156,9 +156,9 @@ def _describe_first_difference(outcome: ReplayOutcome) -> str:
     return f"it differs from its record, first {where}"
 
 
-def _difference_document(outcome: ReplayOutcome) -> dict[str, Json]:
+def _difference_document(outcome: Replay) -> dict[str, Json]:
     """Added, removed or changed stages, and the answer; empty without a difference."""
-    if outcome.run is None:
+    if outcome.turn is None:
         return {}
     pairs = [(step.step, pair) for step in outcome.steps for pair in (*_frame(step), *step.differing)]
     document: dict[str, Json] = {
@@ -168,7 +168,7 @@ def _difference_document(outcome: ReplayOutcome) -> dict[str, Json]:
             {"step": step, "stage": pair.stage, "paths": _paths(pair)} for step, pair in pairs if not pair.alone
         ],
     }
-    then, now = outcome.run.answers
+    then, now = outcome.answers
     if then != now:
         document["answer"] = {"recorded": then, "replayed": now}
     return document if any(document.values()) else {}

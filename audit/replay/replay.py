@@ -3,18 +3,18 @@
 Nothing is called and nothing is written: every port answers from the tape.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from audit.record.document import list_unstored_events
-from audit.record.events import StoredEvent
+from audit.record.events import StoredEvent, expand_events
 from audit.record.queries import read_turns
+from audit.replay.comparison import StepPair, compare_events
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.recording import Playback, Reuse, drop_times
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.play.play import PlayedTurn, play_recorded
 from convengine.server.app_interfaces import configuration
@@ -22,6 +22,10 @@ from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.turn_record import StoredRecording, read_recording
 
 Json = Any
+
+
+#: Maximum turns of one answer.
+MAX_TURNS = 100
 
 
 class NotReplayable(ValueError):
@@ -40,14 +44,18 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Replayed:
+class Replay:
     """A turn as it is recorded, and its replay."""
 
     record: CeConversationHistory
-    turn: PlayedTurn
+    #: The release that it ran on.
+    config_version: int
+    #: Null when it cannot be replayed, and why.
+    turn: PlayedTurn | None = None
+    refused: str = ""
     #: Requested and not recorded; recorded and not requested.
-    missing: tuple[str, ...]
-    unasked: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
     #: Answered from the recording of another prompt.
     stretched: tuple[str, ...] = ()
 
@@ -60,44 +68,92 @@ class Replayed:
     @cached_property
     def events(self) -> list[StoredEvent]:
         """The events of the replay, which are not stored."""
-        return list_unstored_events(self.turn.turn)
+        return list_unstored_events(self.turn.turn) if self.turn else []
 
     @property
     def answers(self) -> tuple[Json, Json]:
-        """Both answers; null on a side where the turn failed."""
-        replayed = None if self.turn.error else to_plain(self.turn.outcome.session.last_assistant)
-        return drop_times(self.record.assistant_output), drop_times(replayed)
+        """Both answers; null on a side where the turn failed or did not run."""
+        replayed = self.turn and not self.turn.error and to_plain(self.turn.outcome.session.last_assistant)
+        return drop_times(self.record.assistant_output), drop_times(replayed or None)
+
+    @property
+    def is_on_own_release(self) -> bool:
+        """True on the turn's own release, where nothing may differ."""
+        return self.config_version == self.record.config_version
+
+    @cached_property
+    def steps(self) -> Sequence[StepPair]:
+        """The steps of both, event by event."""
+        if self.turn is None:
+            return ()
+        return compare_events(list(expand_events(self.stored_events)), list(expand_events(self.events)))
+
+    @property
+    def differing(self) -> int:
+        """The number of differing steps."""
+        return sum(step.differs for step in self.steps)
+
+    @property
+    def is_equal(self) -> bool:
+        """True when no event and no answer differs, and every call was recorded."""
+        if self.turn is None or self.first_difference or self.missing:
+            return False
+        return not self.differing and self.answers[0] == self.answers[1]
+
+    @cached_property
+    def first_difference(self) -> Difference | None:
+        """The first difference on the turn's own release, in an event, the answer, or the calls; elsewhere null."""
+        if not self.is_on_own_release:
+            return None
+        calls = (*self.missing, *(f"Recorded and not asked for: {call}." for call in self.unasked))
+        then, now = self.answers
+        difference = _first_differing_event(_comparable_events(self.stored_events), _comparable_events(self.events))
+        if difference is None and then != now:
+            difference = Difference(len(self.stored_events), ("answer", then), ("answer", now))
+        if difference is None and calls:
+            difference = Difference(len(self.stored_events), None, None)
+        return replace(difference, calls=calls) if difference else None
+
+
+def replay_turn(record: CeConversationHistory, config_version: int | None = None) -> Replay:
+    """Replay a turn on a release, by default its own. Nothing outside is called, and nothing is written.
+
+    On another release, recorded answers are reused in any order. Raises LookupError for an unknown release.
+    """
+    version = record.config_version if config_version is None else config_version
+    snapshot = configuration().at(version)
+    try:
+        recorded = restore_recording(record)
+    except NotReplayable as refused:
+        return Replay(record, version, refused=str(refused))
+    tape = Playback(recorded.tape) if version == record.config_version else Reuse(recorded.tape)
+    turn = play_recorded(recorded, tape, snapshot)
+    stretched = tuple(tape.stretched) if isinstance(tape, Reuse) else ()
+    return Replay(record, version, turn, "", tuple(tape.missing), tuple(tape.unasked), stretched)
+
+
+def get_current_release() -> int:
+    """The release in force."""
+    version: int = configuration().current().config_version
+    return version
 
 
 def find_replay_difference(record: CeConversationHistory) -> Difference | None:
     """Null when the replayed turn leaves the same events. Raises NotReplayable."""
-    return first_difference(replay_turn(record))
-
-
-def first_difference(replayed: Replayed) -> Difference | None:
-    """The first difference of a replay on the turn's own release: in an event, the answer, or the calls; else null."""
-    calls = (*replayed.missing, *(f"Recorded and not asked for: {call}." for call in replayed.unasked))
-    stored, (then, now) = replayed.stored_events, replayed.answers
-    difference = _first_differing_event(_comparable_events(stored), _comparable_events(replayed.events))
-    if difference is None and then != now:
-        difference = Difference(len(stored), ("answer", then), ("answer", now))
-    if difference is None and calls:
-        difference = Difference(len(stored), None, None)
-    return replace(difference, calls=calls) if difference else None
-
-
-def replay_turn(record: CeConversationHistory, snapshot: Snapshot | None = None) -> Replayed:
-    """Replay a turn, on its own release or on another configuration. Nothing is called. Raises NotReplayable."""
-    recorded = restore_recording(record)
-    tape = Reuse(recorded.tape) if snapshot else Playback(recorded.tape)
-    turn = play_recorded(recorded, tape, snapshot or configuration().at(recorded.config_version))
-    stretched = tuple(tape.stretched) if isinstance(tape, Reuse) else ()
-    return Replayed(record, turn, tuple(tape.missing), tuple(tape.unasked), stretched)
+    return _require_played(replay_turn(record)).first_difference
 
 
 def rebuild_turn(record: CeConversationHistory) -> Turn:
     """The replayed turn, whose events have the session of every moment. Raises NotReplayable."""
-    return replay_turn(record).turn.turn
+    replay = _require_played(replay_turn(record))
+    assert replay.turn
+    return replay.turn.turn
+
+
+def _require_played(replay: Replay) -> Replay:
+    if replay.turn is None:
+        raise NotReplayable(replay.refused)
+    return replay
 
 
 def restore_recording(record: CeConversationHistory) -> StoredRecording:

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from audit.api.serializers import ClosedSerializer
 from audit.models import CeReplayJob
-from audit.replay.outcome import MAX_TURNS
+from audit.replay.replay import MAX_TURNS
 from convengine.engine.errors import ReplayNotOffered
 from convengine.server.api.serializers import StrictTextField, StrictUuidField, quote_value
 

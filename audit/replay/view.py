@@ -15,7 +15,7 @@ from audit.api.access_scope import find_readable_conversation, require_signed_in
 from audit.api.parameters import read_uuid
 from audit.models import CeAccessLog, CeReplayJob
 from audit.replay.jobs import replays, start_job
-from audit.replay.outcome import MAX_TURNS, current_release
+from audit.replay.replay import MAX_TURNS, get_current_release
 from audit.replay.serializers import Mode, ReplayJobSerializer, ReplaySerializer, Status
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.authentication import ApiKeyAuthentication, HasScope
@@ -142,10 +142,10 @@ def _read_release(mode: str, wanted: int | None) -> int | None:
             raise RequestInvalid(fields={"configVersion": [text]})
         return None
     try:
-        configuration().at(current_release() if wanted is None else wanted)
+        configuration().at(get_current_release() if wanted is None else wanted)
     except LookupError as error:
         raise RequestInvalid(fields={"configVersion": [str(error)]}) from None
-    return current_release() if wanted is None else wanted
+    return get_current_release() if wanted is None else wanted
 
 
 def _job_document(job: CeReplayJob) -> dict[str, Any]:

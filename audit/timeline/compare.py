@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog
-from audit.replay.comparison import align, compare_turns, turn_key
+from audit.replay.comparison import align, compare_events, turn_key
 from audit.timeline import addresses
 from audit.timeline.read_turn import TurnReading, read_turn
 from audit.timeline.turn import sentence_texts
@@ -132,7 +132,7 @@ def _exists(selection: Selection) -> bool:
 
 def _compare_turns(left: Selection, right: Selection) -> dict[str, Any]:
     readings = [read_turn(selection.conversation_id, selection.turn_no or 0) for selection in (left, right)]
-    steps = compare_turns(readings[0].events, readings[1].events)
+    steps = compare_events(readings[0].events, readings[1].events)
     first, second = (reading.record for reading in readings)
     same = first.conversation_id == second.conversation_id
     return {

@@ -9,7 +9,7 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog
-from audit.replay.outcome import MAX_TURNS, ReplayOutcome, current_release, replay_outcome
+from audit.replay.replay import MAX_TURNS, Replay, get_current_release, replay_turn
 from audit.timeline import addresses
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.database.unreadable import read_rows
@@ -60,7 +60,7 @@ def show_conversation_replay(model_admin: Any, request: HttpRequest, conversatio
         **addresses.page_context(model_admin, request, "Replay", conversation_id),
         "title": "Replay of the conversation",
         "lines": lines,
-        "equal": sum(outcome.equal for outcome, _ in lines),
+        "equal": sum(outcome.is_equal for outcome, _ in lines),
         "more": records[MAX_TURNS - 1].turn_no if len(records) > MAX_TURNS else None,
         "timeline_url": addresses.timeline_url(conversation_id),
         "conversation_id": conversation_id,
@@ -77,23 +77,23 @@ def _read_release(request: HttpRequest) -> dict[str, Any]:
     text = request.GET.get("release", "").strip()
     readable = not text or (text.isascii() and text.isdecimal() and len(text) < 10)
     wrong = "" if readable else f"“{text[:40]}” is not a release number. Enter a whole number such as 12."
-    return {"chosen_release": text if readable else "", "today": current_release(), "wrong": wrong}
+    return {"chosen_release": text if readable else "", "today": get_current_release(), "wrong": wrong}
 
 
-def _replay_turn(record: CeConversationHistory, request: HttpRequest) -> tuple[ReplayOutcome | None, dict[str, Any]]:
+def _replay_turn(record: CeConversationHistory, request: HttpRequest) -> tuple[Replay | None, dict[str, Any]]:
     context = _read_release(request)
     if context["wrong"]:
         return None, context
     try:
-        outcome = replay_outcome(record, int(context["chosen_release"]) if context["chosen_release"] else None)
+        outcome = replay_turn(record, int(context["chosen_release"]) if context["chosen_release"] else None)
     except LookupError as error:
         return None, context | {"wrong": str(error)}
     return outcome, context | {"release": release_link(outcome.config_version)}
 
 
-def _differing_answers(outcome: ReplayOutcome | None) -> tuple[str, str] | None:
+def _differing_answers(outcome: Replay | None) -> tuple[str, str] | None:
     """The answers then and now, if they differ."""
-    if outcome is None or outcome.run is None or outcome.run.answers[0] == outcome.run.answers[1]:
+    if outcome is None or outcome.turn is None or outcome.answers[0] == outcome.answers[1]:
         return None
-    then, now = outcome.run.answers
+    then, now = outcome.answers
     return answer_text(then) or str(then or "no answer"), answer_text(now) or str(now or "no answer")

@@ -79,8 +79,8 @@ class WhatIfTurn:
     @property
     def remembered(self) -> Json:
         """What the next turn would find; null for a failed turn, which leaves the conversation as it was or reset."""
-        kept = self.summary.get(Aspect.REMEMBERED)
-        return kept and {**kept, "context": {**kept["context"], **self.summary[Aspect.FIELDS]}}
+        values = self.summary.get(Aspect.REMEMBERED)
+        return values and {**values, "context": {**values["context"], **self.summary[Aspect.FIELDS]}}
 
 
 @dataclass(frozen=True)

@@ -75,11 +75,11 @@ def summarise(turn: PlayedTurn) -> Summary:
     if turn.error:
         return {Aspect.ERROR: turn.error, Aspect.CALLS: calls, Aspect.DECISIONS: decisions}
     context = to_plain(session.context)
-    kept = {name: to_plain(getattr(session, name)) for name in _REMEMBERED}
+    remembered = {name: to_plain(getattr(session, name)) for name in _REMEMBERED}
     # Of an open question its text counts as one: it stands in the answer.
-    kept["clarification"] = to_plain(session.clarification and replace(session.clarification, question=""))
-    kept["inputParams"] = to_plain(keep_persistent(session.input_params))
-    kept["context"] = {
+    remembered["clarification"] = to_plain(session.clarification and replace(session.clarification, question=""))
+    remembered["inputParams"] = to_plain(keep_persistent(session.input_params))
+    remembered["context"] = {
         name: value for name, value in context.items() if name in INTERNAL_BRANCHES and name not in _REPEATED
     }
     return {
@@ -88,7 +88,7 @@ def summarise(turn: PlayedTurn) -> Summary:
         Aspect.CALLS: calls,
         Aspect.ANSWER: drop_times(to_plain(session.last_assistant)),
         Aspect.FIELDS: drop_times({name: value for name, value in context.items() if name not in INTERNAL_BRANCHES}),
-        Aspect.REMEMBERED: drop_times(kept),
+        Aspect.REMEMBERED: drop_times(remembered),
         Aspect.DECISIONS: decisions,
     }
 

@@ -158,8 +158,8 @@ class SeenTurn:
         """The tools that were called, as {tool_code, tool_group, args}, in order."""
         requests = (call.request for call in self._calls_of("tool") if not call.is_unanswered)
         return [
-            {"tool_code": asked["tool"] or None, "tool_group": asked["group"], "args": asked["args"]}
-            for asked in requests
+            {"tool_code": request["tool"] or None, "tool_group": request["group"], "args": request["args"]}
+            for request in requests
         ]
 
     @property

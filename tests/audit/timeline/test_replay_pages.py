@@ -10,7 +10,7 @@ from django.test import Client
 
 from audit.export.scenario import trial
 from audit.models import CeAccessLog, CeAudit
-from audit.replay.outcome import replay_outcome
+from audit.replay.replay import replay_turn
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import loads
 from convengine.play.expectations import Miss
@@ -42,7 +42,7 @@ def edit_response() -> int:
     response = CeResponse.objects.get(intent_code="HOURS", state_code="IDLE")
     response.exact_text = "Ten to six."
     response.save()
-    return replay_outcome(CeConversationHistory.objects.get(turn_no=1)).config_version + 1
+    return replay_turn(CeConversationHistory.objects.get(turn_no=1)).config_version + 1
 
 
 def test_on_its_own_release_a_turn_is_equal_and_on_another_the_differences_are_named(
