@@ -1,6 +1,7 @@
 """The document of a test: a scenario without a configuration, checked before it is stored."""
 
 import re
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,10 +15,13 @@ from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import to_strict
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, build_test
 from convengine.play.scenario import Scenario, ThreadName
+from convengine.server.sessions.models import CeConversation
 
 Json = Any
-#: Keys of a scenario that a test stores in columns.
-_COLUMNS = ("id", "title", "covers", "why")
+#: The key of a document that names the conversation it was made of. It is no part of a scenario.
+CONVERSATION = "conversation_id"
+#: Keys of a document that a test stores in columns.
+_COLUMNS = ("id", "title", "covers", "why", CONVERSATION)
 _TAG = re.compile(r"[^\s,]{1,60}\Z")
 #: How many turns a test may have.
 MAX_TURNS = 200
@@ -33,12 +37,16 @@ def check_document(full: Mapping[str, Json]) -> Scenario:
     """The scenario of a whole document. Raises TestRefused."""
     _require_storable(full)
     try:
-        scenario = build_test(full)
+        scenario = build_test(_drop_conversation(full))
     except ValueError as error:
         raise TestRefused(str(error)) from error
     if len(scenario.turns) > MAX_TURNS:
         raise TestRefused(f"turns: a test has at most {MAX_TURNS} turns; this one has {len(scenario.turns)}.")
     return scenario
+
+
+def _drop_conversation(full: Json) -> Json:
+    return {key: value for key, value in full.items() if key != CONVERSATION} if isinstance(full, Mapping) else full
 
 
 def _require_storable(document: Json) -> None:
@@ -109,7 +117,7 @@ def store_test(
     folder: str = "",
     case: CeTestCase | None = None,
 ) -> CeTestCase:
-    """Store a test: `case` changed, or a new one with a free name. Raises TestRefused.
+    """Store a test: `case` changed, or a new one with a free name. Raises TestRefused, also for an erased one.
 
     A case that is as the document says stays untouched, and so does its `changed_at`.
     """
@@ -126,18 +134,21 @@ def store_test(
     tags = split_tags(",".join(map(str, full.get("covers") or ())))
     name = slugify(str(full.get("id") or title))[:100] or "test"
     check_document({**document, "id": name, "title": title})
+    conversation_id = _read_conversation(full)
     columns = {
         "title": title,
         "why": str(full.get("why") or ""),
         "folder": _clean_folder(folder),
         "document": document,
         "document_hash": hash_of(canonical(document)),
+        **({CONVERSATION: conversation_id} if conversation_id else {}),
     }
     if case and _is_stored(case, columns, tags):
         return case
     with transaction.atomic():
+        _require_not_erased(conversation_id, case)
         if case is None:
-            case = CeTestCase(name=_find_free_name(name), owner=editor)
+            case = CeTestCase(name=find_free_name(name), owner=editor)
         for column, value in columns.items():
             setattr(case, column, value)
         case.changed_at, case.changed_by = timezone.now(), editor
@@ -147,6 +158,24 @@ def store_test(
             [CeTestCaseTag(test_case=case, tag=tag) for tag in tags], ignore_conflicts=True
         )
     return case
+
+
+def _read_conversation(full: Mapping[str, Json]) -> uuid.UUID | None:
+    if not (text := full.get(CONVERSATION)):
+        return None
+    try:
+        return uuid.UUID(str(text))
+    except ValueError:
+        raise TestRefused(f"{CONVERSATION}: write the id of the conversation that the test was made of.") from None
+
+
+def _require_not_erased(conversation_id: uuid.UUID | None, case: CeTestCase | None) -> None:
+    """Raises TestRefused if an erasure was faster. Locks both rows in its order. Needs an open transaction."""
+    conversation = CeConversation.objects.select_for_update().filter(pk=conversation_id).first()
+    if conversation and conversation.is_erased:
+        raise TestRefused("The conversation of this test was erased, so no test can be made of it.")
+    if case and CeTestCase.objects.select_for_update().filter(pk=case.pk, erased_at__isnull=False).exists():
+        raise TestRefused("This test was erased, so it cannot be changed. Delete it, or make a new one.")
 
 
 def _is_stored(case: CeTestCase, columns: Mapping[str, Json], tags: Iterable[str]) -> bool:
@@ -159,7 +188,7 @@ def _clean_folder(folder: str) -> str:
     return "/".join(part.strip() for part in storable(folder).split("/") if part.strip())[:200]
 
 
-def _find_free_name(name: str) -> str:
+def find_free_name(name: str) -> str:
     taken = set(CeTestCase.objects.filter(name__startswith=name).values_list("name", flat=True))
     if name not in taken:
         return name
