@@ -127,7 +127,7 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
         else:
             done = "Erased. The integrity chain is still valid, and the erasure is recorded."
             tests = stored_tests().list_titles(keys)
-            messages.success(request, f"{done} Also erased: {', '.join(tests)}." if tests else done)
+            messages.success(request, f"{done} Tests that are empty now: {', '.join(tests)}." if tests else done)
             return HttpResponseRedirect(reverse("admin:audit_ceaudit_trust", args=[conversation_id]))
     others = find_conversations(row.remote_jid, row.workspace_id, row.channel) if _has_participant(row) else []
     context = {

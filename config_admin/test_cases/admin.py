@@ -18,6 +18,7 @@ from config_admin.test_cases.documents import (
     build_full_document,
     check_document,
     drop_configuration,
+    rename_in_notes,
     split_tags,
     store_test,
 )
@@ -194,10 +195,12 @@ class TestCaseAdmin(ModelAdmin):
         return _start(request, get_current_name(request), selection)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """By number: the log outlives the test, and its title may quote somebody."""
+        """By number: the log and the notes of the gate outlive the test, and its title may quote a person."""
         cases = list(queryset)
         for case in cases:
-            case.title = f"Test {case.pk}"
+            title = f"Test {case.pk}"
+            rename_in_notes(case.title, title)
+            case.title = title
         return super().log_deletions(request, cases)
 
     @admin.action(description="Export", permissions=["view"])
@@ -228,7 +231,7 @@ class TestCaseAdmin(ModelAdmin):
             names = ", ".join(dropped)
             messages.info(request, f"Left out, because a test runs on your configuration: {names}.")
         if request.POST.get("without_memory"):
-            full = leave_memory_out(full)
+            full = {**leave_memory_out(full), "why": f"{full.get('why') or ''} Its memory is left out.".strip()}
         if is_recorded := "document" in request.POST and not request.POST.get("title"):
             _prepare_recorded(request, full)
         editor = open_editor(full, request.POST.get("folder", ""))

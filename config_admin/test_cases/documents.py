@@ -5,7 +5,10 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.apps import apps
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Replace
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -149,6 +152,7 @@ def store_test(
         _require_not_erased(conversation_id, case)
         if case is None:
             case = CeTestCase(name=find_free_name(name), owner=editor)
+        rename_in_notes(case.title, title)
         for column, value in columns.items():
             setattr(case, column, value)
         case.changed_at, case.changed_by = timezone.now(), editor
@@ -171,7 +175,8 @@ def _read_conversation(full: Mapping[str, Json]) -> uuid.UUID | None:
 
 def _require_not_erased(conversation_id: uuid.UUID | None, case: CeTestCase | None) -> None:
     """Raises TestRefused if an erasure was faster. Locks both rows in its order. Needs an open transaction."""
-    conversation = CeConversation.objects.select_for_update().filter(pk=conversation_id).first()
+    conversations = CeConversation.objects.select_for_update()
+    conversation = conversations.filter(pk=conversation_id).first() if conversation_id else None
     if conversation and conversation.is_erased:
         raise TestRefused("The conversation of this test was erased, so no test can be made of it.")
     if case and CeTestCase.objects.select_for_update().filter(pk=case.pk, erased_at__isnull=False).exists():
@@ -182,6 +187,19 @@ def _is_stored(case: CeTestCase, columns: Mapping[str, Json], tags: Iterable[str
     """True when a stored test has these values and these tags already."""
     same = all(getattr(case, column) == value for column, value in columns.items())
     return same and set(case.tags.values_list("tag", flat=True)) == set(tags)
+
+
+def rename_in_notes(before: str, after: str) -> None:
+    """Replace the title of a test where the gate quoted it: why a scheduled draft was not published.
+
+    Titles may quote a person, so no note keeps one that no test has.
+    """
+    if not before or before == after:
+        return
+    quoted, instead = f"“{before}”", f"“{after}”"
+    for model, column in (("CeDraftSchedule", "problem"), ("CeDraftReview", "text")):
+        notes = apps.get_model("config_admin", model)._default_manager.filter(**{f"{column}__contains": quoted})
+        notes.update(**{column: Replace(column, Value(quoted), Value(instead))})
 
 
 def _clean_folder(folder: str) -> str:

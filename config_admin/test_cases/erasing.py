@@ -3,13 +3,10 @@
 import uuid
 from collections.abc import Collection, Sequence
 
-from django.db.models import Value
-from django.db.models.functions import Replace
 from django.utils import timezone
 
-from config_admin.drafts.models import CeDraftReview, CeDraftSchedule
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.test_cases.documents import find_free_name
+from config_admin.test_cases.documents import find_free_name, rename_in_notes
 from config_admin.test_cases.models import CeTestCase
 
 _EMPTY = {"turns": list[object]()}
@@ -30,7 +27,7 @@ def erase_tests(conversation_id: uuid.UUID, by: str) -> Sequence[int]:
     cases = list(tests.order_by("pk"))
     for case in cases:
         title = f"Erased test {case.pk}"
-        _rename_in_notes(case.title, title)
+        rename_in_notes(case.title, title)
         case.title, case.name, case.why = title, find_free_name(f"erased-{case.pk}"), ""
         case.document, case.document_hash = _EMPTY, hash_of(canonical(_EMPTY))
         case.erased_at = case.changed_at = timezone.now()
@@ -38,11 +35,3 @@ def erase_tests(conversation_id: uuid.UUID, by: str) -> Sequence[int]:
         case.save()
         case.results.all().delete()
     return [case.pk for case in cases]
-
-
-def _rename_in_notes(before: str, after: str) -> None:
-    """Replace the title of a test where the gate quoted it: why a scheduled draft was not published."""
-    quoted, instead = f"“{before}”", f"“{after}”"
-    for model, column in ((CeDraftSchedule, "problem"), (CeDraftReview, "text")):
-        notes = model._default_manager.filter(**{f"{column}__contains": quoted})
-        notes.update(**{column: Replace(column, Value(quoted), Value(instead))})

@@ -114,9 +114,8 @@ def _import_file(name: str, data: bytes, editor: str, folder: str, report: Impor
 
 def build_files(tests: QuerySet[CeTestCase]) -> Iterator[tuple[str, str]]:
     """The path and the text of each test's file; an erased test has none."""
-    for case in (
-        tests.filter(erased_at=None).prefetch_related("tags").order_by("folder", "name").iterator(chunk_size=200)
-    ):
+    runnable = tests.filter(erased_at=None).prefetch_related("tags").order_by("folder", "name")
+    for case in runnable.iterator(chunk_size=200):
         path = PurePosixPath(case.folder) / f"{case.name}.yaml" if case.folder else PurePosixPath(f"{case.name}.yaml")
         yield str(path), dump_document(build_full_document(case))
 

@@ -45,8 +45,7 @@ def describe_personal_data(document: Mapping[str, Json]) -> str:
     fields = sorted(set(_list_fields(document)))
     parts = [
         _count(messages, "message"),
-        _count(len(_list_maps(start, "history")), "earlier message"),
-        "the latest message before it" if start.get("last_user_text") else "",
+        _count(max(len(_list_maps(start, "history")), bool(start.get("last_user_text"))), "earlier message"),
         "a summary of the conversation" if start.get("context_summary") or context.get("memory") else "",
         "facts that the session remembered" if context.get("session_units") else "",
         "preferences of the user" if start.get("preferences") else "",

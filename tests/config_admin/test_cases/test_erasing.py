@@ -75,14 +75,16 @@ def test_a_test_remembers_its_conversation_and_is_erased_with_it_in_every_table(
     other = make_test("Hours")
     assert str(case.conversation_id) == caller.conversation_id
     assert MAIL in str(case.document)
-    deleted = make_test_of(caller, admin_client, 2)
-    admin_client.post(f"{LIST}{deleted.pk}/delete/", {"post": "yes"})
     with change_set():
         m.CeConfig.objects.create(config_type="Releases", config_key="GATE", config_value="smoke")
+    deleted = make_test_of(caller, admin_client, 2)
     draft = m.CeDraft.objects.create(title="Fees")
     m.CeDraftSchedule.objects.create(
-        draft=draft, publish_at=case.created_at, problem=f"1 test fails on this draft: “{case.title}”."
+        draft=draft,
+        publish_at=case.created_at,
+        problem=f"2 tests fail on this draft: “{case.title}”; “{deleted.title}”.",
     )
+    admin_client.post(f"{LIST}{deleted.pk}/delete/", {"post": "yes"})
     with change_set():
         m.CeOutputSchema.objects.filter(intent_code="DELIVER").delete()
     assert run_tests().failed == 1
@@ -98,12 +100,14 @@ def test_a_test_remembers_its_conversation_and_is_erased_with_it_in_every_table(
     )
 
     assert find_needles() == set()
-    assert f"Also erased: Erased test {case.pk}." in done.content.decode()
+    assert f"Tests that are empty now: Erased test {case.pk}." in done.content.decode()
     assert f"Tests that were made of it: Erased test {case.pk}." in done.content.decode()
     case.refresh_from_db()
     assert (case.name, case.document, case.folder) == (f"erased-{case.pk}", {"turns": []}, "deliveries")
     assert CeErasure.objects.get().counts["tests"] == 1
     assert CeLedger.objects.filter(kind="ERASURE", table_name="ce_test_case", count=1).exists()
+    problem = m.CeDraftSchedule.objects.get().problem
+    assert problem == f"2 tests fail on this draft: “Erased test {case.pk}”; “Test {deleted.pk}”."
     assert other.results.count() == 1
 
 
@@ -185,7 +189,7 @@ def test_an_erased_test_does_not_run_and_blocks_no_gate(caller: Caller, admin_cl
 def test_the_page_says_what_a_test_will_hold_and_leaves_memory_out(caller: Caller, admin_client: Client) -> None:
     page = admin_client.get(f"/admin/audit/ceaudit/{caller.conversation_id}/scenario/?as=test&first=4&last=4")
     assert (
-        "This test will hold 1 message, 3 earlier messages, the latest message before it, a summary of the "
+        "This test will hold 1 message, 3 earlier messages, a summary of the "
         "conversation, facts that the session remembered and the fields customer and email."
     ) in page.content.decode()
     editor = admin_client.post(page.context["test_url"], {"document": page.context["scenario"], "without_memory": "1"})
