@@ -179,7 +179,8 @@ def _require_not_erased(conversation_id: uuid.UUID | None, case: CeTestCase | No
     conversation = conversations.filter(pk=conversation_id).first() if conversation_id else None
     if conversation and conversation.is_erased:
         raise TestRefused("The conversation of this test was erased, so no test can be made of it.")
-    if case and CeTestCase.objects.select_for_update().filter(pk=case.pk, erased_at__isnull=False).exists():
+    stored = CeTestCase.objects.select_for_update().filter(pk=case.pk).first() if case else None
+    if stored and stored.erased_at:
         raise TestRefused("This test was erased, so it cannot be changed. Delete it, or make a new one.")
 
 

@@ -12,8 +12,8 @@ from config_admin.test_cases.documents import CONVERSATION, TestRefused
 from convengine.engine.turn.codec import dumps
 from convengine.play.expectations import Miss
 from convengine.play.loading import parse_yaml
-from convengine.play.personal_data import INTERNAL_KEYS
 from convengine.play.seen_turn import SeenTurn
+from convengine.server.api.wire import INTERNAL_BRANCHES
 
 Json = Any
 EQUALS, CONTAINS, MATCHES = "equals", "contains", "matches"
@@ -285,7 +285,7 @@ def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
         yield Tick(kind, value=text, observed=text)
     context = seen.body.get("context")
     fields = context.items() if isinstance(context, dict) else ()
-    shown = [(key, value) for key, value in fields if key not in INTERNAL_KEYS and not key.startswith("_")]
+    shown = [(key, value) for key, value in fields if key not in INTERNAL_BRANCHES and not key.startswith("_")]
     for key, value in shown[:_FIELDS]:
         if isinstance(value, str | int | float | bool):
             path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"

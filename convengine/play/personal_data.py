@@ -5,21 +5,17 @@ from typing import Any
 
 from django.utils.text import get_text_list
 
-from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.turn.dialogue_state import DIALOGUE
-from convengine.engine.turn.local_time import CLOCK
+from convengine.server.api.wire import INTERNAL_BRANCHES
 
 Json = Any
-_SLOTS = ("pending_slot", "pendingSlot")
-#: Keys of the context that steps keep for themselves.
-INTERNAL_KEYS = ENGINE_BRANCHES | {CLOCK, DIALOGUE, *_SLOTS}
 #: Keys of the start that say where the session is, and nothing of what was said.
 _POSITION = (
     *("intent_code", "state_code", "status", "lifecycle", "channel", "mounted_kb_id", "context_epoch"),
     *("last_turn_no", "turn_count", "created_at", "last_message_at"),
 )
 #: Likewise of the context, and of its branch of the dialogue.
-_CONTEXT_POSITION = ("intent_lock", *_SLOTS)
+_CONTEXT_POSITION = ("intent_lock", "pending_slot", "pendingSlot")
 _DIALOGUE_POSITION = ("asked_field", "last_schema", "done_schema")
 
 
@@ -62,7 +58,7 @@ def describe_personal_data(document: Mapping[str, Json]) -> str:
 def _list_fields(document: Mapping[str, Json]) -> Iterator[str]:
     """The names of the fields and input parameters that a scenario begins with, sends or expects."""
     start, turns = _read_map(document, "conversation"), _list_maps(document, "turns")
-    yield from (key for key in _read_map(start, "context") if key not in INTERNAL_KEYS and not key.startswith("_"))
+    yield from (key for key in _read_map(start, "context") if key not in INTERNAL_BRANCHES and not key.startswith("_"))
     for sender in (start, *turns):
         yield from _read_map(sender, "input_params")
     for turn in turns:
