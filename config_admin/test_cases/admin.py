@@ -1,4 +1,4 @@
-"""Admin of tests: the list, the editor, and the way in and out (R133)."""
+"""Admin of tests: the list, the editor, and the way in and out."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What no test reaches, from the newest result of each test on a state of a configuration (R133)."""
+"""What no test reaches, from the newest result of each test on a state of a configuration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

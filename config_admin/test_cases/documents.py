@@ -36,20 +36,18 @@ class TestRefused(ValueError):
     __test__ = False
 
 
-def check_document(full: Mapping[str, Json]) -> Scenario:
+def check_document(full: Json) -> Scenario:
     """The scenario of a whole document. Raises TestRefused."""
     _require_storable(full)
+    if isinstance(full, Mapping):
+        full = {key: value for key, value in full.items() if key != CONVERSATION}
     try:
-        scenario = build_test(_drop_conversation(full))
+        scenario = build_test(full)
     except ValueError as error:
         raise TestRefused(str(error)) from error
     if len(scenario.turns) > MAX_TURNS:
         raise TestRefused(f"turns: a test has at most {MAX_TURNS} turns; this one has {len(scenario.turns)}.")
     return scenario
-
-
-def _drop_conversation(full: Json) -> Json:
-    return {key: value for key, value in full.items() if key != CONVERSATION} if isinstance(full, Mapping) else full
 
 
 def _require_storable(document: Json) -> None:
@@ -90,6 +88,12 @@ def _read_channel(full: Mapping[str, Json]) -> str:
     first = next(iter(full.get("turns") or ()), None)
     thread = first.get("thread") if isinstance(first, dict) else None
     return str(thread.get("channel") or ThreadName.channel) if isinstance(thread, dict) else ""
+
+
+def describe_test(case: CeTestCase) -> dict[str, Json]:
+    """A test as lists give it, without its document."""
+    tags = sorted(tag.tag for tag in case.tags.all())
+    return {"id": case.name, "title": case.title, "folder": case.folder, "tags": tags, "owner": case.owner}
 
 
 def build_full_document(case: CeTestCase, tags: Iterable[str] | None = None) -> dict[str, Json]:

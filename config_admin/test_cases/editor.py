@@ -1,4 +1,4 @@
-"""The editor of a test: its turns with what of each may be ticked as an expectation, to a form and back (R133)."""
+"""The editor of a test: its turns with what of each may be ticked as an expectation, to a form and back."""
 
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The gate: tests that must pass on exactly the state that is to be published (R133).
+"""The gate: tests that must pass on exactly the state that is to be published.
 
 Publishing reads stored results and never runs a test itself, so it takes the same time with any number of tests.
 """

@@ -1,4 +1,4 @@
-"""Pages of runs: start one, follow it, and read why a test fails (R133)."""
+"""Pages of runs: start one, follow it, and read why a test fails."""
 
 from typing import Any
 

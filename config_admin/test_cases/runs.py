@@ -1,4 +1,4 @@
-"""Run tests: in the background of this process, with progress, cancelling and a lease (R133).
+"""Run tests: in the background of this process, with progress, cancelling and a lease.
 
 A run reads its configuration once. Results are stored in batches, each with the counts and the lease, so that a page
 shows the progress, a cancelled run ends at once, and the run of a dead process is marked as lost.
