@@ -12,6 +12,8 @@ from django.test import Client
 from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation
 from audit.models import CeErasure, CeLedger
 from config_admin import models as m
+from config_admin.drafts.open_draft import open_draft
+from config_admin.drafts.publish_draft import publish_draft
 from config_admin.releases.change_set import change_set
 from config_admin.test_cases.documents import TestRefused, store_test
 from config_admin.test_cases.gate import judge_gate
@@ -184,6 +186,15 @@ def test_an_erased_test_does_not_run_and_blocks_no_gate(caller: Caller, admin_cl
     assert "it cannot run, and it does not count for the gate" in page
     assert 'value="save"' not in page
     assert "Erased" in admin_client.get(LIST).content.decode()
+    with change_set():
+        m.CeConfig.objects.create(config_type="Releases", config_key="GATE", config_value="smoke")
+    draft = m.CeDraft.objects.create(title="Fees")
+    with open_draft(draft.pk, "ben", writing=True), change_set():
+        m.CeResponse.objects.filter(intent_code="FEES").update(exact_text="Ten.")
+    page = admin_client.get(f"/admin/config_admin/cedraft/{draft.pk}/change/").content.decode()
+    assert "1 test of the gate was erased with its conversation: it cannot run and does not count." in page
+    assert "The gate is open: no test with the tag smoke can run." in page
+    publish_draft(draft.pk)
 
 
 def test_the_page_says_what_a_test_will_hold_and_leaves_memory_out(caller: Caller, admin_client: Client) -> None:
