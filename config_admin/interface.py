@@ -11,8 +11,15 @@ from config_admin.releases.diff import diff
 from config_admin.releases.integrity import read_chain_end, read_seal, verify_configuration
 from config_admin.restore.renamed_intents import list_older_codes
 from config_admin.snapshot.active import snapshots
+from config_admin.test_cases.erasing import erase_tests, list_titles
 from config_admin.transfer.whole_configuration import list_configuration_tables, load_file, read_release_rows
-from convengine.server.app_interfaces import Configuration, ConfigurationFiles, NamedConfigurations, ReleaseHistory
+from convengine.server.app_interfaces import (
+    Configuration,
+    ConfigurationFiles,
+    NamedConfigurations,
+    ReleaseHistory,
+    StoredTests,
+)
 
 
 class _ReleaseHistory:
@@ -43,7 +50,13 @@ class _NamedConfigurations:
     list_choices = staticmethod(list_configurations)
 
 
+class _StoredTests:
+    list_titles = staticmethod(list_titles)
+    erase_tests = staticmethod(erase_tests)
+
+
 configuration: Configuration = snapshots
 named_configurations: NamedConfigurations = _NamedConfigurations()
 release_history: ReleaseHistory = _ReleaseHistory()
 configuration_files: ConfigurationFiles = _ConfigurationFiles()
+stored_tests: StoredTests = _StoredTests()

@@ -71,5 +71,26 @@ def create_pizza_form() -> None:
         )
 
 
+def create_delivery_form() -> None:
+    """A delivery: a form with an e-mail address, a street and a day."""
+    questions = {"email": "Which e-mail?", "address": "Which address?", "day": "Which day?"}
+    properties = {name: {"type": "string", "question": question} for name, question in questions.items()}
+    properties["email"]["format"], properties["day"]["format"] = "email", "date"
+    with change_set(reason="a form"):
+        CeIntent.objects.create(intent_code="DELIVER", display_name="Delivery", description="Deliver something")
+        CeIntentClassifier.objects.create(
+            intent_code="DELIVER", state_code="COLLECT", rule_type="CONTAINS", pattern="deliver"
+        )
+        CeOutputSchema.objects.create(
+            intent_code="DELIVER",
+            state_code="ANY",
+            json_schema={"type": "object", "properties": properties, "required": [*questions]},
+            description="Delivery",
+        )
+        CeResponse.objects.create(
+            intent_code="DELIVER", state_code="ANY", response_type="EXACT", exact_text="{{ question }}"
+        )
+
+
 def set_audit_setting(key: str, value: str | int) -> None:
     CeConfig.objects.create(config_type="AUDIT", config_key=key, config_value=str(value))

@@ -35,12 +35,13 @@ from convengine.engine.errors import TurnInProgress
 from convengine.engine.pipeline.stages import DATA_ERASED
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
-from convengine.server.app_interfaces import configuration
+from convengine.server.app_interfaces import configuration, stored_tests
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.executors.models import CeNotification
 from convengine.server.sessions.models import (
     CLOSED_BY_CALL,
+    ERASED,
     CeConversation,
     CeConversationHistory,
     CeExtensionFault,
@@ -51,12 +52,11 @@ from convengine.server.sessions.models import (
     CeThread,
     CeTurnTicket,
 )
+from convengine.server.turns import seal
 from convengine.server.turns.dead_turns import recover_expired_lease
-from convengine.server.turns.seal import ERASED
 
 #: Turns per transaction.
 TURNS_PER_TRANSACTION = 100
-_ERASED = "erased"
 _UNFINISHED_WINDOW = timedelta(days=30)
 #: The contents of a conversation, with their empty values.
 _EMPTY_CONVERSATION: dict[str, Any] = {
@@ -116,39 +116,46 @@ def erase_participant(
     if not keys and not threads.exists():
         raise NothingToErase(f"Nothing is stored about {participant!r}.")
     for key in keys:
-        declare_erasure(key, order)
-        yield {"conversations": 1}
+        yield declare_erasure(key, order)
     threads.delete()
     CeInboxGroup.forget_name(participant)
-    yield from redact_searches(participant, f"[{_ERASED}]", order)
+    yield from redact_searches(participant, f"[{ERASED}]", order)
     for key in keys:
         yield from empty_conversation(key)
 
 
 def erase_conversation(key: uuid.UUID, order: EraseOrder) -> Iterator[Counts]:
     """Erase everything of one conversation. Raises NothingToErase, and TurnInProgress while a turn runs."""
-    declare_erasure(key, order)
-    yield {"conversations": 1}
+    yield declare_erasure(key, order)
     yield from empty_conversation(key)
 
 
-def declare_erasure(key: uuid.UUID, order: EraseOrder) -> None:
-    """Close a conversation for good, remove its contents, and record the erasure."""
+def declare_erasure(key: uuid.UUID, order: EraseOrder) -> Counts:
+    """Close a conversation for good, remove its contents, erase the tests made of it, and record the erasure.
+
+    The tests of a conversation that retention removed are erased all the same.
+    """
     recover_expired_lease(str(key))
     with transaction.atomic():
         row = CeConversation.objects.select_for_update().filter(pk=key).first()
-        if row is None:
-            raise NothingToErase(f"The conversation does not exist: {key}.")
-        if row.lease_token is not None:
+        if row and row.lease_token is not None:
             raise TurnInProgress()
+        tests = stored_tests().erase_tests(key, order.by)
+        if row is None and not tests:
+            raise NothingToErase(f"The conversation does not exist: {key}.")
+        if tests:
+            removals.note_removal(removals.Kind.ERASURE, "ce_test_case", tests, order.by, order.reason)
+        done = {"conversations": 1, **({"tests": len(tests)} if tests else {})}
+        if row is None:
+            return done
         now = database_time()
         turns = CeConversationHistory.objects.filter(conversation_id=key)
         additions = CeConversationHistory.additions.filter(conversation_id=key)
         last_addition = additions.aggregate(last=Max("history_id"))["last"] or 0
         last_turn = turns.aggregate(last=Max("turn_no"))["last"] or 0
         if not _has_contents(row) and not _has_remains(key):
-            return
-        counts = {"turns": turns.count(), "additions": additions.count()}
+            return done
+        counts = {"turns": turns.count(), "additions": additions.count(), "tests": len(tests)}
         erasure = CeErasure(
             conversation_id=key,
             created_at=now,
@@ -166,6 +173,7 @@ def declare_erasure(key: uuid.UUID, order: EraseOrder) -> None:
         removals.remove_entries(CeMcpUserFeedback, [key], removals.Kind.ERASURE, order.by, order.reason)
         removals.note_removal(removals.Kind.ERASURE, "ce_conversation", [key], order.by, order.reason)
         _empty_conversation_row(row)
+    return done
 
 
 def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
@@ -195,10 +203,7 @@ def finish_erasures() -> Iterator[Counts]:
 
 
 def _has_contents(row: CeConversation) -> bool:
-    return (
-        any(getattr(row, name) != value for name, value in _EMPTY_CONVERSATION.items())
-        or row.lifecycle_detail.get("reason") != _ERASED
-    )
+    return any(getattr(row, name) != value for name, value in _EMPTY_CONVERSATION.items()) or not row.is_erased
 
 
 def _newest_erasure(key: uuid.UUID) -> CeErasure | None:
@@ -241,7 +246,7 @@ def _empty_conversation_row(row: CeConversation) -> None:
     for name, value in _EMPTY_CONVERSATION.items():
         setattr(row, name, value)
     row.lifecycle = Lifecycle.ABORTED.value
-    row.lifecycle_detail = {"reason": _ERASED, "by": CLOSED_BY_CALL}
+    row.lifecycle_detail = {"reason": ERASED, "by": CLOSED_BY_CALL}
     row.remote_jid = str(key)
     row.version += 1
     row.compacted_version = row.version
@@ -271,7 +276,7 @@ def _empty_additions(key: uuid.UUID, last: int) -> Counts:
 def _empty_rows(rows: Sequence[CeConversationHistory]) -> None:
     """Remove the contents of sealed rows."""
     for row in rows:
-        cut_row(row, _EMPTY_TURN, ERASED)
+        cut_row(row, _EMPTY_TURN, seal.ERASED)
 
 
 JOB = Job(

@@ -27,6 +27,7 @@ from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.app_interfaces import stored_tests
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 ERASE = "audit.erase_person"
@@ -64,6 +65,7 @@ def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
         "root": CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first(),
         "covered": COVERED,
         "not_covered": NOT_COVERED,
+        "tests": stored_tests().list_titles([conversation_id]),
         "erasures": CeErasure.objects.filter(conversation_id=conversation_id).order_by("-erasure_id"),
         "may_erase": request.user.has_perm(ERASE),
     }
@@ -115,7 +117,7 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     form = EraseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            _erase_data(
+            keys = _erase_data(
                 row, form.cleaned_data["scope"], EraseOrder(request.user.get_username(), form.cleaned_data["reason"])
             )
         except TurnInProgress:
@@ -123,10 +125,18 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
                 None, "A turn is running in one of the conversations. Wait until it has ended and try again."
             )
         else:
-            messages.success(request, "Erased. The integrity chain is still valid, and the erasure is recorded.")
+            done = "Erased. The integrity chain is still valid, and the erasure is recorded."
+            tests = stored_tests().list_titles(keys)
+            messages.success(request, f"{done} Tests that are empty now: {', '.join(tests)}." if tests else done)
             return HttpResponseRedirect(reverse("admin:audit_ceaudit_trust", args=[conversation_id]))
     others = find_conversations(row.remote_jid, row.workspace_id, row.channel) if _has_participant(row) else []
-    context = {**_page_context(model_admin, request, row, "Erase"), "form": form, "others": len(others)}
+    context = {
+        **_page_context(model_admin, request, row, "Erase"),
+        "form": form,
+        "others": len(others),
+        "tests": stored_tests().list_titles([row.pk]),
+        "other_tests": stored_tests().list_titles([key for key in others if key != row.pk]),
+    }
     return TemplateResponse(request, "audit/erase.html", context, status=400 if form.errors else 200)
 
 
@@ -146,8 +156,8 @@ def trust_urls(model_admin: Any) -> list[Any]:
     return [*reading, path("<uuid:conversation_id>/erase/", erasing, name="audit_ceaudit_erase")]
 
 
-def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> None:
-    """At once if it is little; else declared, and the job does the rest."""
+def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> list[uuid.UUID]:
+    """At once if it is little; else declared, and the job does the rest. Returns the conversations."""
     if scope == "participant" and _has_participant(row):
         work = erase_participant(row.remote_jid, who, row.workspace_id, row.channel)
         keys = find_conversations(row.remote_jid, row.workspace_id, row.channel)
@@ -156,10 +166,11 @@ def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> None:
     if CeConversationHistory.objects.filter(conversation_id__in=keys)[: _AT_ONCE + 1].count() <= _AT_ONCE:
         for _ in work:
             pass
-        return
+        return keys
     for counts in work:
         if "turns" in counts:
-            return
+            break
+    return keys
 
 
 def _has_participant(row: CeConversation) -> bool:

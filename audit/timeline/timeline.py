@@ -26,6 +26,7 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
 from convengine.play.loading import dump_yaml
+from convengine.play.personal_data import describe_personal_data, leave_memory_out
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation
@@ -139,12 +140,15 @@ def _offer_test(
         for turn in document["turns"]
     ]
     portable = {key: value for key, value in document.items() if key not in (*DATABASE_KEYS, "id", "covers")}
+    scenario = {**portable, "turns": turns, "conversation_id": str(conversation.pk)}
     context = {
         **addresses.page_context(model_admin, request, "Make a test", conversation),
         "title": "Make a test",
         "timeline_url": addresses.timeline_url(conversation.pk),
-        "scenario": dumps({**portable, "turns": turns}),
+        "scenario": dumps(scenario),
         "turns": turns,
+        "personal_data": describe_personal_data(scenario),
+        "has_memory": leave_memory_out(scenario) != scenario,
         "test_url": reverse("admin:config_admin_cetestcase_add"),
     }
     return TemplateResponse(request, "audit/make_test.html", context)

@@ -128,7 +128,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "release": release_link(record.config_version),
         "warnings": list(list_warnings(record, Counter(event.name for event in events))),
         "stored": record.status not in NOT_STORED,
-        "erased": not events and record.conversation.lifecycle_detail.get("reason") == "erased",
+        "erased": not events and record.conversation.is_erased,
         "reading": message,
         "word_links": list_word_links(request, record, message),
         "account": list(_build_sentences(record, narrate_turn(events), turn_filter, snapshot)),

@@ -25,7 +25,10 @@ class TestCaseListSerializer(serializers.Serializer[Any]):
 
 
 class ImportTestsSerializer(serializers.Serializer[Any]):
-    """Scenario documents; one with the `id` of a test changes it."""
+    """Scenario documents; one with the `id` of a test changes it.
+
+    `conversation_id` in a document names the conversation that it was made of: erasing that erases the test.
+    """
 
     tests = serializers.ListField(child=serializers.DictField(), max_length=1000)
     folder = serializers.CharField(default="", allow_blank=True, max_length=200)

@@ -1,4 +1,4 @@
-"""Views of tests: list and import them, run them on any configuration, read and cancel runs (R133, R137)."""
+"""Views of tests: list and import them, run them on any configuration, read and cancel runs."""
 
 from typing import Any
 
@@ -16,9 +16,10 @@ from config_admin.api.test_case_serializers import (
     TestRunDetailsSerializer,
     TestRunSerializer,
 )
-from config_admin.test_cases.documents import TestRefused, store_test
+from config_admin.test_cases.documents import TestRefused, describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
+from config_admin.test_cases.transfer import ImportReport
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.server.admin_site.configuration_choice import read_name
@@ -49,36 +50,24 @@ class TestCasesView(ReleaseView):
         tag, folder = (storable(request.query_params.get(name, "")) for name in ("tag", "folder"))
         query = Selection([tag.lower()] if tag else [], folder).query().filter(pk__gt=_read_after(request))
         cases = list(query.defer("document").prefetch_related("tags").order_by("pk")[: _PAGE + 1])
-        tests = [
-            {
-                "id": case.name,
-                "title": case.title,
-                "folder": case.folder,
-                "tags": sorted(each.tag for each in case.tags.all()),
-                "owner": case.owner,
-            }
-            for case in cases[:_PAGE]
-        ]
+        tests = [describe_test(case) for case in cases[:_PAGE]]
         return Response(TestCaseListSerializer({"tests": tests, "next": _find_next(cases)}).data)
 
     @extend_schema(operation_id="importTests", request=ImportTestsSerializer, responses={200: ImportedTestsSerializer})
     def post(self, request: Request) -> Response:
         """Store scenarios as tests. Each is stored or refused by itself."""
         given = _read(ImportTestsSerializer, request)
-        report: dict[str, list[Any]] = {"added": [], "changed": [], "refused": []}
+        report = ImportReport()
         for document in given["tests"]:
             name = storable(str(document.get("id", "")))
             case = CeTestCase.objects.filter(name=name).first()
-            folder = given["folder"] or (case.folder if case else "")
-            changed_at = case.changed_at if case else None
             try:
-                stored = store_test(document, editor=f"API key {request.auth}", folder=folder, case=case)
-            except TestRefused as refused:
-                report["refused"].append({"id": name, "problem": str(refused)})
-            else:
-                if stored.changed_at != changed_at:
-                    report["changed" if case else "added"].append(stored.name)
-        return Response(ImportedTestsSerializer(report).data)
+                report.store(document, case, editor=f"API key {request.auth}", folder=given["folder"])
+            except TestRefused as refusal:
+                report.refused.append((name, str(refusal)))
+        refused = [{"id": name, "problem": problem} for name, problem in report.refused]
+        answer = {"added": report.added, "changed": report.changed, "refused": refused}
+        return Response(ImportedTestsSerializer(answer).data)
 
 
 class TestRunsView(ReleaseView):

@@ -236,7 +236,7 @@ def _split(text: str) -> list[str]:
 
 def _try_tests(trial: Trial, before: Snapshot, after: Snapshot, now: datetime) -> None:
     """Play the tests with a message that changes, before and after."""
-    cases = CeTestCase.objects.order_by("test_case_id").prefetch_related("tags")[:MOST_TESTS]
+    cases = CeTestCase.objects.filter(erased_at=None).order_by("test_case_id").prefetch_related("tags")[:MOST_TESTS]
     changing = [case for case in cases if _has_changing_message(trial.lesson, case, before, after)]
     trial.unplayed = len(changing[MOST_PLAYED:])
     for case in changing[:MOST_PLAYED]:

@@ -1,1 +1,1 @@
-"""Test cases in the database: conversations with expectations, run on any configuration before it is live (R133)."""
+"""Test cases in the database: conversations with expectations, run on any configuration before it is live."""

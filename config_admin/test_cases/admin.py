@@ -1,4 +1,4 @@
-"""Admin of tests: the list, the editor, and the way in and out (R133)."""
+"""Admin of tests: the list, the editor, and the way in and out."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +18,7 @@ from config_admin.test_cases.documents import (
     build_full_document,
     check_document,
     drop_configuration,
+    rename_in_notes,
     split_tags,
     store_test,
 )
@@ -43,6 +44,7 @@ from convengine.engine.turn.scope import UNKNOWN
 from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer
 from convengine.play.loading import parse_yaml
+from convengine.play.personal_data import describe_personal_data, leave_memory_out
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import NewestFirst
@@ -51,7 +53,7 @@ from convengine.server.app_interfaces import named_configurations
 from convengine.server.database.sql import database_time
 
 RUN = "config_admin.run_test_case"
-RESULT_LOOKS = {"PASSED": "success", "FAILED": "danger", "NONE": "default"}
+RESULT_LOOKS = {"PASSED": "success", "FAILED": "danger", "NONE": "default", "ERASED": "warning"}
 RESULT_LABELS = {True: ("PASSED", "Passed"), False: ("FAILED", "Failed"), None: ("NONE", "Not run")}
 #: Messages that a new test may have at once, and results that the page of a test shows.
 _MESSAGES, _RESULTS = 50, 10
@@ -152,7 +154,7 @@ class TestCaseAdmin(ModelAdmin):
     @badge_column(RESULT_LOOKS, "latest result")
     def result_label(self, case: Any) -> tuple[str, str]:
         """The newest result, on any configuration."""
-        word, label = RESULT_LABELS[case.latest_passed]
+        word, label = RESULT_LABELS[case.latest_passed] if case.erased_at is None else ("ERASED", "Erased")
         return word, label
 
     @admin.display(description="on")
@@ -192,6 +194,15 @@ class TestCaseAdmin(ModelAdmin):
         selection = Selection(cases=sorted(queryset.order_by().values_list("pk", flat=True))[:5000])
         return _start(request, get_current_name(request), selection)
 
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """By number: the log and the notes of the gate outlive the test, and its title may quote a person."""
+        cases = list(queryset)
+        for case in cases:
+            title = f"Test {case.pk}"
+            rename_in_notes(case.title, title)
+            case.title = title
+        return super().log_deletions(request, cases)
+
     @admin.action(description="Export", permissions=["view"])
     def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
         """The selected tests as files."""
@@ -219,6 +230,8 @@ class TestCaseAdmin(ModelAdmin):
         if dropped:
             names = ", ".join(dropped)
             messages.info(request, f"Left out, because a test runs on your configuration: {names}.")
+        if request.POST.get("without_memory"):
+            full = {**leave_memory_out(full), "why": f"{full.get('why') or ''} Its memory is left out.".strip()}
         if is_recorded := "document" in request.POST and not request.POST.get("title"):
             _prepare_recorded(request, full)
         editor = open_editor(full, request.POST.get("folder", ""))
@@ -288,6 +301,7 @@ class TestCaseAdmin(ModelAdmin):
         self, request: HttpRequest, editor: Editor, case: CeTestCase | None, *, problem: str = ""
     ) -> HttpResponse:
         user: Any = request.user
+        is_erased = case is not None and case.erased_at is not None
         results = case.results.select_related("run").order_by("-result_id")[:_RESULTS] if case else []
         context = {
             **self.admin_site.each_context(request),
@@ -298,9 +312,10 @@ class TestCaseAdmin(ModelAdmin):
             "editor": editor,
             "modes": MODES.items(),
             "problem": problem,
+            "personal_data": _describe_personal_data(editor),
             "choices": list_choices(request),
             "chosen": request.POST.get("configuration", get_current_name(request)),
-            "may_change": user.has_perm(f"config_admin.{'change' if case else 'add'}_cetestcase"),
+            "may_change": not is_erased and user.has_perm(f"config_admin.{'change' if case else 'add'}_cetestcase"),
             "may_delete": case is not None and self.has_delete_permission(request, case),
             "may_run": self.has_run_permission(request),
             "results": results,
@@ -344,6 +359,14 @@ def list_url() -> str:
 
 def test_url(test_case_id: int) -> str:
     return reverse("admin:config_admin_cetestcase_change", args=[test_case_id])
+
+
+def _describe_personal_data(editor: Editor) -> str:
+    """What the test on the page holds; blank for a form that is no test."""
+    try:
+        return describe_personal_data(editor.build_document())
+    except TestRefused:
+        return ""
 
 
 def _start(request: HttpRequest, configuration: str, selection: Selection) -> HttpResponse:

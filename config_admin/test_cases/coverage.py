@@ -1,4 +1,4 @@
-"""What no test reaches, from the newest result of each test on a state of a configuration (R133)."""
+"""What no test reaches, from the newest result of each test on a state of a configuration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ def measure_coverage(snapshot: Snapshot) -> TestCoverage:
             coverage.add_turn(title, [], [(intent, state) for intent, state in turn])
     intents = {key: _find_intent(snapshot, key) for key in coverage.items}
     unreached = [(key, item) for key, item in coverage.items.items() if not item.scenarios]
-    return TestCoverage(coverage, intents, ran, CeTestCase.objects.count(), unreached)
+    return TestCoverage(coverage, intents, ran, CeTestCase.objects.filter(erased_at=None).count(), unreached)
 
 
 def _find_intent(snapshot: Snapshot, key: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The page of coverage: phrases, rules, answers, states and moves that no test reaches (R133)."""
+"""The page of coverage: phrases, rules, answers, states and moves that no test reaches."""
 
 from typing import Any
 

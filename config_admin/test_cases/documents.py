@@ -1,10 +1,14 @@
 """The document of a test: a scenario without a configuration, checked before it is stored."""
 
 import re
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.apps import apps
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Replace
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -14,10 +18,13 @@ from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import to_strict
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, build_test
 from convengine.play.scenario import Scenario, ThreadName
+from convengine.server.sessions.models import CeConversation
 
 Json = Any
-#: Keys of a scenario that a test stores in columns.
-_COLUMNS = ("id", "title", "covers", "why")
+#: The key of a document that names the conversation it was made of. It is no part of a scenario.
+CONVERSATION = "conversation_id"
+#: Keys of a document that a test stores in columns.
+_COLUMNS = ("id", "title", "covers", "why", CONVERSATION)
 _TAG = re.compile(r"[^\s,]{1,60}\Z")
 #: How many turns a test may have.
 MAX_TURNS = 200
@@ -29,9 +36,11 @@ class TestRefused(ValueError):
     __test__ = False
 
 
-def check_document(full: Mapping[str, Json]) -> Scenario:
+def check_document(full: Json) -> Scenario:
     """The scenario of a whole document. Raises TestRefused."""
     _require_storable(full)
+    if isinstance(full, Mapping):
+        full = {key: value for key, value in full.items() if key != CONVERSATION}
     try:
         scenario = build_test(full)
     except ValueError as error:
@@ -81,6 +90,12 @@ def _read_channel(full: Mapping[str, Json]) -> str:
     return str(thread.get("channel") or ThreadName.channel) if isinstance(thread, dict) else ""
 
 
+def describe_test(case: CeTestCase) -> dict[str, Json]:
+    """A test as lists give it, without its document."""
+    tags = sorted(tag.tag for tag in case.tags.all())
+    return {"id": case.name, "title": case.title, "folder": case.folder, "tags": tags, "owner": case.owner}
+
+
 def build_full_document(case: CeTestCase, tags: Iterable[str] | None = None) -> dict[str, Json]:
     """The scenario of a test, as a file has it."""
     names = sorted(tag.tag for tag in case.tags.all()) if tags is None else list(tags)
@@ -109,7 +124,7 @@ def store_test(
     folder: str = "",
     case: CeTestCase | None = None,
 ) -> CeTestCase:
-    """Store a test: `case` changed, or a new one with a free name. Raises TestRefused.
+    """Store a test: `case` changed, or a new one with a free name. Raises TestRefused, also for an erased one.
 
     A case that is as the document says stays untouched, and so does its `changed_at`.
     """
@@ -126,18 +141,22 @@ def store_test(
     tags = split_tags(",".join(map(str, full.get("covers") or ())))
     name = slugify(str(full.get("id") or title))[:100] or "test"
     check_document({**document, "id": name, "title": title})
+    conversation_id = _read_conversation(full)
     columns = {
         "title": title,
         "why": str(full.get("why") or ""),
         "folder": _clean_folder(folder),
         "document": document,
         "document_hash": hash_of(canonical(document)),
+        **({CONVERSATION: conversation_id} if conversation_id else {}),
     }
     if case and _is_stored(case, columns, tags):
         return case
     with transaction.atomic():
+        _require_not_erased(conversation_id, case)
         if case is None:
-            case = CeTestCase(name=_find_free_name(name), owner=editor)
+            case = CeTestCase(name=find_free_name(name), owner=editor)
+        rename_in_notes(case.title, title)
         for column, value in columns.items():
             setattr(case, column, value)
         case.changed_at, case.changed_by = timezone.now(), editor
@@ -149,17 +168,50 @@ def store_test(
     return case
 
 
+def _read_conversation(full: Mapping[str, Json]) -> uuid.UUID | None:
+    if not (text := full.get(CONVERSATION)):
+        return None
+    try:
+        return uuid.UUID(str(text))
+    except ValueError:
+        raise TestRefused(f"{CONVERSATION}: write the id of the conversation that the test was made of.") from None
+
+
+def _require_not_erased(conversation_id: uuid.UUID | None, case: CeTestCase | None) -> None:
+    """Raises TestRefused if an erasure was faster. Locks both rows in its order. Needs an open transaction."""
+    conversations = CeConversation.objects.select_for_update()
+    conversation = conversations.filter(pk=conversation_id).first() if conversation_id else None
+    if conversation and conversation.is_erased:
+        raise TestRefused("The conversation of this test was erased, so no test can be made of it.")
+    stored = CeTestCase.objects.select_for_update().filter(pk=case.pk).first() if case else None
+    if stored and stored.erased_at:
+        raise TestRefused("This test was erased, so it cannot be changed. Delete it, or make a new one.")
+
+
 def _is_stored(case: CeTestCase, columns: Mapping[str, Json], tags: Iterable[str]) -> bool:
     """True when a stored test has these values and these tags already."""
     same = all(getattr(case, column) == value for column, value in columns.items())
     return same and set(case.tags.values_list("tag", flat=True)) == set(tags)
 
 
+def rename_in_notes(before: str, after: str) -> None:
+    """Replace the title of a test where the gate quoted it: why a scheduled draft was not published.
+
+    Titles may quote a person, so no note keeps one that no test has.
+    """
+    if not before or before == after:
+        return
+    quoted, instead = f"“{before}”", f"“{after}”"
+    for model, column in (("CeDraftSchedule", "problem"), ("CeDraftReview", "text")):
+        notes = apps.get_model("config_admin", model)._default_manager.filter(**{f"{column}__contains": quoted})
+        notes.update(**{column: Replace(column, Value(quoted), Value(instead))})
+
+
 def _clean_folder(folder: str) -> str:
     return "/".join(part.strip() for part in storable(folder).split("/") if part.strip())[:200]
 
 
-def _find_free_name(name: str) -> str:
+def find_free_name(name: str) -> str:
     taken = set(CeTestCase.objects.filter(name__startswith=name).values_list("name", flat=True))
     if name not in taken:
         return name

@@ -1,4 +1,4 @@
-"""The editor of a test: its turns with what of each may be ticked as an expectation, to a form and back (R133)."""
+"""The editor of a test: its turns with what of each may be ticked as an expectation, to a form and back."""
 
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -8,14 +8,12 @@ from typing import Any
 import yaml
 from django.http import QueryDict
 
-from config_admin.test_cases.documents import TestRefused
-from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
+from config_admin.test_cases.documents import CONVERSATION, TestRefused
 from convengine.engine.turn.codec import dumps
-from convengine.engine.turn.dialogue_state import DIALOGUE
-from convengine.engine.turn.local_time import CLOCK
 from convengine.play.expectations import Miss
 from convengine.play.loading import parse_yaml
 from convengine.play.seen_turn import SeenTurn
+from convengine.server.api.wire import INTERNAL_BRANCHES
 
 Json = Any
 EQUALS, CONTAINS, MATCHES = "equals", "contains", "matches"
@@ -41,8 +39,6 @@ _LONG = frozenset({ANSWER, TASKS, TOOLS})
 #: Keys of a turn that have inputs of their own.
 _OWN_KEYS = frozenset({"user", "expect"})
 _STUB_KEYS = ("requires", "conversation", "model", "llm", "tasks", "tools", "containers")
-#: Keys of the context that steps keep for themselves.
-_INTERNAL = ENGINE_BRANCHES | {CLOCK, DIALOGUE, "pending_slot", "pendingSlot"}
 #: How many fields a turn offers.
 _FIELDS = 30
 
@@ -118,11 +114,18 @@ class Editor:
     turns: list[EditorTurn] = field(default_factory=list)
     #: Start and stubs, as YAML.
     stubs: str = ""
+    #: The id of the conversation that it was made of; blank for none, and for a stored test, which has it.
+    conversation_id: str = ""
 
     def build_document(self) -> dict[str, Json]:
         """The document, without an id. Raises TestRefused."""
         tags = [tag for tag in self.tags.replace(",", " ").split() if tag]
-        head = {"title": self.title.strip(), "covers": tags, "why": self.why.strip()}
+        head = {
+            "title": self.title.strip(),
+            "covers": tags,
+            "why": self.why.strip(),
+            CONVERSATION: self.conversation_id,
+        }
         stubs = _parse(self.stubs, "Stubs and start")
         if unknown := sorted(stubs.keys() - set(_STUB_KEYS)):
             raise TestRefused(f"Stubs and start: {', '.join(unknown)} cannot stand here.")
@@ -139,6 +142,7 @@ def open_editor(full: Mapping[str, Json], folder: str = "") -> Editor:
         str(full.get("why") or ""),
         [_open_turn(turn) for turn in full.get("turns") or () if isinstance(turn, dict)],
         _dump({key: full[key] for key in _STUB_KEYS if key in full}),
+        str(full.get(CONVERSATION) or ""),
     )
 
 
@@ -196,7 +200,7 @@ def read_editor(sent: QueryDict) -> Editor:
                 sent.get(f"{prefix}more", ""),
             )
         )
-    texts = {name: sent.get(name, "") for name in ("title", "folder", "tags", "why", "stubs")}
+    texts = {name: sent.get(name, "") for name in ("title", "folder", "tags", "why", "stubs", CONVERSATION)}
     return Editor(turns=turns, **texts)
 
 
@@ -281,7 +285,7 @@ def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
         yield Tick(kind, value=text, observed=text)
     context = seen.body.get("context")
     fields = context.items() if isinstance(context, dict) else ()
-    shown = [(key, value) for key, value in fields if key not in _INTERNAL and not key.startswith("_")]
+    shown = [(key, value) for key, value in fields if key not in INTERNAL_BRANCHES and not key.startswith("_")]
     for key, value in shown[:_FIELDS]:
         if isinstance(value, str | int | float | bool):
             path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"

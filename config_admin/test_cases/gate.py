@@ -1,4 +1,4 @@
-"""The gate: tests that must pass on exactly the state that is to be published (R133).
+"""The gate: tests that must pass on exactly the state that is to be published.
 
 Publishing reads stored results and never runs a test itself, so it takes the same time with any number of tests.
 """
@@ -24,16 +24,19 @@ class GateState:
     """How the tests of the gate stand on one state of a configuration."""
 
     tags: Sequence[str]
+    #: Tests that count.
     total: int
     passed: int
     #: The titles of those that failed, and of those without a result.
     failed: Sequence[str] = field(default_factory=list)
     missing: Sequence[str] = field(default_factory=list)
+    #: Tests that were erased with their conversation: they cannot run, so they do not count.
+    erased: int = 0
 
     @property
     def is_open(self) -> bool:
         """True when everything passed."""
-        return not self.tags or (self.total > 0 and self.passed == self.total)
+        return not self.tags or (self.passed == self.total and self.total + self.erased > 0)
 
 
 def read_gate_tags(live: Snapshot | None = None) -> list[str]:
@@ -56,17 +59,19 @@ def judge_gate(content_hash: str, tags: Sequence[str] | None = None) -> GateStat
     tests = (
         CeTestCase.objects.filter(tags__tag__in=tags)
         .annotate(has_passed=Subquery(newest.values("passed")[:1]), key=F("test_case_id"))
-        .values_list("key", "title", "has_passed")
+        .values_list("key", "title", "has_passed", "erased_at")
         .order_by("title")
         .distinct()
     )
-    results = list(tests)
+    rows = list(tests)
+    results = [(title, passed) for _, title, passed, erased_at in rows if erased_at is None]
     return GateState(
         tags,
         len(results),
-        sum(passed is True for _, _, passed in results),
-        [title for _, title, passed in results if passed is False],
-        [title for _, title, passed in results if passed is None],
+        sum(passed is True for _, passed in results),
+        [title for title, passed in results if passed is False],
+        [title for title, passed in results if passed is None],
+        len(rows) - len(results),
     )
 
 

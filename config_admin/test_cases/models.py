@@ -22,6 +22,16 @@ class CeTestCase(models.Model):
         "changed", default=timezone.now, editable=False, help_text="When it changed last."
     )
     changed_by = models.CharField(max_length=150, blank=True, editable=False, help_text="Who changed it last.")
+    conversation_id = models.UUIDField(
+        "conversation",
+        null=True,
+        editable=False,
+        db_index=True,
+        help_text="The conversation that it was made of; erasing that erases the test. It may be gone.",
+    )
+    erased_at = models.DateTimeField(
+        "erased", null=True, editable=False, help_text="When it was erased with its conversation."
+    )
 
     class Meta:
         db_table = "ce_test_case"

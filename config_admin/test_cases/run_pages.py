@@ -1,4 +1,4 @@
-"""Pages of runs: start one, follow it, and read why a test fails (R133)."""
+"""Pages of runs: start one, follow it, and read why a test fails."""
 
 from typing import Any
 
@@ -217,7 +217,7 @@ class TestRunAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         result = CeTestResult.objects.select_related("run", "test_case").filter(pk=result_id, run_id=run_id).first()
         if result is None:
-            raise Http404("This result does not exist. The results of older runs are removed.")
+            raise Http404("This result does not exist. The results of older runs and of erased tests are removed.")
         run, since = result.run, result.since_passed
         context = {
             **self.admin_site.each_context(request),

@@ -1,4 +1,4 @@
-"""Run tests: in the background of this process, with progress, cancelling and a lease (R133).
+"""Run tests: in the background of this process, with progress, cancelling and a lease.
 
 A run reads its configuration once. Results are stored in batches, each with the counts and the lease, so that a page
 shows the progress, a cancelled run ends at once, and the run of a dead process is marked as lost.
@@ -58,8 +58,8 @@ class Selection:
         return {name: value for name, value in asdict(self).items() if value}
 
     def query(self) -> QuerySet[CeTestCase]:
-        """The tests: those with one of the tags, in the folder or below it, with these keys."""
-        tests = CeTestCase.objects.all()
+        """The tests that can run: those with one of the tags, in the folder or below it, with these keys."""
+        tests = CeTestCase.objects.filter(erased_at=None)
         if self.tags:
             tests = tests.filter(tags__tag__in=self.tags).distinct()
         if self.folder:
@@ -195,8 +195,11 @@ def _store(run: CeTestRun, snapshot: Snapshot, played: Sequence[tuple[CeTestCase
         turns=F("turns") + sum(len(verdict.turns) for _, verdict in played),
         milliseconds=round((time.monotonic() - began) * 1000),
     )
-    known = set(CeTestCase.objects.filter(pk__in=[case.pk for case, _ in played]).values_list("pk", flat=True))
-    CeTestResult.objects.bulk_create([result for result in results if result.test_case_id in known])
+    with transaction.atomic():
+        # Locked, so that an erasure meanwhile finds these results or prevents them.
+        tests = CeTestCase.objects.select_for_update().filter(pk__in=[case.pk for case, _ in played], erased_at=None)
+        known = set(tests.values_list("pk", flat=True))
+        CeTestResult.objects.bulk_create([result for result in results if result.test_case_id in known])
     release_connections()
 
 

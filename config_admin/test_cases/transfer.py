@@ -40,6 +40,13 @@ class ImportReport:
         """The names of the tests that were added or changed."""
         return [*self.added, *self.changed]
 
+    def store(self, document: dict[str, Any], case: CeTestCase | None, *, editor: str, folder: str) -> None:
+        """Store a test, or change `case`, which stays in its folder unless one is named. Raises TestRefused."""
+        changed_at = case.changed_at if case else None
+        stored = store_test(document, editor=editor, folder=folder or (case.folder if case else ""), case=case)
+        if stored.changed_at != changed_at:
+            (self.changed if case else self.added).append(stored.name)
+
     def describe(self) -> str:
         """How many were added and changed, in words."""
         counts = f"{len(self.added)} added, {len(self.changed)} changed" if self.test_names else "Nothing changed"
@@ -100,11 +107,7 @@ def _import_file(name: str, data: bytes, editor: str, folder: str, report: Impor
         if case and not may_change:
             raise TestRefused(f"the test {case.name} exists, and you may not change tests. Give this one another id.")
         below = str(PurePosixPath(name).parent).strip("./")
-        whole = "/".join(part for part in (folder, below) if part) or (case.folder if case else "")
-        changed_at = case.changed_at if case else None
-        stored = store_test(document, editor=editor, folder=whole, case=case)
-        if stored.changed_at != changed_at:
-            (report.changed if case else report.added).append(stored.name)
+        report.store(document, case, editor=editor, folder="/".join(part for part in (folder, below) if part))
         report.without_configuration += has_configuration
     except UnicodeDecodeError:
         report.refused.append((name, "is no UTF-8 text."))
@@ -113,8 +116,9 @@ def _import_file(name: str, data: bytes, editor: str, folder: str, report: Impor
 
 
 def build_files(tests: QuerySet[CeTestCase]) -> Iterator[tuple[str, str]]:
-    """The path and the text of each test's file."""
-    for case in tests.prefetch_related("tags").order_by("folder", "name").iterator(chunk_size=200):
+    """The path and the text of each test's file; an erased test has none."""
+    runnable = tests.filter(erased_at=None).prefetch_related("tags").order_by("folder", "name")
+    for case in runnable.iterator(chunk_size=200):
         path = PurePosixPath(case.folder) / f"{case.name}.yaml" if case.folder else PurePosixPath(f"{case.name}.yaml")
         yield str(path), dump_document(build_full_document(case))
 

@@ -475,6 +475,16 @@ class ConfigurationFiles(Protocol):
         """Import a file into the current database. Raises ValueError with the rows that are refused."""
 
 
+class StoredTests(Protocol):
+    """The tests that were made of conversations."""
+
+    def list_titles(self, conversations: Collection[uuid.UUID], /) -> Sequence[str]:
+        """The titles of the tests that were made of these conversations."""
+
+    def erase_tests(self, conversation_id: uuid.UUID, by: str, /) -> Sequence[int]:
+        """Erase the tests of a conversation; returns their numbers. Needs an open transaction."""
+
+
 class TurnReader(Protocol):
     """Reads recorded turns. A `record` is a `CeConversationHistory`."""
 
@@ -753,6 +763,12 @@ def release_history() -> ReleaseHistory:
 def configuration_files() -> ConfigurationFiles:
     """The reader and writer of whole configurations."""
     interface: ConfigurationFiles = conf.load("CONFIGURATION_FILES")
+    return interface
+
+
+def stored_tests() -> StoredTests:
+    """The tests of this deployment."""
+    interface: StoredTests = conf.load("STORED_TESTS")
     return interface
 
 

@@ -143,7 +143,7 @@ def test_a_person_is_erased_with_a_reason_and_never_by_a_slip(
     # The browser asks for reason and confirmation; who goes past it is told by the server.
     tab.get_by_role("button", name="Erase").press("Enter")
     expect(tab.get_by_label("Reason", exact=True)).to_be_focused()
-    tab.locator("form.ce-erase").evaluate("form => { form.noValidate = true; }")
+    tab.locator("form.ce-spaced").evaluate("form => { form.noValidate = true; }")
     press(ada, "Erase", "button")
     expect(tab.get_by_role("alert")).to_contain_text("Confirm that you understand")
     expect(tab.get_by_role("alert")).to_contain_text("Enter a reason")

@@ -106,6 +106,6 @@ DATA_ERASED = declare_stage(
     "DATA_ERASED",
     Family.SESSION,
     "What the conversation held was erased: by whom, and why.",
-    keys="by reason turnNo turns additions",
+    keys="by reason turnNo turns additions tests",
     sentences=(SentenceTemplate("The content of the conversation was erased by {by}[: {reason}].", tone=Tone.WARNING),),
 )

@@ -15,6 +15,7 @@ DEFAULTS: Mapping[str, Any] = {
     "NAMED_CONFIGURATIONS": "config_admin.interface.named_configurations",
     "RELEASE_HISTORY": "config_admin.interface.release_history",
     "CONFIGURATION_FILES": "config_admin.interface.configuration_files",
+    "STORED_TESTS": "config_admin.interface.stored_tests",
     "AUDIT_WRITER": "audit.interface.turn_log",
     "TURN_READER": "audit.interface.turn_reader",
     "ACCESS_LOG": "audit.interface.access_log",

@@ -14,6 +14,8 @@ from convengine.engine.turn.scope import UNKNOWN
 
 #: In the detail of a session that was closed for good: a message of the plain turn API does not open it again (R39).
 CLOSED_BY_CALL = "close"
+#: The reason there of one whose content was erased.
+ERASED = "erased"
 #: The lifecycles of a session that has ended.
 ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
 
@@ -120,6 +122,11 @@ class CeConversation(models.Model):
     def unsaved_turns(self) -> int:
         """How many of them failed or were interrupted."""
         return max(self.ended_turns - self.turn_count, 0)
+
+    @property
+    def is_erased(self) -> bool:
+        """True when its content was erased."""
+        return bool(self.lifecycle_detail.get("reason") == ERASED)
 
 
 class CeThread(models.Model):

@@ -36,7 +36,7 @@ def desk() -> None:
 def fields_of(page: Any) -> dict[str, Any]:
     """What a browser would send of the editor on a page."""
     editor, sent = page.context["editor"], {}
-    for name in ("title", "folder", "tags", "why", "stubs"):
+    for name in ("title", "folder", "tags", "why", "stubs", "conversation_id"):
         sent[name] = getattr(editor, name)
     sent["turns"] = len(editor.turns)
     for number, turn in enumerate(editor.turns):

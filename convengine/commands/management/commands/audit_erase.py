@@ -3,6 +3,7 @@
 import argparse
 import uuid
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -10,6 +11,7 @@ from django.template.defaultfilters import pluralize
 
 from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation, erase_participant, find_conversations
 from convengine.engine.errors import TurnInProgress
+from convengine.server.app_interfaces import stored_tests
 from convengine.server.deployment.exact_command import ExactCommand
 
 
@@ -37,11 +39,13 @@ class Command(ExactCommand):
         )
         if not options["reason"].strip() or not options["by"].strip():
             raise CommandError("--by and --reason must not be empty, because they are recorded.")
+        keys = [key] if key else find_conversations(participant, *within)
         if not options["yes"]:
-            count = 1 if key else len(find_conversations(participant, *within))
+            count = len(keys)
             self.stdout.write(
                 f"{count} conversation{pluralize(count)} would be erased. Nothing was changed. Use --yes to erase."
             )
+            self._list_tests("Tests that would be erased with them", keys)
             return
         who = EraseOrder(options["by"], options["reason"])
         done = Counter[str]()
@@ -51,3 +55,8 @@ class Command(ExactCommand):
         except (NothingToErase, TurnInProgress) as fault:
             raise CommandError(str(fault)) from fault
         self.stdout.write("Erased: " + ", ".join(f"{count:,} {name}" for name, count in done.items()) + ".")
+        self._list_tests("Tests that were made of them and are empty now", keys)
+
+    def _list_tests(self, label: str, conversations: Sequence[uuid.UUID]) -> None:
+        if tests := stored_tests().list_titles(conversations):
+            self.stdout.write(f"{label}: {'; '.join(tests)}.")

@@ -1,4 +1,4 @@
-"""`manage.py test_cases`: run the stored tests on a configuration, list them, import and export files (R133, R137)."""
+"""`manage.py test_cases`: run the stored tests on a configuration, list them, import and export files."""
 
 import sys
 from argparse import ArgumentParser
@@ -13,6 +13,7 @@ from django.template.defaultfilters import pluralize
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.review import read_name as read_user_name
 from config_admin.management.authors import add_author_argument, read_author
+from config_admin.test_cases.documents import describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.play import Verdict
 from config_admin.test_cases.runs import Selection, create_run, perform_run
@@ -88,16 +89,8 @@ class Command(ExactCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         query = Selection([tag.lower() for tag in options["tag"]], options["folder"]).query()
-        tests = [
-            {
-                "id": case.name,
-                "title": case.title,
-                "folder": case.folder,
-                "tags": sorted(tag.tag for tag in case.tags.all()),
-                "owner": case.owner,
-            }
-            for case in query.defer("document").prefetch_related("tags").order_by("folder", "name")
-        ]
+        cases = query.defer("document").prefetch_related("tags").order_by("folder", "name")
+        tests = [describe_test(case) for case in cases]
         if options["json"]:
             self._print([dumps({"tests": tests})])
             return
