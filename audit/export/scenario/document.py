@@ -24,6 +24,7 @@ def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name
         "title": _describe_title(conversation, turns),
         "covers": ["saved"],
         "why": _describe_origin(turns, start),
+        "conversation_id": str(conversation.pk),
         "settings": configuration.export_rate_limit(),
         "model": None if external_answers.has_model(turns) else False,
         "tables": configuration.export_tables(turns[0].recorded.config_version),

@@ -30,7 +30,7 @@ def list_modules(pattern: str) -> list[str]:
         ),
         (
             "a recorded turn begins again in one place",
-            r"finder_kinds=",
+            r"release_choice=recorded",
             ["convengine/play/play.py"],
         ),
         (
@@ -40,7 +40,7 @@ def list_modules(pattern: str) -> list[str]:
         ),
         (
             "a played turn is compared in one place",
-            r"def compare_turns\(",
+            r"(?m)^def compare_turns\(",
             ["convengine/play/comparison.py"],
         ),
     ],
