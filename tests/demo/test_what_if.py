@@ -1,4 +1,4 @@
-"""What if over the demonstration's recorded turns: exact, without effect, and in time (R134)."""
+"""What if over the demonstration's recorded turns: exact, without effect, and in time."""
 
 import time
 from typing import Any
@@ -8,16 +8,18 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import CeTurnIndex
-from audit.replay.replay import replay_turn
+from audit.replay.replay import restore_recording
 from audit.search.query import SearchQuery
 from audit.what_if.difference import Kind
-from audit.what_if.engine import Comparison, TurnResult
+from audit.what_if.engine import ComparedTurn, Comparison
 from audit.what_if.selection import TurnKey, select_turns
 from config_admin.drafts.open_draft import open_draft
 from config_admin.models import CeDraft, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of
+from convengine.engine.turn.recording import Reuse
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.play.play import play_recorded
 from convengine.server.app_interfaces import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.extensions.registry import Registry
 from convengine.server.sessions.models import CeConversationHistory
@@ -47,7 +49,7 @@ def read(unsaved: UnsavedRows | None = None) -> Snapshot:
     return named_configurations().read(LIVE, unsaved)
 
 
-def compare(new: Snapshot, old: Snapshot | None, keys: list[TurnKey]) -> list[TurnResult]:
+def compare(new: Snapshot, old: Snapshot | None, keys: list[TurnKey]) -> list[ComparedTurn]:
     return list(Comparison(new, old).compare_turns(keys))
 
 
@@ -68,11 +70,10 @@ def run_all(keys: list[TurnKey], snapshot: Snapshot) -> dict[int, Any]:
     """An independent replay of every turn: where it leads, what it says and does."""
     outcomes = {}
     for record in CeConversationHistory.objects.filter(pk__in=[key.history_id for key in keys]).defer(None):
-        run = replay_turn(record, snapshot)
-        ended = run.ended
-        outcomes[record.pk] = (
-            run.error_code, run.answers[1], ended and ended.intent, ended and ended.state, ended and ended.context,
-        )  # fmt: skip
+        recorded = restore_recording(record)
+        turn = play_recorded(recorded, Reuse(recorded.tape), snapshot)
+        where = None if turn.error else (turn.session.intent, turn.session.state, turn.session.context)
+        outcomes[record.pk] = (turn.error, None if turn.error else turn.seen.answer, where)
     return outcomes
 
 
