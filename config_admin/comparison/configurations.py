@@ -9,13 +9,13 @@ from django.http import HttpRequest, QueryDict
 from config_admin.comparison.row_diff import FieldChange, changes
 from config_admin.editing.links import describe_content, row_name, row_url, table_title
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 
 #: Rows per page.
 SHOWN = 50
 #: Query parameters: the only shown table, and the row before the page, as `table:key`.
 TABLE, BEHIND = "table", "behind"
-Differences = Mapping[str, Sequence[Difference]]
+Differences = Mapping[str, Sequence[RowDifference]]
 
 
 class ChangedRow(NamedTuple):
@@ -81,7 +81,7 @@ def count_by_table(differences: Differences) -> list[tuple[str, str]]:
     return [(table_title(table), _describe_counts(rows)) for table, rows in differences.items() if rows]
 
 
-def _describe_counts(rows: Sequence[Difference]) -> str:
+def _describe_counts(rows: Sequence[RowDifference]) -> str:
     added = sum(row.before is None for row in rows)
     removed = sum(row.after is None for row in rows)
     counts = {"added": added, "changed": len(rows) - added - removed, "removed": removed}
@@ -100,7 +100,7 @@ def list_first_rows(request: HttpRequest, differences: Differences, count: int) 
     return [_open_to(request, table, changed_row(table, row)) for table, row in rows]
 
 
-def changed_row(table: str, row: Difference) -> ChangedRow:
+def changed_row(table: str, row: RowDifference) -> ChangedRow:
     """A changed row in detail."""
     how = "added" if row.before is None else "removed" if row.after is None else "changed"
     content = row.after if row.after is not None else row.before

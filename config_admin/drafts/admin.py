@@ -48,7 +48,7 @@ from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import control_plane
 from config_admin.releases.models import CeRelease
 from config_admin.releases.row_merge import RowMerge
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference
 from config_admin.restore.checks import check_restored_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.test_cases.gate import describe_problems
@@ -234,7 +234,7 @@ class DraftAdmin(ModelAdmin):
             messages.warning(request, "Nothing is left to decide for this row.")
             return
         reason = merged.edits[table, pk].reason
-        store_edits(draft, {table: [Difference(pk, merged.live[table][pk], after)]}, request.user, reason)
+        store_edits(draft, {table: [RowDifference(pk, merged.live[table][pk], after)]}, request.user, reason)
         messages.success(request, f"{row_name(table, pk)}: done.")
 
     def publish_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:

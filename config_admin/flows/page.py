@@ -67,7 +67,7 @@ from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.form_save.workspace_return import FLOW
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.snapshot.active import snapshots
 from config_admin.snapshot.compile import row_of
@@ -587,12 +587,12 @@ def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
 # --- rows and problems in words -----------------------------------------------------------------------------------
 
 
-def _describe_differences(differences: Mapping[str, list[Difference]]) -> Iterator[tuple[str, list[PreviewRow]]]:
+def _describe_differences(differences: Mapping[str, list[RowDifference]]) -> Iterator[tuple[str, list[PreviewRow]]]:
     for table, rows_of_table in differences.items():
         yield table_title(table), [_describe_difference(table, difference) for difference in rows_of_table]
 
 
-def _describe_difference(table: str, difference: Difference) -> PreviewRow:
+def _describe_difference(table: str, difference: RowDifference) -> PreviewRow:
     content = difference.after if difference.after is not None else difference.before
     change = "deleted" if difference.after is None else "added" if difference.before is None else "changed"
     text, note = describe_row(row_of(control_plane()[table](**(content or {}))))

@@ -12,7 +12,7 @@ from config_admin.comparison.configurations import ChangedRow, Differences
 from config_admin.editing.links import column_label, row_name, row_title, row_url
 from config_admin.form_save import reasons
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.restore.checks import compile_rows
 from config_admin.validation.findings import Finding
 from convengine.engine.turn.rows import Row
@@ -106,7 +106,7 @@ def list_missing_rights(request: HttpRequest, by_table: Differences) -> list[Ref
     return list(dict.fromkeys(refusals))
 
 
-def _get_action(row: Difference) -> str:
+def _get_action(row: RowDifference) -> str:
     return "add" if row.before is None else "delete" if row.after is None else "change"
 
 

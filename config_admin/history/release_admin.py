@@ -34,7 +34,7 @@ from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, release_of
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.restore.checks import Wanted, check_restored_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
@@ -233,10 +233,10 @@ def _first(entries: Sequence[T], worded: Callable[[str], T]) -> list[T]:
 
 def _beside(wanted: Wanted) -> Differences:
     """Rows that would be restored, each beside its present state."""
-    by_table: dict[str, list[Difference]] = {}
+    by_table: dict[str, list[RowDifference]] = {}
     for table, rows in wanted.items():
         now = contents(table, list(rows))
-        by_table[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
+        by_table[table] = [RowDifference(pk, now.get(pk), row) for pk, row in rows.items()]
     return by_table
 
 

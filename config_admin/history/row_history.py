@@ -20,7 +20,7 @@ from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.content import as_json, contents, kept_columns
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, row_at
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference
 from config_admin.restore.checks import check_restored_rows, compile_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import revert_row
@@ -143,7 +143,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             refusals=[*missing, *list_refusals(self, request, concerned), *refusals_of(findings)],
             warnings=warnings_of(findings),
             reason=f"As in release {config_version}",
-            rows=[changed_row(table, Difference(pk, now, was))],
+            rows=[changed_row(table, RowDifference(pk, now, was))],
         )
 
 

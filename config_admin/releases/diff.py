@@ -8,7 +8,7 @@ from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
 from config_admin.releases.content import control_plane
 from config_admin.releases.queries import manifest_of
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference
 
 Json = Any
 
@@ -45,12 +45,12 @@ def diff(before: int, after: int) -> dict[str, TableDiff]:
     return {table: table_diff(rows) for table, rows in differences(before, after).items()}
 
 
-def differences(before: int, after: int) -> dict[str, list[Difference]]:
+def differences(before: int, after: int) -> dict[str, list[RowDifference]]:
     """The rows in which two releases differ, by table. Reads only the changed chunks, all at once."""
     return compare_manifests(Blobs(), manifest_of(before), manifest_of(after))
 
 
-def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[Difference]]:
+def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[RowDifference]]:
     """The rows in which two configurations differ, by table. `blobs` has those that are not stored."""
     roots = [(old.get(table), new.get(table)) for table in control_plane() if old.get(table) != new.get(table)]
     blobs.fetch(root for pair in roots for root in pair if root)
@@ -59,7 +59,7 @@ def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, st
     return {table: rows for table, rows in by_table.items() if rows}
 
 
-def table_diff(rows: list[Difference]) -> TableDiff:
+def table_diff(rows: list[RowDifference]) -> TableDiff:
     """The changed rows of a table, by kind of change."""
     return TableDiff(
         added=[row.after for row in rows if row.before is None and row.after is not None],

@@ -28,7 +28,7 @@ class Chunk(NamedTuple):
     hash: str
 
 
-class Difference(NamedTuple):
+class RowDifference(NamedTuple):
     """A row that differs between two trees; null on one side: the row is missing."""
 
     pk: Pk
@@ -93,14 +93,14 @@ def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Conte
     return blobs.add(chunks) if chunks else None
 
 
-def differences(blobs: Blobs, table: str, before: str | None, after: str | None) -> list[Difference]:
+def differences(blobs: Blobs, table: str, before: str | None, after: str | None) -> list[RowDifference]:
     """The rows in which two trees differ, in key order. Common chunks are not read."""
     if before == after:
         return []
     old, new = apart(blobs, before, after)
     blobs.fetch(chunk.hash for chunk in (*old, *new))
     was, now = rows_of(blobs, table, old), rows_of(blobs, table, new)
-    changes = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
+    changes = (RowDifference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
     return [difference for difference in changes if not has_same_text(difference.before, difference.after)]
 
 

@@ -84,7 +84,7 @@ class _Kept(NamedTuple):
     row: Content | None
 
 
-def _without(row: tree.Difference, now: Content | None) -> _Kept | None:
+def _without(row: tree.RowDifference, now: Content | None) -> _Kept | None:
     """The row without the change; null when the same fields were changed again since."""
     if tree.has_same_text(now, row.after) or tree.has_same_text(now, row.before):
         return _Kept(row.before)

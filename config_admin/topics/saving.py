@@ -9,7 +9,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.content import contents
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.restore.checks import Wanted, check_restored_rows
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.snapshot.active import snapshots
@@ -171,7 +171,7 @@ def compare_rows(wanted: Wanted) -> Differences:
     by_table = {}
     for table, members in wanted.items():
         now = contents(table, list(members))
-        differences = [Difference(pk, now.get(pk), row) for pk, row in members.items() if now.get(pk) != row]
+        differences = [RowDifference(pk, now.get(pk), row) for pk, row in members.items() if now.get(pk) != row]
         if differences:
             by_table[table] = differences
     return by_table

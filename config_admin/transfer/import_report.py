@@ -6,14 +6,14 @@ from typing import Any
 from config_admin.editing.links import column_label, describe_content, row_name, table_title
 from config_admin.releases.content import key_of
 from config_admin.releases.diff import ChangedRow, table_diff
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference
 from config_admin.transfer.import_plan import LocatedFinding, Plan
 from config_admin.transfer.natural_keys import get_key
 from config_admin.transfer.stranded import Stranded
 from config_admin.validation.secret_columns import mask_row, mask_value
 
 Json = Any
-Differences = Mapping[str, Sequence[Difference]]
+Differences = Mapping[str, Sequence[RowDifference]]
 #: Rows of a table, and findings of a kind, that are printed; the JSON form has all of them.
 SHOWN = 20
 

@@ -7,7 +7,7 @@ from config_admin.releases import content
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import release_of
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
 from config_admin.restore.roll_back import roll_back, wanted_by_roll_back
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
@@ -16,7 +16,7 @@ from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 class RestorePlan(NamedTuple):
     """What a restored release would change."""
 
-    differences: Mapping[str, Sequence[Difference]]
+    differences: Mapping[str, Sequence[RowDifference]]
     stranded: Sequence[Stranded]
 
 
@@ -29,7 +29,7 @@ def plan_restore(config_version: int, *, only: bool = False) -> RestorePlan:
     differences = {}
     for table, rows in wanted.items():
         now = content.contents(table, list(rows))
-        differences[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
+        differences[table] = [RowDifference(pk, now.get(pk), row) for pk, row in rows.items()]
     return RestorePlan(differences, find_stranded_conversations(wanted))
 
 
