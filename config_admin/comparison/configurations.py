@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from django.http import HttpRequest, QueryDict
 
-from config_admin.comparison.row_diff import FieldChange, changes
+from config_admin.comparison.row_diff import changes
 from config_admin.editing.links import describe_content, row_name, row_url, table_title
 from config_admin.releases.content import control_plane
 from config_admin.releases.tree import RowDifference
+from convengine.engine.text.difference import Difference
 
 #: Rows per page.
 SHOWN = 50
@@ -27,7 +28,7 @@ class ChangedRow(NamedTuple):
     url: str
     #: `added`, `changed` or `removed`.
     how: str
-    changes: Sequence[FieldChange]
+    changes: Sequence[Difference]
 
 
 class TableCount(NamedTuple):

@@ -61,7 +61,7 @@ from config_admin.flows.forms import (
 )
 from config_admin.flows.reading import FlowReading, find_flow_of_question, normalise_flow, read_flow
 from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
-from config_admin.flows.summary import FlowChange, SummaryPart, describe_changes, summarise_flow
+from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
 from config_admin.flows.trying import MAX_SENTENCES, PhraseTrial, SuggestedMessage, TriedSentence
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
@@ -76,6 +76,7 @@ from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.rules.field_conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
+from convengine.engine.text.difference import Difference
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.local_time import LOCALE
@@ -175,7 +176,7 @@ class _FlowPage:
         self.preview: list[tuple[str, list[PreviewRow]]] = []
         #: The flow, or what an edit changes in it, in the words of the page.
         self.summary: list[SummaryPart] = []
-        self.changes: list[FlowChange] = []
+        self.changes: list[Difference] = []
         self.tried: list[TriedSentence] = []
         self.suggested: list[SuggestedMessage] = []
         #: True when errors of the inputs are shown.

@@ -11,7 +11,7 @@ from django.urls import path
 from simple_history.admin import SimpleHistoryAdmin
 
 from config_admin.comparison.configurations import changed_row
-from config_admin.comparison.row_diff import FieldChange, changes, differ
+from config_admin.comparison.row_diff import changes, differ
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import put_back_url, release_url, row_name, row_url
 from config_admin.form_save import reasons
@@ -24,6 +24,7 @@ from config_admin.releases.tree import Content, RowDifference
 from config_admin.restore.checks import check_restored_rows, compile_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import revert_row
+from convengine.engine.text.difference import Difference
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 _WORDS = {"+": "Added", "~": "Changed", "-": "Deleted"}
@@ -37,7 +38,7 @@ class Entry(NamedTuple):
     why: str
     record: Any
     release_url: str
-    changes: Sequence[FieldChange]
+    changes: Sequence[Difference]
     #: The link to restore this state; blank if it is the present one, or the release does not have it.
     put_back_url: str
     #: True for the newest entry, while it is the present state.
