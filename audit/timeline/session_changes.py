@@ -7,7 +7,7 @@ from typing import NamedTuple
 from audit.record.events import Event
 from audit.record.session_state import get_at_path, split_pointer
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
-from convengine.engine.text.difference import ABSENT, Difference, JsonPath
+from convengine.engine.text.difference import ABSENT, Difference, Json, JsonPath
 
 #: Maximum named paths of a step.
 _NAMED = 6
@@ -38,8 +38,12 @@ def find_changes(events: Sequence[Event]) -> Iterator[Change]:
         values = dict.fromkeys(event.changed.get("unset") or (), None) | (event.changed.get("set") or {})
         for pointer, value in values.items():
             path = tuple(split_pointer(pointer))
-            sides = (ABSENT if side is None else side for side in (get_at_path(before.state, path), value))
-            yield Change(event, Difference(path, *sides))
+            was = get_at_path(before.state, path)
+            yield Change(event, Difference(path, _or_absent(was), _or_absent(value)))
+
+
+def _or_absent(value: Json) -> Json:
+    return ABSENT if value is None else value
 
 
 def _first_known_index(events: Sequence[Event]) -> int:

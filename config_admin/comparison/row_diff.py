@@ -8,7 +8,7 @@ from django.utils.text import capfirst
 
 from config_admin.editing.links import column_label
 from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
-from config_admin.releases.tree import Content, has_same_text
+from config_admin.releases.tree import Content
 from config_admin.validation.columns import TEMPLATE, list_column_specs
 from config_admin.validation.secret_columns import mask_row, mask_value
 from convengine.engine.prompts import render
@@ -60,11 +60,6 @@ def _compare_names(old: str, new: str) -> str:
     was, now = render.list_names(old), render.list_names(new)
     parts = (("Now uses", now - was), ("No longer uses", was - now))
     return " ".join(f"{words}: {', '.join(sorted(names))}." for words, names in parts if names)
-
-
-def differ(before: Content | None, after: Content | None) -> bool:
-    """True when two contents of a row differ."""
-    return not has_same_text(before, after)
 
 
 def text_of(content: Mapping[str, Any] | None, name: str) -> str:

@@ -595,13 +595,10 @@ def _describe_differences(differences: Mapping[str, list[RowDifference]]) -> Ite
 
 def _describe_difference(table: str, difference: RowDifference) -> PreviewRow:
     content = difference.after if difference.after is not None else difference.before
-    change = "deleted" if difference.after is None else "added" if difference.before is None else "changed"
     text, note = describe_row(row_of(control_plane()[table](**(content or {}))))
-    if difference.before is not None and difference.after is not None:
-        after = difference.after
-        names = [name for name, value in difference.before.items() if after.get(name) != value]
-        note = ", ".join(column_label(table, name) for name in names)
-    return PreviewRow(change, text, "" if note.endswith(text) else note)
+    if difference.fields:
+        note = ", ".join(column_label(table, name) for name in difference.fields)
+    return PreviewRow(difference.how, text, "" if note.endswith(text) else note)
 
 
 #: The inputs that make a row, by its table and state; and those of a table in any other state.

@@ -131,15 +131,15 @@ def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[Difference
         [field["name"] for field in fields if field["name"] in before.keys() & after.keys()] for fields in (old, new)
     ]
     if orders[0] != orders[1]:
-        titles = [", ".join(field["title"] for field in fields) for fields in (old, new)]
-        yield Difference(("fields",), *titles, "Order of the fields")
+        was, now = (", ".join(field["title"] for field in fields) for fields in (old, new))
+        yield Difference(("fields",), was, now, "Order of the fields")
 
 
 def _compare_field(old: Values, new: Values) -> Iterator[Difference]:
     for key, label in FIELD_LABELS.items():
         if old.get(key) != new.get(key):
-            texts = [say_field_value(field["type"], key, field.get(key)) for field in (old, new)]
-            yield Difference(("fields", new["name"], key), *texts, f"{new['title']}, {label}")
+            was, now = (say_field_value(field["type"], key, field.get(key)) for field in (old, new))
+            yield Difference(("fields", new["name"], key), was, now, f"{new['title']}, {label}")
 
 
 def _say_value(key: str, value: Any) -> str:

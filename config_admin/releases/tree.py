@@ -29,11 +29,24 @@ class Chunk(NamedTuple):
 
 
 class RowDifference(NamedTuple):
-    """A row that differs between two trees; null on one side: the row is missing."""
+    """A row that differs between two configurations; null on one side: the row is missing."""
 
     pk: Pk
     before: Content | None
     after: Content | None
+
+    @property
+    def how(self) -> str:
+        """`added`, `changed` or `removed`."""
+        return "added" if self.before is None else "removed" if self.after is None else "changed"
+
+    @property
+    def fields(self) -> dict[str, tuple[Json, Json]]:
+        """Before and after of each changed column, if the row is on both sides."""
+        if self.before is None or self.after is None:
+            return {}
+        pairs = {name: (self.before[name], value) for name, value in self.after.items()}
+        return {name: pair for name, pair in pairs.items() if not has_same_text(*pair)}
 
 
 def begins_chunk(pk: Pk) -> bool:

@@ -90,10 +90,6 @@ def _without(row: tree.RowDifference, now: Content | None) -> _Kept | None:
         return _Kept(row.before)
     if row.before is None or row.after is None or now is None:
         return None
-    names = [name for name, value in row.after.items() if not tree.has_same_text(value, row.before[name])]
-    if any(
-        not (tree.has_same_text(now[name], row.after[name]) or tree.has_same_text(now[name], row.before[name]))
-        for name in names
-    ):
+    if not all(any(tree.has_same_text(now[name], value) for value in pair) for name, pair in row.fields.items()):
         return None
-    return _Kept({**now, **{name: row.before[name] for name in names}})
+    return _Kept({**now, **{name: before for name, (before, _) in row.fields.items()}})

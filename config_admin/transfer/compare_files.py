@@ -47,8 +47,4 @@ def _compare_with_document(contents: _Contents, document: Document) -> dict[str,
     placed = match_rows(replace(document, mode=Mode.REPLACE), contents, fresh_ids(document, contents))
     for where, finding in placed.refused:
         raise FileRefused(where, f"{finding.field}: {finding.message}")
-    return {
-        table: [RowDifference(pk, contents[table].get(pk), rows[pk]) for pk in sorted(rows)]
-        for table in control_plane()
-        if (rows := placed.wanted.get(table))
-    }
+    return diff.compare_wanted(placed.wanted, contents)
