@@ -1,6 +1,8 @@
 """What differs between two values and two texts; which values are equal."""
 
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -215,3 +217,29 @@ def test_lists_and_plain_values_are_within_only_what_is_the_same() -> None:
     assert contains_json([1], [1])
     assert not contains_json([1], [1, 2])
     assert not contains_json("a", "ab")
+
+
+#: The modules of the product that may use the library for comparing sequences, and why.
+USERS_OF_DIFFLIB = {
+    "convengine/engine/text/difference.py": "compares documents and texts, for all others",
+    "convengine/engine/text/wording.py": "finds the known word that somebody probably meant",
+}
+
+
+def test_only_one_module_compares_documents_and_texts() -> None:
+    root = Path(__file__).resolve().parents[4]
+    files = (path for tree in ("convengine", "config_admin", "audit") for path in (root / tree).rglob("*.py"))
+    users = {
+        path.relative_to(root).as_posix()
+        for path in files
+        if re.search(r"^\s*(import|from) difflib\b", path.read_text(), re.MULTILINE)
+    }
+
+    assert users == USERS_OF_DIFFLIB.keys()
+
+
+def test_only_one_fragment_marks_differences() -> None:
+    templates = Path(__file__).resolve().parents[4] / "templates"
+    texts = {path.relative_to(templates).as_posix(): path.read_text() for path in templates.rglob("*.html")}
+
+    assert [name for name, text in texts.items() if "<del" in text or "<ins" in text] == ["convengine/segments.html"]
