@@ -7,7 +7,7 @@ from typing import NamedTuple
 from audit.record.events import Event
 from audit.record.session_state import get_at_path, split_pointer
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
-from convengine.engine.text.difference import ABSENT, Difference, Json, JsonPath
+from convengine.engine.text.difference import ABSENT, Difference, Json, JsonPath, diff_json
 
 #: Maximum named paths of a step.
 _NAMED = 6
@@ -88,9 +88,9 @@ def _split_changes(step: str, changes: Sequence[Difference]) -> StepChanges:
 
 
 def merge_changes(changes: Iterable[Change]) -> list[Difference]:
-    """Each path once, from its first value to its last; not if both are equal."""
+    """Each path once, from its first value to its last, down to single values; not if both are equal."""
     merged: dict[JsonPath, Difference] = {}
     for _, change in changes:
         first = merged.get(change.path, change)
         merged[change.path] = Difference(change.path, first.before, change.after)
-    return [change for change in merged.values() if change.before != change.after]
+    return [part for change in merged.values() for part in diff_json(change.before, change.after, path=change.path)]

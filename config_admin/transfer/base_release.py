@@ -60,9 +60,9 @@ def find_taken_back(wanted: Wanted, existing: Contents) -> Iterator[Finding]:
             if (now := existing[table].get(pk)) is None:
                 continue
             changes = "; ".join(
-                f"{column_label(table, name)} here {_show_value(table, name, here)}, "
+                f"{column_label(table, name)} here {_show_value(table, name, now_value)}, "
                 f"in the file {_show_value(table, name, value)}"
-                for name, (here, value) in RowDifference(pk, now, after).fields.items()
+                for name, (now_value, value) in RowDifference(pk, now, after).fields.items()
             )
             message = (
                 f"The import would {f'change this row: {changes}' if after else 'remove this row'}. "

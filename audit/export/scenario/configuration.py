@@ -42,8 +42,8 @@ def export_edits(before: int, after: int) -> list[Row]:
     for table, changes in release_history().diff(before, after).items():
         # Deleted rows first, so that those added may have their unique values.
         order = ("delete", "insert", "update")
-        found = [_write_edit(table, row) for row in changes]
-        edits += sorted(found, key=lambda edit: order.index(next(iter(edit))))
+        written = [_write_edit(table, row) for row in changes]
+        edits += sorted(written, key=lambda edit: order.index(next(iter(edit))))
     return edits
 
 
