@@ -1,8 +1,8 @@
 """Imports the admin of tables and releases, so that they register themselves."""
 
-from config_admin.comparison.row_diff import PATH_READERS
+from config_admin.comparison.row_diff import DESCRIBERS
 from config_admin.drafts import admin as draft_admin
-from config_admin.flows.form_diff import list_form_changes
+from config_admin.flows.form_diff import describe_form_difference
 from config_admin.gradual import admin as gradual_admin
 from config_admin.history import release_admin
 from config_admin.tables.classifier import admin as classifier
@@ -27,7 +27,7 @@ from config_admin.tables.verbose import admin as verbose
 from config_admin.test_cases import admin as test_case_admin
 from config_admin.test_cases import run_pages as test_runs
 
-PATH_READERS["ce_output_schema", "json_schema"] = list_form_changes
+DESCRIBERS["ce_output_schema", "json_schema"] = describe_form_difference
 
 __all__ = [
     "classifier",

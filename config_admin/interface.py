@@ -7,7 +7,7 @@ from config_admin.history.evidence import collect_evidence, open_evidence
 from config_admin.history.release_notes import list_release_notes, list_releases_of_period
 from config_admin.history.row_origins import find_row_origins
 from config_admin.history.then_and_now import between, right_to_read, then_and_now
-from config_admin.releases.diff import diff
+from config_admin.releases.diff import differences
 from config_admin.releases.integrity import read_chain_end, read_seal, verify_configuration
 from config_admin.restore.renamed_intents import list_older_codes
 from config_admin.snapshot.active import snapshots
@@ -23,7 +23,7 @@ from convengine.server.app_interfaces import (
 
 
 class _ReleaseHistory:
-    diff = staticmethod(diff)
+    diff = staticmethod(differences)
     right_to_read = staticmethod(right_to_read)
     then_and_now = staticmethod(then_and_now)
     find_row_origins = staticmethod(find_row_origins)

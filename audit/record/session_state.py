@@ -5,13 +5,13 @@ A change is `{set: {pointer: value}, unset: [pointer]}`. Pointers are JSON point
 This module alone writes changes and references, and expands them.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from itertools import compress, repeat
 from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
-from convengine.engine.text.json_diff import ABSENT
+from convengine.engine.text.difference import ABSENT
 from convengine.engine.turn.params import NESTING, REPEATED, drop_keys
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.trail import FOLDED, FOLDED_KEYS, AuditEvent
@@ -105,9 +105,9 @@ def diff_sessions(old: Session | None, new: Session) -> Change:
 def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mapping[str, Json]:
     """The document after a change; the given one stays unchanged."""
     for pointer, value in (change.get("set") or {}).items():
-        state = _put(state, _split_pointer(pointer), value)
+        state = _put(state, split_pointer(pointer), value)
     for pointer in change.get("unset") or ():
-        state = _drop(state, _split_pointer(pointer))
+        state = _drop(state, split_pointer(pointer))
     return state
 
 
@@ -161,10 +161,10 @@ def expand_references(payload: Mapping[str, Json], state: Mapping[str, Json]) ->
     }
 
 
-def get_at_pointer(state: Mapping[str, Json], pointer: str) -> Json:
-    """The value at a pointer, or null."""
+def get_at_path(state: Mapping[str, Json], path: Iterable[str]) -> Json:
+    """The value at a path, or null."""
     node: Json = state
-    for part in _split_pointer(pointer):
+    for part in path:
         node = node.get(part) if isinstance(node, Mapping) else None
     return node
 
@@ -224,7 +224,8 @@ def _escape_key(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
-def _split_pointer(pointer: str) -> list[str]:
+def split_pointer(pointer: str) -> list[str]:
+    """The keys of a pointer."""
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import islice, zip_longest
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
-from audit.narration.session_values import dotted_path, excerpt_value
+from audit.narration.session_values import dotted_path
 from audit.record.events import Event
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.text.compare import match_text
-from convengine.engine.text.json_diff import ABSENT, diff_json, format_path
+from convengine.engine.text.difference import Difference, Json, diff_json, list_opcodes
 from convengine.engine.turn.recording import drop_times
 from convengine.engine.turn.stage import stage_label
 
-Json = Any
 T = TypeVar("T")
 #: Maximum paths of an event.
 _MAX_DIFFERENCES = 40
@@ -28,14 +26,6 @@ _DECIDING = frozenset(
     }
 )
 _FRAME = frozenset({STEP_ENTER, STEP_EXIT})
-
-
-class Difference(NamedTuple):
-    """A differing path of two events; blank on a side without a value."""
-
-    path: str
-    left: str
-    right: str
 
 
 @dataclass(frozen=True)
@@ -99,7 +89,7 @@ def compare_events(left: Sequence[Event], right: Sequence[Event]) -> list[StepPa
     """The steps of two turns, aligned by name, and the events of each step, aligned by stage."""
     ours, theirs = _group_by_step(left), _group_by_step(right)
     pairs = []
-    reported: set[Difference] = set()
+    reported: set[tuple[str, ...]] = set()
     for own, other in align(ours, theirs, [step for step, _ in ours], [step for step, _ in theirs]):
         step = (own or other or ("", []))[0]
         events = list(_pair_events(own[1] if own else [], other[1] if other else [], reported))
@@ -119,7 +109,7 @@ def align(
 
     `by_place` also pairs items in the same position between two pairs, whatever their key.
     """
-    for kind, a, b, c, d in SequenceMatcher(None, left_keys, right_keys, autojunk=False).get_opcodes():
+    for kind, a, b, c, d in list_opcodes(left_keys, right_keys):
         if kind == "equal" or by_place:
             yield from zip_longest(left[a:b], right[c:d])
         else:
@@ -130,16 +120,6 @@ def align(
 def turn_key(user_input: str | None) -> str:
     """The key for aligning turns of two conversations: the user's message."""
     return match_text(user_input)
-
-
-def describe_differences(left: Json, right: Json) -> Iterator[Difference]:
-    """The paths in which two payloads differ; items of lists are compared by index."""
-    for path, before, after in diff_json(left, right):
-        yield Difference(format_path(path), _excerpt_side(before), _excerpt_side(after))
-
-
-def _excerpt_side(value: Json) -> str:
-    return "" if value is ABSENT else excerpt_value(value) or "null"
 
 
 def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
@@ -154,25 +134,24 @@ def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
     return groups
 
 
-def _pair_events(left: Sequence[Event], right: Sequence[Event], reported: set[Difference]) -> Iterator[EventPair]:
+def _pair_events(left: Sequence[Event], right: Sequence[Event], reported: set[tuple[str, ...]]) -> Iterator[EventPair]:
     keys = [[event.row.stage for event in side] for side in (left, right)]
     for own, other in align(left, right, *keys):
         event = own or other
         if event is not None:
             differences: list[Difference] = []
             if own is not None and other is not None:
-                all_differences = describe_differences(_comparable_payload(own), _comparable_payload(other))
+                all_differences = diff_json(_comparable_payload(own), _comparable_payload(other))
                 differences = list(islice(all_differences, _MAX_DIFFERENCES))
-            news = [difference for difference in differences if _without_prefix(difference) not in reported]
-            reported.update(_without_prefix(difference) for difference in differences if "[" not in difference.path)
+            news = [difference for difference in differences if _make_key(difference) not in reported]
+            reported.update(_make_key(difference) for difference in differences if "[" not in difference.path_text)
             yield EventPair(event.row.stage, own, other, differences, news)
 
 
-def _without_prefix(difference: Difference) -> Difference:
-    """The same path wherever an event has it: as its own, as the key of a look-up, or as a change of the session."""
-    return difference._replace(
-        path=difference.path.removeprefix("session: ").removeprefix("key.").removeprefix("inputParams.")
-    )
+def _make_key(difference: Difference) -> tuple[str, ...]:
+    """The difference wherever an event has it: as its own, as the key of a look-up, or as a change of the session."""
+    path = difference.path_text.removeprefix("session: ").removeprefix("key.").removeprefix("inputParams.")
+    return path, *difference.texts
 
 
 def _comparable_payload(event: Event) -> Json:

@@ -182,7 +182,4 @@ def _frame(step: StepPair) -> Sequence[EventPair]:
 
 
 def _paths(pair: EventPair) -> list[dict[str, str]]:
-    return [
-        {"path": difference.path, "recorded": difference.left, "replayed": difference.right}
-        for difference in pair.places
-    ]
+    return [difference.as_json("recorded", "replayed") for difference in pair.places]

@@ -17,11 +17,12 @@ from audit.access_log.write import log_access
 from audit.export.scenario.turn_entries import export_expected_response, format_time
 from audit.models import CeAccessLog
 from audit.simulator.explain import explain_line
-from audit.simulator.play import Difference, PlayedLine, play_lines, read_summaries
+from audit.simulator.play import PlayedLine, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
 from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.difference import Difference
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.play.loading import dump_yaml

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
 
 from audit.narration.reasons import role_label
-from audit.narration.session_values import value_text
 from audit.narration.wording import row_name
 from audit.simulator.posted import SentMessage
 from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.text.difference import Difference, Json, diff_json
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -23,16 +22,6 @@ from convengine.play.seen_turn import Call
 from convengine.play.stub_documents import CallName
 from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.record_columns import answer_text, describe_named_position
-
-Json = Any
-
-
-class Difference(NamedTuple):
-    """What differs in a line from when it was played before."""
-
-    label: str
-    before: str
-    after: str
 
 
 @dataclass(frozen=True)
@@ -89,20 +78,18 @@ class PlayedLine:
         if before.get("message") != self.message:
             return []
         differing = compare_turns(before, self.summary, {*MET, Aspect.DECISIONS})
-        return [
-            Difference(each.aspect.label, *self._show_both(each.aspect, each.before, each.after)) for each in differing
-        ]
+        return [self._describe_difference(*each) for each in differing]
 
-    def _show_both(self, aspect: Aspect, before: Json, after: Json) -> tuple[str, str]:
+    def _describe_difference(self, aspect: Aspect, before: Json, after: Json) -> Difference:
+        within: Sequence[Difference] = ()
         match aspect:
-            case Aspect.FIELDS if isinstance(before, dict) and isinstance(after, dict):
-                names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-                before, after = ({name: each[name] for name in names if name in each} for each in (before, after))
+            case Aspect.FIELDS:
+                within = list(diff_json(before or {}, after or {}))
             case Aspect.DECISIONS if isinstance(before, list) and isinstance(after, list):
-                return self._name_rows(set(before) - set(after)), self._name_rows(set(after) - set(before))
+                before, after = self._name_rows(set(before) - set(after)), self._name_rows(set(after) - set(before))
             case Aspect.ANSWER:
-                return answer_text(before), answer_text(after)
-        return value_text(before or ""), value_text(after or "")
+                before, after = answer_text(before), answer_text(after)
+        return Difference((aspect.value,), before or "", after or "", aspect.label, within=within)
 
     def _name_rows(self, decisions: Iterable[str]) -> str:
         return ", ".join(self._name_row(*decision.split(" ", 2)) for decision in sorted(decisions))

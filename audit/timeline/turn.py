@@ -140,7 +140,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         ),
         "all_rows": all_rows,
         "changes": group_by_step(
-            change for change in find_changes(events) if _is_change_wanted(change, events, turn_filter)
+            change for change in find_changes(events) if not turn_filter or _is_change_wanted(change, turn_filter)
         ),
         "unsaved": _unsaved_changes(reading),
         "calls": read_model_calls(reading),
@@ -231,13 +231,9 @@ def _select_decisions(decisions: Sequence[Decision], turn_filter: TurnFilter, al
     }
 
 
-def _is_change_wanted(change: Change, events: Sequence[Event], turn_filter: TurnFilter) -> bool:
-    if not turn_filter:
-        return True
-    event = next(event for event in events if event.row.seq == change.seq)
-    return turn_filter.admits(
-        family_of(event.row.stage), change.path, change.step, change.before_short, change.after_short
-    )
+def _is_change_wanted(change: Change, turn_filter: TurnFilter) -> bool:
+    event, difference = change
+    return turn_filter.admits(family_of(event.row.stage), difference.path_text, event.step or "", *difference.texts)
 
 
 def _unsaved_changes(reading: TurnReading) -> StepChanges | None:

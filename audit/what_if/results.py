@@ -10,13 +10,13 @@ from django.utils.http import urlencode
 
 from audit.models import CeWhatIf, CeWhatIfTurn
 from audit.narration.wording import row_noun
-from audit.replay.comparison import Difference, describe_differences
 from audit.timeline import addresses
 from audit.what_if.difference import DIFFERENCES, Kind, RowKey, WhatIfTurn
 from audit.what_if.engine import ComparedTurn, Comparison
 from audit.what_if.jobs import find_key
 from audit.what_if.selection import read_turns
 from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.text.difference import Difference, diff_json
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.play.comparison import Aspect, compare_turns
 from convengine.server.admin_site.record_columns import answer_text, row_link
@@ -149,13 +149,16 @@ class ShownTurn:
         return self.result.old is not None and self.result.new is not None
 
     @property
-    def facts(self) -> list[tuple[str, str, str]]:
-        """Label, old and new of what differs, apart from the answer."""
+    def differences(self) -> list[Difference]:
+        """What differs apart from the answer: the aspects, and the first remembered values."""
         old, new = self.result.old, self.result.new
         if old is None or new is None:
             return []
-        differing = compare_turns(old.summary, new.summary, _FACTS)
-        return [(each.aspect.label, _write(each.aspect, old), _write(each.aspect, new)) for each in differing]
+        aspects = [each.aspect for each in compare_turns(old.summary, new.summary, _FACTS)]
+        facts = [Difference((each.value,), _write(each, old), _write(each, new), each.label) for each in aspects]
+        if old.unanswered or new.unanswered or not (old.remembered and new.remembered):
+            return facts
+        return [*facts, *islice(diff_json(old.remembered, new.remembered), _VALUES)]
 
     @property
     def unchanged(self) -> str:
@@ -173,14 +176,6 @@ class ShownTurn:
         """The answers as texts."""
         old, new = self.result.old, self.result.new
         return (answer_text(old.answer) if old else "", answer_text(new.answer) if new else "")
-
-    @property
-    def values(self) -> list[Difference]:
-        """The first remembered values that differ."""
-        old, new = self.result.old, self.result.new
-        if old is None or new is None or old.unanswered or new.unanswered or not (old.remembered and new.remembered):
-            return []
-        return list(islice(describe_differences(old.remembered, new.remembered), _VALUES))
 
 
 def _write(aspect: Aspect, side: WhatIfTurn) -> str:

@@ -1,21 +1,23 @@
 """The differences of two configurations on pages: counted by table, shown by row."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from django.http import HttpRequest, QueryDict
 
-from config_admin.comparison.row_diff import FieldChange, changes
+from config_admin.comparison.row_diff import changes
 from config_admin.editing.links import describe_content, row_name, row_url, table_title
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Difference
+from config_admin.releases.diff import RowDifferences
+from config_admin.releases.tree import RowDifference
+from convengine.engine.text.difference import Difference
 
 #: Rows per page.
 SHOWN = 50
 #: Query parameters: the only shown table, and the row before the page, as `table:key`.
 TABLE, BEHIND = "table", "behind"
-Differences = Mapping[str, Sequence[Difference]]
 
 
 class ChangedRow(NamedTuple):
@@ -27,7 +29,7 @@ class ChangedRow(NamedTuple):
     url: str
     #: `added`, `changed` or `removed`.
     how: str
-    changes: Sequence[FieldChange]
+    changes: Sequence[Difference]
 
 
 class TableCount(NamedTuple):
@@ -57,7 +59,7 @@ class Comparison(NamedTuple):
     all_url: str
 
 
-def build_comparison(request: HttpRequest, differences: Differences) -> Comparison:
+def build_comparison(request: HttpRequest, differences: RowDifferences) -> Comparison:
     """The requested page; links keep its other query parameters."""
     only, behind = request.GET.get(TABLE, ""), request.GET.get(BEHIND, "")
     wanted = [(table, row) for table, rows in differences.items() if only in ("", table) for row in rows]
@@ -76,33 +78,25 @@ def build_comparison(request: HttpRequest, differences: Differences) -> Comparis
     )
 
 
-def count_by_table(differences: Differences) -> list[tuple[str, str]]:
+def count_by_table(differences: RowDifferences) -> list[tuple[str, str]]:
     """The tables with the numbers of their rows in words, such as `2 added, 1 removed`."""
     return [(table_title(table), _describe_counts(rows)) for table, rows in differences.items() if rows]
 
 
-def _describe_counts(rows: Sequence[Difference]) -> str:
-    added = sum(row.before is None for row in rows)
-    removed = sum(row.after is None for row in rows)
-    counts = {"added": added, "changed": len(rows) - added - removed, "removed": removed}
-    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+def _describe_counts(rows: Sequence[RowDifference]) -> str:
+    counts = Counter(row.how for row in rows)
+    return ", ".join(f"{counts[how]} {how}" for how in ("added", "changed", "removed") if counts[how])
 
 
-def first_rows(differences: Differences, count: int) -> list[ChangedRow]:
-    """The first changed rows in detail."""
-    rows = ((table, row) for table, rows in differences.items() for row in rows)
-    return [changed_row(table, row) for (table, row), _ in zip(rows, range(count), strict=False)]
-
-
-def list_first_rows(request: HttpRequest, differences: Differences, count: int) -> list[ChangedRow]:
-    """The first changed rows, without the addresses of those that the user may not open."""
+def first_rows(differences: RowDifferences, count: int, request: HttpRequest | None = None) -> list[ChangedRow]:
+    """The first changed rows in detail; for a request without the addresses that its user may not open."""
     rows = islice(((table, row) for table, rows in differences.items() for row in rows), count)
-    return [_open_to(request, table, changed_row(table, row)) for table, row in rows]
+    described = ((table, changed_row(table, row)) for table, row in rows)
+    return [_open_to(request, table, row) if request else row for table, row in described]
 
 
-def changed_row(table: str, row: Difference) -> ChangedRow:
+def changed_row(table: str, row: RowDifference) -> ChangedRow:
     """A changed row in detail."""
-    how = "added" if row.before is None else "removed" if row.after is None else "changed"
     content = row.after if row.after is not None else row.before
     url = row_url(table, row.pk, "history")
     return ChangedRow(
@@ -110,7 +104,7 @@ def changed_row(table: str, row: Difference) -> ChangedRow:
         row_name(table, row.pk),
         describe_content(table, content or {}),
         url,
-        how,
+        row.how,
         changes(table, row.before, row.after),
     )
 
@@ -122,17 +116,12 @@ def _open_to(request: HttpRequest, table: str, row: ChangedRow) -> ChangedRow:
     return row if may else row._replace(url="")
 
 
-def _counts(request: HttpRequest, differences: Differences, only: str) -> Iterator[TableCount]:
+def _counts(request: HttpRequest, differences: RowDifferences, only: str) -> Iterator[TableCount]:
     for table, rows in differences.items():
-        added = sum(1 for row in rows if row.before is None)
-        removed = sum(1 for row in rows if row.after is None)
+        counts = Counter(row.how for row in rows)
+        url = _url(request, **{TABLE: table})
         yield TableCount(
-            table_title(table),
-            added,
-            len(rows) - added - removed,
-            removed,
-            _url(request, **{TABLE: table}),
-            is_shown=only == table,
+            table_title(table), counts["added"], counts["changed"], counts["removed"], url, is_shown=only == table
         )
 
 

@@ -1,83 +1,65 @@
 """The differences of two contents of a row, for people: in histories, releases, undo and edit conflicts."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
 from django.utils.text import capfirst
 
-from config_admin.comparison.json_diff import PathChange, Segment, format_json, list_path_changes, segments
 from config_admin.editing.links import column_label
 from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
-from config_admin.releases.tree import Content, has_same_text
+from config_admin.releases.tree import Content
 from config_admin.validation.columns import TEMPLATE, list_column_specs
 from config_admin.validation.secret_columns import mask_row, mask_value
 from convengine.engine.prompts import render
 from convengine.engine.prompts.compile import TemplateError
+from convengine.engine.text.difference import Difference, Json, diff_json, format_json, pair_by_content
 from convengine.engine.turn.fault import find_unreadable_columns
 
-#: By table and column, what lists the changed paths of its documents in words of their own.
-PATH_READERS: dict[tuple[str, str], Callable[[Any, Any], Iterator[PathChange]]] = {}
+#: By table and column, what says a difference of two documents in the words of a page, given the difference and both.
+DESCRIBERS: dict[tuple[str, str], Callable[[Difference, Json, Json], Difference]] = {}
 #: How many paths of one document are shown.
 MAX_PATHS = 100
 
 
-@dataclass(frozen=True)
-class FieldChange:
-    """One changed column."""
-
-    label: str
-    #: Both texts as one, with marks.
-    segments: Sequence[Segment]
-    #: For a document, its changed paths, and how many more there are.
-    paths: Sequence[PathChange] = ()
-    more: int = 0
-    #: For a template, the names that it uses now, and those that it no longer uses.
-    added: Sequence[str] = ()
-    removed: Sequence[str] = ()
-
-
-def changes(table: str, before: Content | None, after: Content | None) -> list[FieldChange]:
+def changes(table: str, before: Content | None, after: Content | None) -> list[Difference]:
     """The changed columns; null means that the row does not exist, and then only filled columns count."""
-    field_changes = []
+    differences = []
     for name, column in kept_columns(table).items():
         old, new = text_of(before, name), text_of(after, name)
         if name not in EXTRA_COLUMNS and not column.primary_key and old != new:
             if before is None or after is None:
                 was, now = (text_of(content and mask_row(table, content), name) for content in (before, after))
-                field_changes.append(FieldChange(capfirst(str(column.verbose_name)), segments(was, now)))
+                differences.append(Difference((name,), was, now, capfirst(column_label(table, name))))
             else:
-                field_changes.append(field_change(table, name, before[name], after[name]))
-    return field_changes
+                differences.append(diff_column(table, name, before[name], after[name]))
+    return differences
 
 
-def field_change(table: str, name: str, old: Any, new: Any) -> FieldChange:
-    """The difference of two values of a column."""
+def diff_column(table: str, name: str, old: Json, new: Json) -> Difference:
+    """The difference of two values of a column, a secret masked; of two documents path by path."""
     label = capfirst(column_label(table, name))
     old, new = mask_value(table, name, old), mask_value(table, name, new)
     if all(isinstance(value, (dict, list)) and not find_unreadable_columns({name: value}) for value in (old, new)):
-        path_changes = PATH_READERS.get((table, name), list_path_changes)(old, new)
-        paths = list(islice(path_changes, MAX_PATHS))
-        return FieldChange(label, (), paths, more=sum(1 for _ in path_changes))
+        paths = diff_json(old, new, pair_items=pair_by_content, sort_keys=True)
+        describe = DESCRIBERS.get((table, name))
+        shown = [describe(path, old, new) if describe else path for path in islice(paths, MAX_PATHS)]
+        return Difference((name,), old, new, label, within=shown, more=sum(1 for _ in paths))
     was, now = text_of({name: old}, name), text_of({name: new}, name)
-    added, removed = _names(was, now) if list_column_specs(table)[name].language == TEMPLATE else ((), ())
-    return FieldChange(label, segments(was, now), added=added, removed=removed)
+    note = _compare_names(was, now) if list_column_specs(table)[name].language == TEMPLATE else ""
+    return Difference((name,), was, now, label, note)
 
 
-def _names(old: str, new: str) -> tuple[Sequence[str], Sequence[str]]:
+def _compare_names(old: str, new: str) -> str:
+    """The names that a template uses now, and those that it no longer uses; blank if there are none."""
     try:
         render.check_template(old)
         render.check_template(new)
     except TemplateError:
-        return (), ()
+        return ""
     was, now = render.list_names(old), render.list_names(new)
-    return sorted(now - was), sorted(was - now)
-
-
-def differ(before: Content | None, after: Content | None) -> bool:
-    """True when two contents of a row differ."""
-    return not has_same_text(before, after)
+    parts = (("Now uses", now - was), ("No longer uses", was - now))
+    return " ".join(f"{words}: {', '.join(sorted(names))}." for words, names in parts if names)
 
 
 def text_of(content: Mapping[str, Any] | None, name: str) -> str:

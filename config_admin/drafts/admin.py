@@ -10,11 +10,10 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
 
 from config_admin.comparison.configurations import build_comparison, count_by_table, first_rows
-from config_admin.comparison.row_diff import text_of
+from config_admin.comparison.row_diff import diff_column
 from config_admin.drafts import moves, review_pages, schedule_page
 from config_admin.drafts.conditions import (
     Publication,
@@ -31,7 +30,7 @@ from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import list_open_returns
 from config_admin.drafts.review_pages import draft_url
 from config_admin.drafts.sections import build_health, build_sections, link_gate_tests
-from config_admin.editing.links import column_label, release_url, row_name, row_url
+from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import (
     SHOWN,
@@ -48,11 +47,11 @@ from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import control_plane
 from config_admin.releases.models import CeRelease
 from config_admin.releases.row_merge import RowMerge
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference
 from config_admin.restore.checks import check_restored_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.test_cases.gate import describe_problems
-from config_admin.validation.secret_columns import mask_row
+from convengine.engine.text.difference import Difference
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import badge_column, what_if_url
 
@@ -234,7 +233,7 @@ class DraftAdmin(ModelAdmin):
             messages.warning(request, "Nothing is left to decide for this row.")
             return
         reason = merged.edits[table, pk].reason
-        store_edits(draft, {table: [Difference(pk, merged.live[table][pk], after)]}, request.user, reason)
+        store_edits(draft, {table: [RowDifference(pk, merged.live[table][pk], after)]}, request.user, reason)
         messages.success(request, f"{row_name(table, pk)}: done.")
 
     def publish_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
@@ -381,17 +380,11 @@ def _sum_up(merged: MergedEdits) -> str:
 def _describe_conflict(name: tuple[str, Any], merge: RowMerge) -> dict[str, Any]:
     """A row that both sides changed, with the values of each."""
     table, pk = name
-    fields = [
-        {
-            "label": capfirst(column_label(table, field)),
-            "live": text_of(mask_row(table, merge.now or {}), field),
-            "draft": text_of(mask_row(table, merge.after or {}), field),
-        }
-        for field in merge.find_fields()
-    ]
+    now, after = merge.now or {}, merge.after or {}
+    fields = [diff_column(table, field, now[field], after[field]) for field in merge.find_fields()]
     if merge.has_deleted_side():
         sides = ("deleted", "changed") if merge.now is None else ("changed", "deleted")
-        fields = [{"label": "The whole row", "live": sides[0], "draft": sides[1]}]
+        fields = [Difference((), *sides, "The whole row")]
     return {
         "name": row_name(table, pk),
         "url": row_url(table, pk),

@@ -1,4 +1,4 @@
-"""A draft as data, for the API and the command line (R137)."""
+"""A draft as data, for the API and the command line."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def describe_draft(draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
         "draft": draft.title,
         "changes": [
             {
-                "how": "added" if row.before is None else "deleted" if row.after is None else "changed",
+                "how": "deleted" if row.how == "removed" else row.how,
                 "table": table,
                 "row": row.pk,
             }

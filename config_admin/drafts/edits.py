@@ -13,7 +13,7 @@ from config_admin.drafts.models import CeDraft, CeDraftEdit, DraftStatus
 from config_admin.releases.blobs import BATCH, batches, canonical, hash_of
 from config_admin.releases.content import contents, control_plane, up_to_date
 from config_admin.releases.row_merge import RowMerge, is_same_row
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 
@@ -43,10 +43,10 @@ class MergedEdits:
     edits: dict[RowName, CeDraftEdit] = field(default_factory=dict)
 
     @property
-    def differences(self) -> dict[str, list[Difference]]:
+    def differences(self) -> dict[str, list[RowDifference]]:
         """What the draft would change live, by table."""
         by_table = {
-            table: [Difference(pk, self.live[table][pk], row) for pk, row in sorted(rows.items())]
+            table: [RowDifference(pk, self.live[table][pk], row) for pk, row in sorted(rows.items())]
             for table, rows in self.wanted.items()
         }
         return {table: by_table[table] for table in control_plane() if by_table.get(table)}
@@ -76,7 +76,7 @@ def merge_edits(draft: CeDraft) -> MergedEdits:
 
 
 def store_edits(
-    draft: CeDraft, changed: Mapping[str, Iterable[Difference]], editor: Any = None, reason: str = ""
+    draft: CeDraft, changed: Mapping[str, Iterable[RowDifference]], editor: Any = None, reason: str = ""
 ) -> None:
     """Store changed rows of a draft, each with the live row that it is based on. A row that is the same is no edit."""
     user: Any = editor if isinstance(editor, AbstractBaseUser) else None

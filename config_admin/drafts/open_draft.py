@@ -13,7 +13,7 @@ from config_admin.releases.blobs import Blobs
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.row_merge import RowMerge
-from config_admin.releases.tree import Difference, has_same_text
+from config_admin.releases.tree import RowDifference, has_same_text
 from config_admin.releases.working_copy import WorkingCopy, use_working_copy
 from config_admin.restore.checks import Wanted
 from config_admin.restore.restore_rows import write_rows
@@ -72,8 +72,8 @@ def open_draft(
 
 
 def _keep_conflicts(
-    edits: dict[str, list[Difference]], conflicts: Mapping[RowName, RowMerge]
-) -> dict[str, list[Difference]]:
+    edits: dict[str, list[RowDifference]], conflicts: Mapping[RowName, RowMerge]
+) -> dict[str, list[RowDifference]]:
     """The edits, based on what the draft was based on where both sides changed something that was not edited now."""
     return {
         table: [_keep_conflict(row, conflicts[table, row.pk]) if (table, row.pk) in conflicts else row for row in rows]
@@ -81,7 +81,7 @@ def _keep_conflicts(
     }
 
 
-def _keep_conflict(row: Difference, merge: RowMerge) -> Difference:
+def _keep_conflict(row: RowDifference, merge: RowMerge) -> RowDifference:
     before = merge.before and dict(merge.before)
     if row.after is None or row.before is None or before is None or merge.has_deleted_side():
         return row._replace(before=before)

@@ -14,7 +14,6 @@ from django.http import HttpRequest
 from django.utils.timezone import localtime
 from rest_framework.exceptions import APIException
 
-from config_admin.comparison.configurations import Differences
 from config_admin.drafts.conditions import PublicationRefused, judge_draft_gate
 from config_admin.drafts.edits import DraftConflict, MergedEdits, hash_edits, merge_edits
 from config_admin.drafts.mail import send_mail_about
@@ -24,7 +23,7 @@ from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
 from config_admin.drafts.review import add_entry, lock_draft, read_name
 from config_admin.form_save.confirmation import list_missing_rights
 from config_admin.releases.audience import AudienceInvalid, AudienceSpec, find_gradual_release
-from config_admin.releases.diff import differences
+from config_admin.releases.diff import RowDifferences, differences
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
@@ -213,7 +212,7 @@ def find_loss(schedule: CeDraftSchedule) -> str:
     return next(_check_author(schedule, changes), "")
 
 
-def _check_author(schedule: CeDraftSchedule, changes: Differences) -> Iterator[str]:
+def _check_author(schedule: CeDraftSchedule, changes: RowDifferences) -> Iterator[str]:
     """Sentences if the user or the API key that scheduled it could not make these changes now."""
     if schedule.api_key:
         yield from _check_key(schedule)

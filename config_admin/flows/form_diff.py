@@ -1,15 +1,14 @@
 """The differences of two forms in the words of the page of a flow: *Day, To: in 90 days → in 3 months*."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from config_admin.comparison.json_diff import PathChange, Segment, list_path_changes
 from config_admin.flows.flows import FIELD_TEXTS
 from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VALUES
 from config_admin.flows.summary import say_field_value
-from convengine.engine.text.json_diff import ABSENT, diff_json, format_path
+from convengine.engine.text.difference import ABSENT, Difference, Json, JsonPath
 
-Json = Any
 _KEYS_OF_FORMS: Mapping[str, str] = {
     "x-on-no": "on_no", "x-on-leave": "on_leave", "x-ask-mode": "ask_mode", "x-locale": "locale",
     "x-max-misses": "max_misses",
@@ -20,19 +19,17 @@ _KEYS_OF_FIELDS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def list_form_changes(old: Json, new: Json) -> Iterator[PathChange]:
-    """The changed paths of a form's schema; single values that the page of a flow has, in its words."""
-    worded: dict[str, PathChange] = {}
-    for path, before, after in diff_json(old, new, sort_keys=True):
-        if (label := _name_path(path, old, new)) and not isinstance(before, (list, dict)):
-            values = (_say_value(path, value, old, new) for value in (before, after))
-            marks = [Segment(kind, text) for kind, text in zip(("out", "in"), values, strict=True) if text]
-            worded[format_path(path, str)] = PathChange(format_path(path, str), marks, label)
-    for change in list_path_changes(old, new):
-        yield worded.get(change.path, change)
+def describe_form_difference(difference: Difference, old: Json, new: Json) -> Difference:
+    """A difference of two forms' schemas in the words of the page of a flow, if the page has the value."""
+    path, sides = difference.path, (difference.before, difference.after)
+    label = _name_path(path, old, new)
+    if not label or any(isinstance(value, (list, dict)) for value in sides):
+        return difference
+    before, after = (_say_value(path, value, old, new) for value in sides)
+    return replace(difference, before=before, after=after, label=label)
 
 
-def _name_path(path: Sequence[str | int], old: Json, new: Json) -> str:
+def _name_path(path: JsonPath, old: Json, new: Json) -> str:
     match path:
         case [str(key)] if key in _KEYS_OF_FORMS:
             return FLOW_LABELS[_KEYS_OF_FORMS[key]]
@@ -41,7 +38,7 @@ def _name_path(path: Sequence[str | int], old: Json, new: Json) -> str:
     return ""
 
 
-def _say_value(path: Sequence[str | int], value: Json, old: Json, new: Json) -> str:
+def _say_value(path: JsonPath, value: Json, old: Json, new: Json) -> str:
     if value is ABSENT:
         return ""
     key = str(path[-1])

@@ -61,13 +61,13 @@ from config_admin.flows.forms import (
 )
 from config_admin.flows.reading import FlowReading, find_flow_of_question, normalise_flow, read_flow
 from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
-from config_admin.flows.summary import FlowChange, SummaryPart, describe_changes, summarise_flow
+from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
 from config_admin.flows.trying import MAX_SENTENCES, PhraseTrial, SuggestedMessage, TriedSentence
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.form_save.workspace_return import FLOW
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.snapshot.active import snapshots
 from config_admin.snapshot.compile import row_of
@@ -76,6 +76,7 @@ from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.rules.field_conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
+from convengine.engine.text.difference import Difference
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.local_time import LOCALE
@@ -175,7 +176,7 @@ class _FlowPage:
         self.preview: list[tuple[str, list[PreviewRow]]] = []
         #: The flow, or what an edit changes in it, in the words of the page.
         self.summary: list[SummaryPart] = []
-        self.changes: list[FlowChange] = []
+        self.changes: list[Difference] = []
         self.tried: list[TriedSentence] = []
         self.suggested: list[SuggestedMessage] = []
         #: True when errors of the inputs are shown.
@@ -587,20 +588,17 @@ def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
 # --- rows and problems in words -----------------------------------------------------------------------------------
 
 
-def _describe_differences(differences: Mapping[str, list[Difference]]) -> Iterator[tuple[str, list[PreviewRow]]]:
+def _describe_differences(differences: Mapping[str, list[RowDifference]]) -> Iterator[tuple[str, list[PreviewRow]]]:
     for table, rows_of_table in differences.items():
         yield table_title(table), [_describe_difference(table, difference) for difference in rows_of_table]
 
 
-def _describe_difference(table: str, difference: Difference) -> PreviewRow:
+def _describe_difference(table: str, difference: RowDifference) -> PreviewRow:
     content = difference.after if difference.after is not None else difference.before
-    change = "deleted" if difference.after is None else "added" if difference.before is None else "changed"
     text, note = describe_row(row_of(control_plane()[table](**(content or {}))))
-    if difference.before is not None and difference.after is not None:
-        after = difference.after
-        names = [name for name, value in difference.before.items() if after.get(name) != value]
-        note = ", ".join(column_label(table, name) for name in names)
-    return PreviewRow(change, text, "" if note.endswith(text) else note)
+    if difference.fields:
+        note = ", ".join(column_label(table, name) for name in difference.fields)
+    return PreviewRow(difference.how, text, "" if note.endswith(text) else note)
 
 
 #: The inputs that make a row, by its table and state; and those of a table in any other state.

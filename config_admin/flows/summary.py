@@ -11,6 +11,7 @@ from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VA
 from convengine.engine.forms.asking import get_texts, write_question
 from convengine.engine.forms.form import Form
 from convengine.engine.rules.field_conditions.words import describe_condition
+from convengine.engine.text.difference import ABSENT, Difference
 from convengine.engine.understanding.language import find_language
 
 _PLAIN_KEYS = (
@@ -24,15 +25,6 @@ class SummaryPart(NamedTuple):
 
     title: str
     lines: list[str]
-
-
-class FlowChange(NamedTuple):
-    """A change of a flow; `change` is added, changed or deleted."""
-
-    change: str
-    title: str
-    before: str = ""
-    after: str = ""
 
 
 # --- all of it ----------------------------------------------------------------------------------------------------
@@ -97,21 +89,21 @@ def _write_questions(flow: Document) -> Mapping[str, str]:
 # --- what an edit changes -----------------------------------------------------------------------------------------
 
 
-def describe_changes(old: Document, new: Document) -> list[FlowChange]:
+def describe_changes(old: Document, new: Document) -> list[Difference]:
     """The differences of two documents of one flow, which are normalised."""
     changes = [
-        FlowChange("changed", FLOW_LABELS[key], _say_value(key, old.get(key)), _say_value(key, new.get(key)))
+        Difference((key,), _say_value(key, old.get(key)), _say_value(key, new.get(key)), FLOW_LABELS[key])
         for key in _PLAIN_KEYS
         if old.get(key) != new.get(key)
     ]
-    changes += _compare_lists("Phrase", old["phrases"], new["phrases"])
+    changes += _compare_lists("phrases", "Phrase", old["phrases"], new["phrases"])
     changes += _compare_fields(old.get("fields", []), new.get("fields", []))
-    changes += _compare_lists("Not allowed", *(list(_list_refusals(flow)) for flow in (old, new)))
+    changes += _compare_lists("not_allowed", "Not allowed", *(list(_list_refusals(flow)) for flow in (old, new)))
     items = [
         [f"{' / '.join(item['questions'])} – {item['answer']}" for item in flow.get("questions_and_answers", ())]
         for flow in (old, new)
     ]
-    return [*changes, *_compare_lists("Answered beside the flow", *items)]
+    return [*changes, *_compare_lists("questions_and_answers", "Answered beside the flow", *items)]
 
 
 def _list_refusals(flow: Document) -> Iterator[str]:
@@ -121,32 +113,33 @@ def _list_refusals(flow: Document) -> Iterator[str]:
         yield f"When {when}: “{item['text']}” Asks again: {titles.get(item['field'], item['field'])}"
 
 
-def _compare_lists(title: str, old: list[str], new: list[str]) -> Iterator[FlowChange]:
-    yield from (FlowChange("deleted", title, before=text) for text in old if text not in new)
-    yield from (FlowChange("added", title, after=text) for text in new if text not in old)
+def _compare_lists(key: str, label: str, old: list[str], new: list[str]) -> Iterator[Difference]:
+    yield from (Difference((key,), text, ABSENT, label) for text in old if text not in new)
+    yield from (Difference((key,), ABSENT, text, label) for text in new if text not in old)
 
 
-def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[FlowChange]:
+def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[Difference]:
     before, after = ({field["name"]: field for field in fields} for fields in (old, new))
-    yield from (FlowChange("deleted", "Field", before=before[name]["title"]) for name in before if name not in after)
+    for name in (name for name in before if name not in after):
+        yield Difference(("fields", name), before[name]["title"], ABSENT, "Field")
     for name, field in after.items():
         if name in before:
             yield from _compare_field(before[name], field)
         else:
-            yield FlowChange("added", "Field", after=f"{field['title']} ({TYPES[field['type']]})")
+            yield Difference(("fields", name), ABSENT, f"{field['title']} ({TYPES[field['type']]})", "Field")
     orders = [
         [field["name"] for field in fields if field["name"] in before.keys() & after.keys()] for fields in (old, new)
     ]
     if orders[0] != orders[1]:
-        titles = [", ".join(field["title"] for field in fields) for fields in (old, new)]
-        yield FlowChange("changed", "Order of the fields", *titles)
+        was, now = (", ".join(field["title"] for field in fields) for fields in (old, new))
+        yield Difference(("fields",), was, now, "Order of the fields")
 
 
-def _compare_field(old: Values, new: Values) -> Iterator[FlowChange]:
+def _compare_field(old: Values, new: Values) -> Iterator[Difference]:
     for key, label in FIELD_LABELS.items():
         if old.get(key) != new.get(key):
-            texts = (say_field_value(field["type"], key, field.get(key)) for field in (old, new))
-            yield FlowChange("changed", f"{new['title']}, {label}", *texts)
+            was, now = (say_field_value(field["type"], key, field.get(key)) for field in (old, new))
+            yield Difference(("fields", new["name"], key), was, now, f"{new['title']}, {label}")
 
 
 def _say_value(key: str, value: Any) -> str:

@@ -8,11 +8,11 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from config_admin.comparison.configurations import ChangedRow, Differences
+from config_admin.comparison.configurations import ChangedRow
 from config_admin.editing.links import column_label, row_name, row_title, row_url
 from config_admin.form_save import reasons
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Difference
+from config_admin.releases.diff import RowDifferences
 from config_admin.restore.checks import compile_rows
 from config_admin.validation.findings import Finding
 from convengine.engine.turn.rows import Row
@@ -20,6 +20,7 @@ from convengine.server.admin_site.rights import describe_groups_with
 
 #: How many rows such a page shows in detail.
 SHOWN = 100
+_ACTIONS = {"added": "add", "changed": "change", "removed": "delete"}
 
 
 class Refusal(NamedTuple):
@@ -88,13 +89,13 @@ def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -
     return [Refusal(message) for message in dict.fromkeys(messages) if message]
 
 
-def list_missing_rights(request: HttpRequest, by_table: Differences) -> list[Refusal]:
+def list_missing_rights(request: HttpRequest, by_table: RowDifferences) -> list[Refusal]:
     """Why this user may not make these changes: rights that are missing, and rows that are reserved."""
     refusals: list[Refusal] = []
     for table, rows in by_table.items():
         model_admin: Any = admin.site.get_model_admin(control_plane()[table])
         opts = model_admin.opts
-        for action in dict.fromkeys(_get_action(row) for row in rows):
+        for action in dict.fromkeys(_ACTIONS[row.how] for row in rows):
             if not getattr(model_admin, f"has_{action}_permission")(request):
                 right = f"{opts.app_label}.{action}_{opts.model_name}"
                 message = (
@@ -104,10 +105,6 @@ def list_missing_rights(request: HttpRequest, by_table: Differences) -> list[Ref
         contents = {(row.pk, at): content for row in rows for at, content in enumerate(row[1:]) if content is not None}
         refusals += list_refusals(model_admin, request, compile_rows(table, contents).rows)
     return list(dict.fromkeys(refusals))
-
-
-def _get_action(row: Difference) -> str:
-    return "add" if row.before is None else "delete" if row.after is None else "change"
 
 
 def refusals_of(findings: Iterable[Finding]) -> list[Refusal]:

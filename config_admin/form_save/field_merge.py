@@ -1,19 +1,17 @@
 """Merge two edits of one row field by field."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from django import forms
 
-from config_admin.comparison.json_diff import MAX_PARTS, words_of
-from config_admin.comparison.row_diff import FieldChange, field_change, text_of
+from config_admin.comparison.row_diff import diff_column, text_of
 from config_admin.editing.fields import JsonField, PickerInput, TextField, Unread, WordSelect
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json
 from config_admin.releases.tree import Content, has_same_text
 from config_admin.validation.secret_columns import mask_value
-from convengine.engine.text.json_diff import ABSENT
+from convengine.engine.text.difference import ABSENT, MAX_PARTS, Difference, Json, list_opcodes, list_words
 
 #: The result for a field: the only changed side, or a choice.
 THEIRS, MINE, BOTH, CHOOSE = "theirs", "mine", "both", "choose"
@@ -27,8 +25,8 @@ class FieldMerge(NamedTuple):
     outcome: str
     #: The text before both changes.
     base: str
-    theirs: FieldChange
-    mine: FieldChange
+    theirs: Difference
+    mine: Difference
     #: Both changes as one, for the input; null for fields that cannot be combined.
     combined: str | None
 
@@ -68,7 +66,7 @@ def _choose_outcome(was: Any, now: Any, own: Any, *, is_open: bool) -> str:
 def _build_merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[Any, Any, Any]) -> FieldMerge:
     table, field = form._meta.model._meta.db_table, form.fields[name]
     was, now, own = (as_json(value) for value in sides)
-    theirs, mine = field_change(table, name, was, now), field_change(table, name, was, own)
+    theirs, mine = diff_column(table, name, was, now), diff_column(table, name, was, own)
     combined = combine_sides(field, *sides) if outcome == CHOOSE else None
     return FieldMerge(
         name, str(field.label), outcome, text_of({name: mask_value(table, name, was)}, name), theirs, mine, combined
@@ -100,13 +98,10 @@ def _is_equal_value(value: Any, other: Any) -> bool:
     return bool(value == other)
 
 
-Json = Any
-
-
 def combine_texts(base: str, theirs: str, mine: str) -> str:
     """Both changes of a text. Where they overlap, theirs comes first, then mine."""
     texts = (base, theirs, mine)
-    parts: list[Sequence[str]] = [words_of(text) for text in texts]
+    parts: list[Sequence[str]] = [list_words(text) for text in texts]
     if sum(map(len, parts)) > 2 * MAX_PARTS:
         parts = [text.splitlines(keepends=True) for text in texts]
     gap = "\n" if any("\n" in text for text in texts) else " "
@@ -152,8 +147,12 @@ def _advance(anchor: tuple[int, int, int], by: int) -> tuple[int, int, int]:
 
 
 def _match_indexes(base: Sequence[str], other: Sequence[str]) -> Mapping[int, int]:
-    blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
-    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
+    return {
+        start + step: other_start + step
+        for kind, start, stop, other_start, _ in list_opcodes(base, other)
+        if kind == "equal"
+        for step in range(stop - start)
+    }
 
 
 def _merge_values(base: Json, theirs: Json, mine: Json) -> Json:

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.comparison.configurations import Differences, build_comparison, count_by_table, first_rows
+from config_admin.comparison.configurations import build_comparison, count_by_table, first_rows
 from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.form_save import reasons
@@ -29,13 +29,12 @@ from config_admin.health.page import health_url
 from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.audience import find_gradual_release
-from config_admin.releases.content import contents, control_plane
-from config_admin.releases.diff import differences
+from config_admin.releases.content import control_plane
+from config_admin.releases.diff import RowDifferences, compare_wanted, differences
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, release_of
-from config_admin.releases.tree import Difference
-from config_admin.restore.checks import Wanted, check_restored_rows
+from config_admin.restore.checks import check_restored_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
 from config_admin.restore.roll_back import differences_by_roll_back, roll_back
@@ -173,7 +172,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 raise RightMissing("config_admin.change_cerule")
             release = _find_release(config_version)
             wanted, conflicts = wanted_by_revert(config_version)
-            by_table, reserved = _beside(wanted), self.find_undo_refusal(request, release)
+            by_table, reserved = compare_wanted(wanted), self.find_undo_refusal(request, release)
             question = Question(
                 title=f"Undo release {config_version}",
                 intro=f"Undo the changes of release {config_version} and keep all later changes?",
@@ -188,7 +187,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             )
             return self._ask(request, question, by_table, lambda: revert_release(config_version))
 
-    def _ask(self, request: HttpRequest, question: Question, by_table: Differences, go_back: Any) -> HttpResponse:
+    def _ask(self, request: HttpRequest, question: Question, by_table: RowDifferences, go_back: Any) -> HttpResponse:
         self._fill(request, question, by_table)
         if request.method != "POST" or question.refusals or question.news or not reasons.read_reason(request):
             return ask(request, question, self.opts)
@@ -203,7 +202,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         self.message_user(request, describe_new_release(), messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
 
-    def _fill(self, request: HttpRequest, question: Question, by_table: Differences) -> None:
+    def _fill(self, request: HttpRequest, question: Question, by_table: RowDifferences) -> None:
         question.counts = count_by_table(by_table)
         question.rows = first_rows(by_table, SHOWN)
         question.more = sum(map(len, by_table.values())) - len(question.rows)
@@ -229,15 +228,6 @@ def _first(entries: Sequence[T], worded: Callable[[str], T]) -> list[T]:
     """The first entries, and the number of the others."""
     beyond = len(entries) - SHOWN
     return [*entries[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
-
-
-def _beside(wanted: Wanted) -> Differences:
-    """Rows that would be restored, each beside its present state."""
-    by_table: dict[str, list[Difference]] = {}
-    for table, rows in wanted.items():
-        now = contents(table, list(rows))
-        by_table[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
-    return by_table
 
 
 def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from django.contrib import admin
 from django.http import HttpRequest
 
-from config_admin.comparison.configurations import Differences
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
@@ -14,6 +13,7 @@ from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.impact import Impact
 from config_admin.health.stored_findings import list_new_findings
 from config_admin.releases.content import control_plane
+from config_admin.releases.diff import RowDifferences
 
 #: How many findings are shown, and how many changed rows are checked at once.
 SHOWN, MAX_CHECKED = 20, 50
@@ -28,7 +28,7 @@ class ReleaseFinding(NamedTuple):
     url: str
 
 
-def list_release_findings(request: HttpRequest, config_version: int, by_table: Differences) -> list[ReleaseFinding]:
+def list_release_findings(request: HttpRequest, config_version: int, by_table: RowDifferences) -> list[ReleaseFinding]:
     """The open findings about the rows of the release in force, or those that a full check dated to the release."""
     snapshot, world = get_editor_context(request)
     changed = [RowKey(table, row.pk) for table, rows in by_table.items() for row in rows if row.after is not None]

@@ -11,7 +11,7 @@ from django.urls import path
 from simple_history.admin import SimpleHistoryAdmin
 
 from config_admin.comparison.configurations import changed_row
-from config_admin.comparison.row_diff import FieldChange, changes, differ
+from config_admin.comparison.row_diff import changes
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import put_back_url, release_url, row_name, row_url
 from config_admin.form_save import reasons
@@ -20,10 +20,11 @@ from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.content import as_json, contents, kept_columns
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, row_at
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference, has_same_text
 from config_admin.restore.checks import check_restored_rows, compile_rows
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.restore.revert import revert_row
+from convengine.engine.text.difference import Difference
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 _WORDS = {"+": "Added", "~": "Changed", "-": "Deleted"}
@@ -37,7 +38,7 @@ class Entry(NamedTuple):
     why: str
     record: Any
     release_url: str
-    changes: Sequence[FieldChange]
+    changes: Sequence[Difference]
     #: The link to restore this state; blank if it is the present one, or the release does not have it.
     put_back_url: str
     #: True for the newest entry, while it is the present state.
@@ -83,7 +84,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             content = _content(record)
             release = releases.get(record.config_version)
             is_there = record.history_type != "-"
-            back = may and is_there and differ(content, now)
+            back = may and is_there and not has_same_text(content, now)
             pk = getattr(record, self.opts.pk.attname)
             yield Entry(
                 what=_WORDS[record.history_type],
@@ -93,7 +94,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
                 release_url=release_url(record.config_version),
                 changes=changes(table, was, content if is_there else None),
                 put_back_url=put_back_url(table, pk, record.config_version) if back else "",
-                is_now=index == 0 and is_there and not differ(content, now),
+                is_now=index == 0 and is_there and has_same_text(content, now),
             )
 
     def _now(self, pk: Any) -> Content | None:
@@ -131,7 +132,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
         except NoSuchRelease as error:
             was, missing = now, [Refusal(str(error))]
         else:
-            missing = [] if differ(was, now) else [Refusal("The row already has this content.")]
+            missing = [Refusal("The row already has this content.")] if has_same_text(was, now) else []
         stored = editor.snapshot.row(ROW_TYPE_OF[table], pk)
         concerned = [*([stored] if stored else []), *compile_rows(table, {pk: was}).rows]
         findings = check_restored_rows({table: {pk: was}})
@@ -143,7 +144,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             refusals=[*missing, *list_refusals(self, request, concerned), *refusals_of(findings)],
             warnings=warnings_of(findings),
             reason=f"As in release {config_version}",
-            rows=[changed_row(table, Difference(pk, now, was))],
+            rows=[changed_row(table, RowDifference(pk, now, was))],
         )
 
 

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.text import capfirst
 
 from config_admin.comparison.configurations import ChangedRow, first_rows
-from config_admin.comparison.row_diff import FieldChange, field_change, text_of
+from config_admin.comparison.row_diff import diff_column, text_of
 from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.releases.content import EXTRA_COLUMNS, control_plane, kept_columns
 from config_admin.releases.diff import differences
@@ -21,6 +21,7 @@ from config_admin.releases.tree import Content, has_same_text
 from config_admin.restore.renamed_intents import find_renamed_intent
 from config_admin.validation.columns import Reference, list_column_specs
 from config_admin.validation.secret_columns import mask_row
+from convengine.engine.text.difference import Difference
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.rows import Intent
 
@@ -35,7 +36,7 @@ class Column(NamedTuple):
     then: str
     now: str
     #: The difference; null if there is none, or the row is missing on one side.
-    change: FieldChange | None
+    change: Difference | None
 
 
 class ThenAndNow(NamedTuple):
@@ -93,7 +94,7 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
         if name in EXTRA_COLUMNS:
             continue
         differs = then is not None and now is not None and not has_same_text(then[name], now[name])
-        change = field_change(table, name, then[name], now[name]) if differs and then and now else None
+        change = diff_column(table, name, then[name], now[name]) if differs and then and now else None
         was, is_now = (_describe_value(table, name, content) for content in (then, now))
         columns.append(Column(capfirst(str(column.verbose_name)), was, is_now, change))
     return ThenAndNow(

@@ -10,9 +10,9 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError
 from django.http import HttpRequest
 
-from config_admin.comparison.configurations import Differences
 from config_admin.form_save.confirmation import list_missing_rights
 from config_admin.releases.changes import Author
+from config_admin.releases.diff import RowDifferences
 from convengine.engine.text.wording import did_you_mean
 from convengine.server.admin_site.rights import describe_groups_with, find_task
 
@@ -65,7 +65,7 @@ def require_rights(author: Author, *rights: str) -> None:
             raise AuthorRefused(user.get_username(), f"it needs {needed}. Only {describe_groups_with(right)} do this.")
 
 
-def require_rights_to_rows(author: Author, by_table: Differences) -> None:
+def require_rights_to_rows(author: Author, by_table: RowDifferences) -> None:
     """Raises AuthorRefused if a named user may not make these changes."""
     if not isinstance(author, AbstractBaseUser):
         return

@@ -1,57 +1,28 @@
-"""Compare two releases, row by row and field by field (R5)."""
+"""The rows in which two configurations differ, by table."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
-from config_admin.releases.content import control_plane
+from config_admin.releases.content import contents, control_plane
 from config_admin.releases.queries import manifest_of
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference, has_same_text
 
-Json = Any
-
-
-@dataclass(frozen=True)
-class ChangedRow:
-    """A row in both releases, with different content."""
-
-    pk: Any
-    before: Content
-    after: Content
-
-    @property
-    def fields(self) -> dict[str, tuple[Json, Json]]:
-        """Before and after of each changed column."""
-        return {
-            name: (self.before[name], value)
-            for name, value in self.after.items()
-            if not tree.has_same_text(self.before[name], value)
-        }
+#: The rows that differ, by table in import order and by key.
+RowDifferences = Mapping[str, Sequence[RowDifference]]
 
 
-@dataclass(frozen=True)
-class TableDiff:
-    """The differences of one table; rows are in key order."""
+def differences(before: int, after: int) -> dict[str, list[RowDifference]]:
+    """The rows in which two releases differ. Reads only the changed chunks, all at once.
 
-    added: list[Content]
-    removed: list[Content]
-    changed: list[ChangedRow]
-
-
-def diff(before: int, after: int) -> dict[str, TableDiff]:
-    """The tables in which two releases differ, in import order. Raises NoSuchRelease; 0 is the empty configuration."""
-    return {table: table_diff(rows) for table, rows in differences(before, after).items()}
-
-
-def differences(before: int, after: int) -> dict[str, list[Difference]]:
-    """The rows in which two releases differ, by table. Reads only the changed chunks, all at once."""
+    Raises NoSuchRelease; 0 is the empty configuration.
+    """
     return compare_manifests(Blobs(), manifest_of(before), manifest_of(after))
 
 
-def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[Difference]]:
-    """The rows in which two configurations differ, by table. `blobs` has those that are not stored."""
+def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[RowDifference]]:
+    """The rows in which two configurations differ. `blobs` has those that are not stored."""
     roots = [(old.get(table), new.get(table)) for table in control_plane() if old.get(table) != new.get(table)]
     blobs.fetch(root for pair in roots for root in pair if root)
     blobs.fetch(chunk.hash for pair in roots for side in tree.apart(blobs, *pair) for chunk in side)
@@ -59,14 +30,14 @@ def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, st
     return {table: rows for table, rows in by_table.items() if rows}
 
 
-def table_diff(rows: list[Difference]) -> TableDiff:
-    """The changed rows of a table, by kind of change."""
-    return TableDiff(
-        added=[row.after for row in rows if row.before is None and row.after is not None],
-        removed=[row.before for row in rows if row.after is None and row.before is not None],
-        changed=[
-            ChangedRow(row.pk, row.before, row.after)
-            for row in rows
-            if row.before is not None and row.after is not None
-        ],
-    )
+def compare_wanted(
+    wanted: Mapping[str, Mapping[Any, Content | None]], existing: Mapping[str, Mapping[Any, Content]] | None = None
+) -> dict[str, list[RowDifference]]:
+    """The rows that would change, where null is a deleted one; without `existing` those of today."""
+    by_table = {}
+    for table in control_plane():
+        if rows := wanted.get(table):
+            now = contents(table, list(rows)) if existing is None else existing[table]
+            pairs = (RowDifference(pk, now.get(pk), rows[pk]) for pk in sorted(rows))
+            by_table[table] = [row for row in pairs if not has_same_text(row.before, row.after)]
+    return {table: rows for table, rows in by_table.items() if rows}

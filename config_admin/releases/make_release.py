@@ -39,7 +39,7 @@ class Findings:
 
     blobs: Blobs
     manifest: dict[str, str]
-    differences: dict[str, list[tree.Difference]] = field(default_factory=dict)
+    differences: dict[str, list[tree.RowDifference]] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:

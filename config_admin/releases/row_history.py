@@ -11,7 +11,7 @@ from config_admin.releases import content, read_rows
 from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import CeRelease
 from config_admin.releases.release_seal import history_model
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from convengine.engine.turn.fault import find_unreadable_columns
 
 #: Existed before, exists now -> the library's sign.
@@ -20,7 +20,7 @@ BATCH = 500
 
 
 def write_history(
-    release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[Difference]]
+    release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[RowDifference]]
 ) -> dict[str, list[int]]:
     """Store who changed what and why, with the release. A deleted row's entry holds its last content.
 
@@ -49,7 +49,9 @@ def write_history(
     return added
 
 
-def _entries(table: str, rows: Sequence[Difference], change: ChangeSet) -> Iterator[tuple[Difference, dict[str, Any]]]:
+def _entries(
+    table: str, rows: Sequence[RowDifference], change: ChangeSet
+) -> Iterator[tuple[RowDifference, dict[str, Any]]]:
     stamps = _stamps(table, [row.pk for row in rows if row.after is not None])
     for row in rows:
         shown = row.after if row.after is not None else row.before
@@ -95,7 +97,7 @@ def _empty(column: Any) -> Any:
     )
 
 
-def _unreadable(row: Difference) -> str:
+def _unreadable(row: RowDifference) -> str:
     """A note about invalid values, added to the reason."""
     invalid = find_unreadable_columns(row.after or {})
     problems = "; ".join(f"{name}: the value {value[:100]!r} is not valid" for name, value in invalid.items())

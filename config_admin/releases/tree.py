@@ -28,12 +28,25 @@ class Chunk(NamedTuple):
     hash: str
 
 
-class Difference(NamedTuple):
-    """A row that differs between two trees; null on one side: the row is missing."""
+class RowDifference(NamedTuple):
+    """A row that differs between two configurations; null on one side: the row is missing."""
 
     pk: Pk
     before: Content | None
     after: Content | None
+
+    @property
+    def how(self) -> str:
+        """`added`, `changed` or `removed`."""
+        return "added" if self.before is None else "removed" if self.after is None else "changed"
+
+    @property
+    def fields(self) -> dict[str, tuple[Json, Json]]:
+        """Before and after of each changed column, if the row is on both sides."""
+        if self.before is None or self.after is None:
+            return {}
+        pairs = {name: (self.before[name], value) for name, value in self.after.items()}
+        return {name: pair for name, pair in pairs.items() if not has_same_text(*pair)}
 
 
 def begins_chunk(pk: Pk) -> bool:
@@ -93,14 +106,14 @@ def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Conte
     return blobs.add(chunks) if chunks else None
 
 
-def differences(blobs: Blobs, table: str, before: str | None, after: str | None) -> list[Difference]:
+def differences(blobs: Blobs, table: str, before: str | None, after: str | None) -> list[RowDifference]:
     """The rows in which two trees differ, in key order. Common chunks are not read."""
     if before == after:
         return []
     old, new = apart(blobs, before, after)
     blobs.fetch(chunk.hash for chunk in (*old, *new))
     was, now = rows_of(blobs, table, old), rows_of(blobs, table, new)
-    changes = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
+    changes = (RowDifference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
     return [difference for difference in changes if not has_same_text(difference.before, difference.after)]
 
 

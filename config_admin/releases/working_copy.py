@@ -13,7 +13,7 @@ from typing import Any
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.changes import ChangeSet
 from config_admin.releases.make_release import compare
-from config_admin.releases.tree import Content, Difference, differences
+from config_admin.releases.tree import Content, RowDifference, differences
 
 _open: ContextVar["WorkingCopy | None"] = ContextVar("working_copy", default=None)
 
@@ -60,13 +60,13 @@ class WorkingCopy:
             self.manifest, self.changed = manifest, changed
             raise
 
-    def list_edits(self) -> dict[str, list[Difference]]:
+    def list_edits(self) -> dict[str, list[RowDifference]]:
         """The changed rows, each with its content in the release below and as it is now."""
         edits = {}
         for table, rows in self.changed.items():
             roots = self.live.get(table), self.manifest.get(table)
             differing = {row.pk: row for row in differences(self.blobs, table, *roots)}
-            edits[table] = [differing.get(pk) or Difference(pk, after, after) for pk, after in rows.items()]
+            edits[table] = [differing.get(pk) or RowDifference(pk, after, after) for pk, after in rows.items()]
         return edits
 
 

@@ -84,16 +84,12 @@ class _Kept(NamedTuple):
     row: Content | None
 
 
-def _without(row: tree.Difference, now: Content | None) -> _Kept | None:
+def _without(row: tree.RowDifference, now: Content | None) -> _Kept | None:
     """The row without the change; null when the same fields were changed again since."""
     if tree.has_same_text(now, row.after) or tree.has_same_text(now, row.before):
         return _Kept(row.before)
     if row.before is None or row.after is None or now is None:
         return None
-    names = [name for name, value in row.after.items() if not tree.has_same_text(value, row.before[name])]
-    if any(
-        not (tree.has_same_text(now[name], row.after[name]) or tree.has_same_text(now[name], row.before[name]))
-        for name in names
-    ):
+    if not all(any(tree.has_same_text(now[name], value) for value in pair) for name, pair in row.fields.items()):
         return None
-    return _Kept({**now, **{name: row.before[name] for name in names}})
+    return _Kept({**now, **{name: before for name, (before, _) in row.fields.items()}})

@@ -5,7 +5,7 @@ from config_admin.releases.changes import Author
 from config_admin.releases.diff import compare_manifests, differences
 from config_admin.releases.models import CeConfigHead, CeRelease, Origin
 from config_admin.releases.queries import manifest_of
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.restore.checks import Wanted
 from config_admin.restore.restore_rows import restore_rows
@@ -29,7 +29,7 @@ def wanted_by_roll_back(config_version: int) -> Wanted:
     return {table: {row.pk: row.after for row in rows} for table, rows in by_table.items()}
 
 
-def differences_by_roll_back(config_version: int) -> dict[str, list[Difference]]:
+def differences_by_roll_back(config_version: int) -> dict[str, list[RowDifference]]:
     """What differs between the newest release, or the open draft, and an older release. Raises NoSuchRelease."""
     if copy := find_working_copy():
         return compare_manifests(copy.blobs, copy.manifest, manifest_of(config_version))

@@ -25,6 +25,7 @@ from config_admin.form_save.confirmation import (
 )
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.content import control_plane
+from config_admin.releases.diff import compare_wanted
 from config_admin.releases.head import newest
 from config_admin.restore.checks import Wanted
 from config_admin.restore.renamed_intents import filter_open_conversations
@@ -36,7 +37,6 @@ from config_admin.topics.saving import (
     CodeRefused,
     apply_change,
     check_new_code,
-    compare_rows,
     find_new_problems,
     find_topic,
 )
@@ -271,7 +271,7 @@ def _confirm(
 
 def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
     """Add the rows by table, what the save checks say, and missing rights."""
-    by_table = compare_rows(wanted)
+    by_table = compare_wanted(wanted)
     question.counts = count_by_table(by_table)
     shown = first_rows(by_table, SHOWN)
     question.rows = [row._replace(url="") if row.how == "added" else row for row in shown]

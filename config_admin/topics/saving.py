@@ -4,12 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from config_admin.comparison.configurations import Differences
 from config_admin.releases.change_set import change_set
-from config_admin.releases.content import contents
+from config_admin.releases.diff import RowDifferences, compare_wanted
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
-from config_admin.releases.tree import Difference
 from config_admin.restore.checks import Wanted, check_restored_rows
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.snapshot.active import snapshots
@@ -56,7 +54,7 @@ class TopicChange:
 class TopicResult:
     """What a change does; the release is null if nothing was stored."""
 
-    differences: Differences
+    differences: RowDifferences
     findings: list[Finding]
     release: CeRelease | None
 
@@ -133,7 +131,7 @@ def store_topic(intent: str, plan: Plan, *, author: str, reason: str, apply: boo
         errors = [finding for finding in findings if finding.is_error]
         if planned.problems or errors:
             raise TopicRefused(list(planned.problems), errors)
-        differences = compare_rows(planned.wanted)
+        differences = compare_wanted(planned.wanted)
         if apply and differences:
             try:
                 apply_change(planned.wanted, planned.renamed or {})
@@ -164,14 +162,3 @@ def _identify(finding: Finding) -> tuple[Any, ...]:
     """A finding by its row; that of an intent without its code, which a rename changes."""
     row = None if finding.table == INTENT else finding.row
     return finding.table, row, finding.code, finding.field
-
-
-def compare_rows(wanted: Wanted) -> Differences:
-    """The rows that change, by table."""
-    by_table = {}
-    for table, members in wanted.items():
-        now = contents(table, list(members))
-        differences = [Difference(pk, now.get(pk), row) for pk, row in members.items() if now.get(pk) != row]
-        if differences:
-            by_table[table] = differences
-    return by_table

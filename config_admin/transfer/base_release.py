@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from config_admin.editing.links import column_label
 from config_admin.releases.row_merge import RowMerge, is_same_row
-from config_admin.releases.tree import has_same_text
+from config_admin.releases.tree import RowDifference, has_same_text
 from config_admin.transfer.ancestry import Base
 from config_admin.transfer.document import Document
 from config_admin.transfer.natural_keys import Contents
@@ -60,10 +60,9 @@ def find_taken_back(wanted: Wanted, existing: Contents) -> Iterator[Finding]:
             if (now := existing[table].get(pk)) is None:
                 continue
             changes = "; ".join(
-                f"{column_label(table, name)} here {_show_value(table, name, now[name])}, "
+                f"{column_label(table, name)} here {_show_value(table, name, now_value)}, "
                 f"in the file {_show_value(table, name, value)}"
-                for name, value in (after or {}).items()
-                if not has_same_text(value, now[name])
+                for name, (now_value, value) in RowDifference(pk, now, after).fields.items()
             )
             message = (
                 f"The import would {f'change this row: {changes}' if after else 'remove this row'}. "

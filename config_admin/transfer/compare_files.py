@@ -6,7 +6,7 @@ from typing import Any
 
 from config_admin.releases import diff
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.tree import Content, RowDifference
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import load_contents
@@ -16,7 +16,7 @@ Side = int | Path
 _Contents = dict[str, dict[Any, Content]]
 
 
-def compare_sides(before: Side, after: Side) -> dict[str, list[Difference]]:
+def compare_sides(before: Side, after: Side) -> dict[str, list[RowDifference]]:
     """The rows in which two sides differ, by table, of the tables that both have.
 
     Raises NoSuchRelease, and FileRefused, also for a row that cannot be matched.
@@ -29,7 +29,7 @@ def compare_sides(before: Side, after: Side) -> dict[str, list[Difference]]:
         # A file is applied to rows, never rows to a file.
         assert isinstance(old, Document)
         turned = _compare_with_document(load_contents(new), old)
-        return {table: [Difference(row.pk, row.after, row.before) for row in rows] for table, rows in turned.items()}
+        return {table: [RowDifference(row.pk, row.after, row.before) for row in rows] for table, rows in turned.items()}
     base = load_contents(old) if isinstance(old, int) else _match_against_nothing(old)
     tables = None if isinstance(old, int) else old.tables.keys()
     selected = {table: rows for table, rows in new.tables.items() if tables is None or table in tables}
@@ -43,12 +43,8 @@ def _match_against_nothing(document: Document) -> _Contents:
     return empty
 
 
-def _compare_with_document(contents: _Contents, document: Document) -> dict[str, list[Difference]]:
+def _compare_with_document(contents: _Contents, document: Document) -> dict[str, list[RowDifference]]:
     placed = match_rows(replace(document, mode=Mode.REPLACE), contents, fresh_ids(document, contents))
     for where, finding in placed.refused:
         raise FileRefused(where, f"{finding.field}: {finding.message}")
-    return {
-        table: [Difference(pk, contents[table].get(pk), rows[pk]) for pk in sorted(rows)]
-        for table in control_plane()
-        if (rows := placed.wanted.get(table))
-    }
+    return diff.compare_wanted(placed.wanted, contents)

@@ -12,8 +12,9 @@ from config_admin.editing.links import column_label, row_name
 from config_admin.releases import tree
 from config_admin.releases.change_set import get_content_hash, get_released_head
 from config_admin.releases.content import control_plane, kept_columns, key_of
+from config_admin.releases.diff import compare_wanted
 from config_admin.releases.queries import manifest_of
-from config_admin.releases.tree import Difference
+from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.restore.checks import check_restored_rows
 from config_admin.transfer.ancestry import Base, find_base, read_contents
@@ -91,13 +92,9 @@ class Plan:
         return self.merged or apply_rows(self.existing, self.placed.wanted)
 
     @property
-    def differences(self) -> dict[str, list[Difference]]:
+    def differences(self) -> dict[str, list[RowDifference]]:
         """The changed rows, by table, in key order."""
-        return {
-            table: [Difference(pk, self.existing[table].get(pk), rows[pk]) for pk in sorted(rows)]
-            for table in control_plane()
-            if (rows := self.placed.wanted.get(table))
-        }
+        return compare_wanted(self.placed.wanted, self.existing)
 
 
 def load_contents(config_version: int) -> dict[str, dict[Any, tree.Content]]:

@@ -1,30 +1,30 @@
 """An import, or a comparison, in words and as JSON."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from config_admin.editing.links import column_label, describe_content, row_name, table_title
 from config_admin.releases.content import key_of
-from config_admin.releases.diff import ChangedRow, table_diff
-from config_admin.releases.tree import Content, Difference
+from config_admin.releases.diff import RowDifferences
+from config_admin.releases.tree import Content, RowDifference
 from config_admin.transfer.import_plan import LocatedFinding, Plan
 from config_admin.transfer.natural_keys import get_key
 from config_admin.transfer.stranded import Stranded
 from config_admin.validation.secret_columns import mask_row, mask_value
 
 Json = Any
-Differences = Mapping[str, Sequence[Difference]]
 #: Rows of a table, and findings of a kind, that are printed; the JSON form has all of them.
 SHOWN = 20
+_SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 
-def serialize_differences(differences: Differences) -> dict[str, Json]:
+def serialize_differences(differences: RowDifferences) -> dict[str, Json]:
     """The changed rows by table: added, removed, and changed with before and after of each column. Without secrets."""
-    diffs = {table: table_diff(list(rows)) for table, rows in differences.items()}
     return {
         table: {
-            "added": [mask_row(table, row) for row in diff.added],
-            "removed": [mask_row(table, row) for row in diff.removed],
+            "added": [mask_row(table, row.after) for row in rows if row.before is None and row.after is not None],
+            "removed": [mask_row(table, row.before) for row in rows if row.after is None and row.before is not None],
             "changed": [
                 {
                     "row": row.pk,
@@ -32,10 +32,11 @@ def serialize_differences(differences: Differences) -> dict[str, Json]:
                         name: [mask_value(table, name, value) for value in pair] for name, pair in row.fields.items()
                     },
                 }
-                for row in diff.changed
+                for row in rows
+                if row.how == "changed"
             ],
         }
-        for table, diff in diffs.items()
+        for table, rows in differences.items()
     }
 
 
@@ -104,18 +105,21 @@ def _describe_findings(findings: Sequence[LocatedFinding]) -> list[str]:
     return [f"{located} [{located.finding.code}]" for located in findings]
 
 
-def describe_differences(differences: Differences) -> Iterator[str]:
+def describe_differences(differences: RowDifferences) -> Iterator[str]:
     """The changed rows, line by line."""
     if not differences:
         yield "No differences."
     for table, rows in differences.items():
-        diff = table_diff(list(rows))
-        counts = f"{len(diff.added)} added, {len(diff.changed)} changed, {len(diff.removed)} removed"
-        yield f"{table_title(table)}: {counts}"
-        lines = [f"+ {describe_row(table, row)}" for row in diff.added]
-        lines += [f"~ {describe_row(table, row.after)} (changed: {_list_labels(table, row)})" for row in diff.changed]
-        lines += [f"- {describe_row(table, row)}" for row in diff.removed]
-        yield from _shorten_list(lines)
+        counts = Counter(row.how for row in rows)
+        yield f"{table_title(table)}: {', '.join(f'{counts[how]} {how}' for how in _SIGNS)}"
+        ordered = sorted(rows, key=lambda row: list(_SIGNS).index(row.how))
+        yield from _shorten_list([_describe_difference(table, row) for row in ordered])
+
+
+def _describe_difference(table: str, row: RowDifference) -> str:
+    content = row.after if row.after is not None else row.before
+    labels = ", ".join(column_label(table, name) for name in row.fields)
+    return f"{_SIGNS[row.how]} {describe_row(table, content or {})}{f' (changed: {labels})' if labels else ''}"
 
 
 def describe_row(table: str, row: Content) -> str:
@@ -125,10 +129,6 @@ def describe_row(table: str, row: Content) -> str:
         return row_name(table, " ".join(str(row[name]) for name in key.columns))
     name = describe_content(table, row)
     return f"{row_name(table, row[key_of(table)])}{f' · {name}' if name else ''}"
-
-
-def _list_labels(table: str, row: ChangedRow) -> str:
-    return ", ".join(column_label(table, name) for name in row.fields)
 
 
 def _shorten_list(lines: Sequence[str]) -> Iterator[str]:

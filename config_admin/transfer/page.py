@@ -3,6 +3,7 @@
 import base64
 import binascii
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
@@ -244,7 +245,11 @@ def _report(plan: Plan) -> dict[str, Any]:
     ]
     return {
         "plan": plan,
-        "counts": [(table_title(table), *_count_changes(of_table)) for table, of_table in differences.items()],
+        "counts": [
+            (table_title(table), *(counts[how] for how in ("added", "changed", "removed")))
+            for table, of_table in differences.items()
+            if (counts := Counter(row.how for row in of_table))
+        ],
         "changed": [_describe_changed_row(table, row) for table, row in rows[:SHOWN]],
         "more_rows": max(len(rows) - SHOWN, 0),
         "lists": [
@@ -259,12 +264,6 @@ def _report(plan: Plan) -> dict[str, Any]:
             if stream_lines
         ],
     }
-
-
-def _count_changes(rows: Any) -> tuple[int, int, int]:
-    added = sum(1 for row in rows if row.before is None)
-    removed = sum(1 for row in rows if row.after is None)
-    return added, len(rows) - added - removed, removed
 
 
 def _describe_changed_row(table: str, row: Any) -> ChangedRow:

@@ -1,13 +1,12 @@
 """Restore a release for commands and the API: what it would change, and the new release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from config_admin.releases import content
 from config_admin.releases.changes import Author
+from config_admin.releases.diff import RowDifferences, compare_wanted
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import release_of
-from config_admin.releases.tree import Difference
 from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
 from config_admin.restore.roll_back import roll_back, wanted_by_roll_back
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
@@ -16,7 +15,7 @@ from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 class RestorePlan(NamedTuple):
     """What a restored release would change."""
 
-    differences: Mapping[str, Sequence[Difference]]
+    differences: RowDifferences
     stranded: Sequence[Stranded]
 
 
@@ -26,11 +25,7 @@ def plan_restore(config_version: int, *, only: bool = False) -> RestorePlan:
     wanted, changed = wanted_by_revert(config_version) if only else (wanted_by_roll_back(config_version), [])
     if changed:
         raise RevertConflict(changed)
-    differences = {}
-    for table, rows in wanted.items():
-        now = content.contents(table, list(rows))
-        differences[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
-    return RestorePlan(differences, find_stranded_conversations(wanted))
+    return RestorePlan(compare_wanted(wanted), find_stranded_conversations(wanted))
 
 
 def restore_release(config_version: int, *, only: bool = False, author: Author, reason: str = "") -> CeRelease | None:

@@ -16,7 +16,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.comparison.configurations import list_first_rows
+from config_admin.comparison.configurations import first_rows
 from config_admin.drafts.models import (
     CeDraft,
     CeDraftReview,
@@ -253,7 +253,7 @@ def _add_release(request: HttpRequest, notice: Notice, effect: ReleaseEffect) ->
         first = CeRelease.objects.filter(pk=effect.first).values_list("parent_id", flat=True).first()
         by_table = differences(first or 0, effect.last)
         total = sum(map(len, by_table.values()))
-        for row in list_first_rows(request, by_table, MOST_CHANGED):
+        for row in first_rows(by_table, MOST_CHANGED, request):
             name = f"{row.name} · {row.about}" if row.about else row.name
             changed.append(HomeLink(f"{name} ({row.how})", row.url))
     return notice._replace(links=links, changed=changed, more_changed=total - len(changed))

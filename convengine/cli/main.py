@@ -1,6 +1,5 @@
 """Find the project, name its settings, and hand the command to Django."""
 
-import difflib
 import gc
 import os
 import re
@@ -14,6 +13,7 @@ from typing import Any
 
 from convengine import __version__
 from convengine.cli.commands import APP, BY_WORDS, COMMANDS, Command, list_management_commands
+from convengine.engine.text.wording import did_you_mean
 from convengine.server.deployment.folders import (
     FIND_PROJECT,
     demo_extension,
@@ -255,6 +255,5 @@ def _refuse(given: Sequence[str], management: Sequence[str]) -> str:
     parts = [words for words in BY_WORDS if words.startswith(f"{given[0]} ")]
     if parts:
         return f"Write one of: {', '.join(f'convengine {words}' for words in parts)}."
-    nearest = difflib.get_close_matches(given[0], [*(words.split()[0] for words in BY_WORDS), *management], 1)
-    hint = f" Did you mean {nearest[0]}?" if nearest else ""
+    hint = did_you_mean(given[0], [*(words.split()[0] for words in BY_WORDS), *management])
     return f"convengine has no command {given[0]!r}.{hint} `convengine help` lists all commands."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from convengine.engine.text.json_diff import contains_json, equal_json
+from convengine.engine.text.difference import contains_json, equal_json
 from convengine.play.matchers import OPERATORS, holds, select
 from convengine.play.seen_turn import Event, SeenTurn
 

@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any
 
 from convengine.engine.rules.patterns import Pattern, compile_pattern
-from convengine.engine.text.json_diff import contains_json, equal_json
+from convengine.engine.text.difference import contains_json, equal_json
 
 Json = Any
 _PART = re.compile(r"""\.([^.*\[\]'"\s]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")

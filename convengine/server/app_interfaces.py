@@ -587,27 +587,17 @@ class LiveStreams(Protocol):
 
 
 class RowChange(Protocol):
-    """A row that differs between two releases."""
+    """A row that differs between two releases; null on a side without it."""
 
     @property
-    def before(self) -> Mapping[str, Any]: ...
+    def before(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def after(self) -> Mapping[str, Any] | None: ...
 
     @property
     def fields(self) -> Mapping[str, tuple[Any, Any]]:
         """Before and after of each changed column."""
-
-
-class TableChanges(Protocol):
-    """The differences of one table between two releases."""
-
-    @property
-    def added(self) -> Sequence[Mapping[str, Any]]: ...
-
-    @property
-    def removed(self) -> Sequence[Mapping[str, Any]]: ...
-
-    @property
-    def changed(self) -> Sequence[RowChange]: ...
 
 
 class RowThenAndNow(Protocol):
@@ -686,8 +676,8 @@ class ProvenReleases(NamedTuple):
 class ReleaseHistory(Protocol):
     """Reads what releases contain and what they changed."""
 
-    def diff(self, before: int, after: int, /) -> Mapping[str, TableChanges]:
-        """The tables in which two releases differ; 0 is the empty configuration."""
+    def diff(self, before: int, after: int, /) -> Mapping[str, Sequence[RowChange]]:
+        """The rows in which two releases differ, by table; 0 is the empty configuration."""
 
     def right_to_read(self, table: str, /) -> str:
         """The right to read a row of a table. Raises KeyError for a table that is not configuration."""

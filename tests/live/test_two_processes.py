@@ -12,7 +12,7 @@ from django.db import connection
 from audit.models import CeAudit
 from config_admin.models import CeResponse
 from config_admin.releases.change_set import change_set
-from config_admin.releases.diff import diff
+from config_admin.releases.diff import differences
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
 from tests.api import make_key
@@ -88,9 +88,9 @@ def test_raw_sql_of_a_third_process_is_the_next_answer_of_both_and_one_release(t
     assert after == [("By hand.", version + 1)] * 2
     release = CeRelease.objects.get(pk=version + 1)
     assert (release.origin, release.parent_id) == ("OUT_OF_BAND", version)
-    difference = diff(version, version + 1)
-    assert list(difference) == ["ce_response"]
-    (changed,) = difference["ce_response"].changed
+    by_table = differences(version, version + 1)
+    assert list(by_table) == ["ce_response"]
+    (changed,) = by_table["ce_response"]
     assert (changed.pk, changed.fields) == (row.pk, {"exact_text": ("Nine to five.", "By hand.")})
     assert CeRelease.objects.count() == version + 1
     of_the_second = CeAudit.objects.filter(conversation_id=talks[1].conversation_id)

@@ -10,7 +10,7 @@ from convengine.engine.turn.fault import find_unreadable_columns
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.play.settings_map import world_settings
 from convengine.play.tables import columns_of, models_of_worlds
-from convengine.server.app_interfaces import release_history
+from convengine.server.app_interfaces import RowChange, release_history
 from convengine.server.deployment import conf
 
 Json = Any
@@ -19,8 +19,10 @@ Row = dict[str, Json]
 
 def export_tables(config_version: int) -> dict[str, list[Row]]:
     """The rows of a release by table, without default values."""
-    diffs = release_history().diff(0, config_version)
-    rows = {table: [_drop_defaults(table, row) for row in diff.added] for table, diff in diffs.items()}
+    rows = {
+        table: [_drop_defaults(table, row.after) for row in changes if row.after is not None]
+        for table, changes in release_history().diff(0, config_version).items()
+    }
     named = {
         (row.get("config_type", "").upper(), row.get("config_key", "").upper()) for row in rows.get("ce_config", ())
     }
@@ -37,14 +39,22 @@ def export_edits(before: int, after: int) -> list[Row]:
     if before == after:
         return []
     edits: list[Row] = []
-    for table, diff in release_history().diff(before, after).items():
-        key = _key_column(table)
-        edits += [{"delete": table, "where": {key: row[key]}} for row in diff.removed]
-        edits += [{"insert": table, "row": _drop_defaults(table, row)} for row in diff.added]
-        for row in diff.changed:
-            changed = {name: value for name, (_, value) in row.fields.items()}
-            edits.append({"update": table, "where": {key: row.before[key]}, "set": changed})
+    for table, changes in release_history().diff(before, after).items():
+        # Deleted rows first, so that those added may have their unique values.
+        order = ("delete", "insert", "update")
+        written = [_write_edit(table, row) for row in changes]
+        edits += sorted(written, key=lambda edit: order.index(next(iter(edit))))
     return edits
+
+
+def _write_edit(table: str, row: RowChange) -> Row:
+    key = _key_column(table)
+    if row.after is None:
+        return {"delete": table, "where": {key: (row.before or {})[key]}}
+    if row.before is None:
+        return {"insert": table, "row": _drop_defaults(table, row.after)}
+    changed = {name: value for name, (_, value) in row.fields.items()}
+    return {"update": table, "where": {key: row.before[key]}, "set": changed}
 
 
 def export_rate_limit() -> Row:

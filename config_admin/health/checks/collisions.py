@@ -23,7 +23,7 @@ from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.rules.listing import tests_user_text
 from convengine.engine.rules.settings import GENERAL_MAY_UNDO
 from convengine.engine.text.compare import code
-from convengine.engine.text.json_diff import equal_json
+from convengine.engine.text.difference import equal_json
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, read_phase
 from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity, scope_key

@@ -1,6 +1,5 @@
 """Read environment variables. An invalid value gives one line with the variable, the problem and the allowed values."""
 
-import difflib
 import json
 import os
 import re
@@ -10,6 +9,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ImproperlyConfigured
+
+from convengine.engine.text.wording import did_you_mean, find_nearest
 
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 #: A value in quotes, and perhaps a comment behind it.
@@ -80,10 +81,7 @@ def misspelt() -> dict[str, str]:
     unknown = [
         name for name in os.environ if name.startswith("CE_") and name not in _KNOWN and not name.startswith(_FREE)
     ]
-    return {
-        name: next(iter(difflib.get_close_matches(name, _KNOWN - os.environ.keys(), 1, 0.75)), "")
-        for name in sorted(unknown)
-    }
+    return {name: find_nearest(name, _KNOWN - os.environ.keys(), 0.75) or "" for name in sorted(unknown)}
 
 
 def describe_misspelt() -> list[str]:
@@ -159,11 +157,10 @@ def time_zone(name: str, default: str) -> str:
     try:
         ZoneInfo(value)
     except (ValueError, KeyError, OSError):
-        nearest = difflib.get_close_matches(value, available_timezones(), 1)
+        hint = did_you_mean(value, available_timezones()) or " Use a name such as Europe/Berlin."
     else:
         return value
-    hint = f"Did you mean {nearest[0]}?" if nearest else "Use a name such as Europe/Berlin."
-    raise ImproperlyConfigured(f"{name}: there is no time zone {value!r}. {hint}")
+    raise ImproperlyConfigured(f"{name}: there is no time zone {value!r}.{hint}")
 
 
 def document(name: str) -> dict[str, Any]:

@@ -51,7 +51,9 @@ def read_answers(response: Any) -> list[str]:
 
 
 def list_differences(response: Any) -> list[list[tuple[str, str, str]]]:
-    return [[tuple(each) for each in differences] for _, differences in response.context["turns"]]
+    return [
+        [(each.label, each.before, each.after) for each in differences] for _, differences in response.context["turns"]
+    ]
 
 
 def count_rows() -> dict[str, int]:

@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 
 from audit.models import CeAccessLog
-from audit.replay.comparison import Difference, align, describe_differences
+from audit.replay.comparison import align
 from audit.timeline.addresses import compare_form_url, compare_url
+from convengine.engine.text.difference import Difference
 from tests.api import Caller
 from tests.audit.timeline.conftest import long_conversation
 from tests.worlds import create_help_desk
@@ -41,7 +42,7 @@ def test_steps_are_aligned_and_differences_named(two: tuple[Caller, Caller], rea
     rules = {(pair.stage, pair.left is None) for pair in steps["RulesStep"].differing}
     assert ("SET_STATE", True) in rules
     (output,) = [pair for pair in steps["ResponseResolutionStep"].differing if pair.stage == "ASSISTANT_OUTPUT"]
-    assert Difference("output", "Nine to five.", "For you: always.") in output.places
+    assert Difference(("output",), "Nine to five.", "For you: always.") in output.places
     assert "only in the second" in text
     assert "Guardrail" not in text
     assert "Guardrail" in words(f"{address}&all=1")
@@ -57,7 +58,7 @@ def test_a_difference_is_shown_where_it_is_met_first(reader: Client, words: Word
     steps = reader.get(address).context["steps"]
     told = [place for step in steps for pair in step.events for place in pair.news]
 
-    assert [place.path for place in told if (place.left, place.right) == ("HOURS", "FEES")].count("intent") == 1
+    assert [place.path for place in told if (place.before, place.after) == ("HOURS", "FEES")].count(("intent",)) == 1
     assert any(step.differs and not step.new for step in steps)
     assert 0 < 2 * words(address).count("HOURS FEES") < words(f"{address}&all=1").count("HOURS FEES")
 
@@ -114,20 +115,6 @@ def test_long_conversations_are_compared_page_by_page(reader: Client, words: Wor
 )
 def test_what_cannot_be_compared_is_said(words: Words, picks: list[str], says: str) -> None:
     assert says in words(compare_url(*picks) if picks else compare_form_url())
-
-
-def test_places_of_two_values() -> None:
-    left = {"a": 1, "b": [1, 2], "c": {"d": None}, "e": "x", "f": True}
-    right = {"a": 1, "b": [1, 3, 4], "c": {"d": "y"}, "f": 1}
-
-    assert list(describe_differences(left, left)) == []
-    assert list(describe_differences(left, right)) == [
-        Difference("b[1]", "2", "3"),
-        Difference("b[2]", "", "4"),
-        Difference("c.d", "null", "y"),
-        Difference("e", "x", ""),
-        Difference("f", "true", "1"),
-    ]
 
 
 def test_what_only_one_side_has_stands_alone_unless_places_count() -> None:

@@ -94,7 +94,7 @@ def test_a_turn_that_failed_shows_what_it_did_not_save(caller: Caller, reader: C
     caller.say("fees please", inputParams={"tier": "gold"})
 
     text = words(page_of(caller, 2))
-    lost = {change.path: change.after for change in reader.get(page_of(caller, 2)).context["unsaved"].telling}
+    lost = {change.path_text: change.after for change in reader.get(page_of(caller, 2)).context["unsaved"].telling}
 
     assert "The turn failed with RESPONSE_MAPPING_NOT_FOUND . Nothing was saved." in text
     assert "What was not saved" in text

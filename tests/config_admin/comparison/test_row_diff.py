@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from config_admin.comparison.json_diff import MAX_PARTS
 from config_admin.comparison.row_diff import changes
+from convengine.engine.text.difference import MAX_PARTS
 
 ROW: dict[str, Any] = {
     "rule_type": "REGEX",
@@ -38,10 +38,10 @@ def test_a_template_tells_which_names_it_uses_now_and_which_no_more() -> None:
     (change,) = changes("ce_response", before, after)
     (gone,) = changes("ce_response", after, {"exact_text": "Dear you"})
 
-    assert (change.added, change.removed) == (["context.first"], [])
-    assert (gone.added, gone.removed) == ([], ["context.first", "name"])
+    assert change.note == "Now uses: context.first."
+    assert gone.note == "No longer uses: context.first, name."
     (broken,) = changes("ce_response", after, {"exact_text": "Dear {{ name }"})
-    assert (broken.added, broken.removed) == ((), ())
+    assert broken.note == ""
     assert [part.text for part in change.segments if part.kind == "out"] == ["{{ name }}"]
 
 

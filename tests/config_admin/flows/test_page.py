@@ -147,7 +147,7 @@ def test_a_flow_is_changed_in_one_release(ben: Client) -> None:
     shown = ben.post(flow_address(), sent_by(page, **changes)).content.decode()
 
     assert "This will change" in shown
-    assert 'ce-how-deleted">deleted</span>' in shown
+    assert 'ce-how-removed">removed</span>' in shown
     release = newest().pk
     ben.post(flow_address(), sent_by(page, **changes, _save="1", reason="shorter"))
     document = read()

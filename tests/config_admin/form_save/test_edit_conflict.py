@@ -165,8 +165,8 @@ def test_documents_are_brought_together_key_by_key(ada: Client, ben: Client) -> 
 
     held = send_again(ada, opened, json_schema=mine)
     (side,) = form_of(held).meeting.sides
-    assert [change.path for change in side.merge.theirs.paths] == ["properties.amount.type"]
-    assert [change.path for change in side.merge.mine.paths] == ["properties.why"]
+    assert [part.path_text for part in side.merge.theirs.within] == ["properties.amount.type"]
+    assert [part.path_text for part in side.merge.mine.within] == ["properties.why"]
     chosen = {f"{CHOICE}json_schema": "both", f"{TEXT}json_schema": side.merge.combined}
     response = send_again(ada, held, **chosen)
     if response.status_code == 200:

@@ -53,7 +53,8 @@ def test_documents_are_compared_path_by_path(ada: Client) -> None:
 
     page = history(ada, row).content.decode()
 
-    assert "<code>properties.amount.type</code> <del>number</del><ins>integer</ins>" in page
+    assert "<code>properties.amount.type</code></dt>" in page
+    assert "<del>number</del><ins>integer</ins>" in page
     assert "{&#x27;" not in page
 
 

@@ -9,7 +9,7 @@ from simple_history.models import HistoricalRecords
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set, current
-from config_admin.releases.diff import diff
+from config_admin.releases.diff import differences
 from config_admin.releases.models import Origin
 from config_admin.snapshot.active import snapshots
 from convengine.engine.turn import rows
@@ -25,7 +25,7 @@ def version():
 
 def changed_tables():
     """The tables in which the newest release differs from the one before."""
-    return set(diff(newest().parent_id or 0, version()))
+    return set(differences(newest().parent_id or 0, version()))
 
 
 class Broken(Exception):

@@ -4,7 +4,7 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.releases.diff import diff
+from config_admin.releases.diff import differences
 from config_admin.releases.queries import NoSuchRelease
 from tests.config_admin.builders import make, rules
 
@@ -31,31 +31,35 @@ def story():
 
 def test_added_removed_and_changed_rows_are_told_apart(story):
     first, second, remaining, gone = story
-    differences = diff(first, second)
-    assert list(differences) == ["ce_intent", "ce_rule"]
-    assert [row["intent_code"] for row in differences["ce_intent"].added] == ["LOAN"]
-    assert [row["rule_id"] for row in differences["ce_rule"].removed] == [gone]
-    (changed,) = differences["ce_rule"].changed
-    assert changed.pk == remaining
-    assert changed.fields == {"priority": (100, 3), "action_value": ("DONE", "ELSEWHERE")}
+    by_table = differences(first, second)
+    assert list(by_table) == ["ce_intent", "ce_rule"]
+    assert [(row.pk, row.how) for row in by_table["ce_intent"]] == [("LOAN", "added")]
+    assert [(row.pk, row.how, row.fields) for row in by_table["ce_rule"]] == [
+        (remaining, "changed", {"priority": (100, 3), "action_value": ("DONE", "ELSEWHERE")}),
+        (gone, "removed", {}),
+    ]
 
 
 def test_the_other_way_round_adds_what_was_removed(story):
     first, second, _, gone = story
-    assert [row["rule_id"] for row in diff(second, first)["ce_rule"].added] == [gone]
+    added = [row.pk for row in differences(second, first)["ce_rule"] if row.how == "added"]
+    assert added == [gone]
 
 
 def test_a_release_does_not_differ_from_itself(story):
-    assert diff(story[1], story[1]) == {}
+    assert differences(story[1], story[1]) == {}
 
 
 def test_version_zero_is_the_empty_configuration(story):
-    assert [row["rule_id"] for row in diff(0, story[0])["ce_rule"].added] == [story[2], story[3]]
+    assert [(row.pk, row.how) for row in differences(0, story[0])["ce_rule"]] == [
+        (story[2], "added"),
+        (story[3], "added"),
+    ]
 
 
 def test_an_unknown_release_is_told():
     with pytest.raises(NoSuchRelease, match="Release 999 does not exist"):
-        diff(0, 999)
+        differences(0, 999)
 
 
 def test_comparing_reads_what_differs_only(django_assert_max_num_queries):
@@ -67,4 +71,4 @@ def test_comparing_reads_what_differs_only(django_assert_max_num_queries):
         made_rules[7].save()
     after = version()
     with django_assert_max_num_queries(4):
-        assert len(diff(before, after)["ce_rule"].changed) == 1
+        assert [row.how for row in differences(before, after)["ce_rule"]] == ["changed"]

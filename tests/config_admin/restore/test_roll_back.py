@@ -4,7 +4,7 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.releases.diff import diff
+from config_admin.releases.diff import differences
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.restore.roll_back import roll_back
 from tests.config_admin.builders import MODELS, edit, make
@@ -25,7 +25,7 @@ def test_rows_of_every_table_are_as_they_were(model):
     with change_set():
         model.objects.filter(pk=pk).update(**edit(model))
     release = roll_back(before, author="ada", reason="too much", checked=False)
-    assert diff(before, version()) == {}
+    assert differences(before, version()) == {}
     assert model.objects.get(pk=pk).created_at == created
     assert (release.origin, release.author, release.reason) == ("ROLLBACK", "ada", "too much")
     assert release.content_hash == m.CeRelease.objects.get(pk=before).content_hash
@@ -43,7 +43,7 @@ def test_rows_that_were_deleted_come_back_and_new_ones_go(model):
     assert not model.objects.filter(pk=pk).exists()
     roll_back(between, checked=False)
     assert model.objects.filter(pk=pk).exists()
-    assert diff(between, version()) == {}
+    assert differences(between, version()) == {}
 
 
 def test_rows_may_swap_unique_names():

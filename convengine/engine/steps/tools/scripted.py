@@ -7,7 +7,7 @@ from typing import Any
 
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.steps.tools.request import resolve_group
-from convengine.engine.text.json_diff import contains_json
+from convengine.engine.text.difference import contains_json
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
 from convengine.engine.turn.session import Session
