@@ -14,6 +14,7 @@ from config_admin.health.rules.mentions import FactPath, get_text_predicate
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.rules.values import NOTHING
 from config_admin.health.survey import Survey
+from config_admin.health.texts.predicate import find_text
 from config_admin.health.witnesses import depends_on_answers, find_turn
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
@@ -38,7 +39,7 @@ MAX_OF_ONE = 5
 
 
 def find_rule_collisions(survey: Survey) -> Iterator[Diagnosis]:
-    """Collisions with their inputs: a few of each rule, and only one of those about unrelated words."""
+    """Collisions with their turns: a few of each rule, and only one of those in a message of two others."""
     counts: Counter[int] = Counter()
     for row, other in list_pairs(survey):
         of_one = [counts[rule.rule_id] for rule in (row, other)]
@@ -48,10 +49,12 @@ def find_rule_collisions(survey: Survey) -> Iterator[Diagnosis]:
             or survey.late("pairs of rules")
         ):
             continue
+        if any(of_one) and _need_joined_message(row, other):
+            counts.update((row.rule_id, other.rule_id))
+            continue
         collision = find_collision(survey.player, row, other)
         if collision is not None:
-            if not (collision.witness and collision.witness.joined) or not any(of_one):
-                yield _report_collision(collision)
+            yield _report_collision(collision)
             counts.update((row.rule_id, other.rule_id))
 
 
@@ -61,13 +64,20 @@ def _have_unrelated_words(row: rows.Rule, other: rows.Rule) -> bool:
     Only a message with the words of both matches both; it is enough to report that once per rule.
     """
     words = [_get_words(rule) for rule in (row, other)]
-    return None not in words and not {*(words[0] or ())} & {*(words[1] or ())}
+    return all(words) and not {*words[0]} & {*words[1]}
 
 
-def _get_words(rule: rows.Rule) -> tuple[str, ...] | None:
-    """The words of the messages of a rule; null for a rule without words."""
+def _get_words(rule: rows.Rule) -> tuple[str, ...]:
+    """The words of the messages of a rule."""
     predicate = get_text_predicate(rule) if tests_user_text(rule) else None
-    return predicate.words or None if predicate else None
+    return predicate.words if predicate else ()
+
+
+def _need_joined_message(row: rows.Rule, other: rows.Rule) -> bool:
+    """True for two rules that only a message with one text after the other matches."""
+    predicates = [get_text_predicate(rule) for rule in (row, other) if tests_user_text(rule)]
+    text = find_text([predicate for predicate in predicates if predicate is not None])
+    return len(predicates) > 1 and text is not None and text.joined
 
 
 class Collision(NamedTuple):
@@ -112,22 +122,22 @@ def _report_collision(collision: Collision) -> Diagnosis:
     consequence = (
         f"Rule {first.rule_id} has no effect, because rule {second.rule_id} is evaluated later and overrides it."
     )
-    is_undone = _is_undone(collision)
-    if is_undone:
+    if _is_undone(collision):
         consequence += (
             f" The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} "
             "alone."
         )
-    return make_diagnosis(
-        "GENERAL_RULE_UNDOES" if is_undone else "RULE_COLLISION",
-        Severity.WARNING,
-        second,
-        message,
-        consequence,
+    report = partial(
+        make_diagnosis,
+        severity=Severity.WARNING,
+        row=second,
+        message=message,
+        consequence=consequence,
         others=[first],
         witness=collision.witness,
         is_unproven=collision.witness is None,
     )
+    return report("GENERAL_RULE_UNDOES") if _is_undone(collision) else report("RULE_COLLISION")
 
 
 def find_rules_that_undo_forms(survey: Survey) -> Iterator[Diagnosis]:

@@ -67,6 +67,7 @@ _SESSION_FIELDS: Mapping[str, str] = {
 }
 #: Of these, what a typed beginning can have.
 _OF_BEGINNING = ("turnNo", "lifecycle", "contextSummary", "previousTurn")
+_LIFECYCLES, _ACTS = [each.value for each in Lifecycle], [each.value for each in DialogueAct]
 Values = Mapping[FactPath, Json]
 
 
@@ -136,6 +137,7 @@ class _Search:
             predicate = get_text_predicate(each.rule)
             if predicate is not None and get_target(each.rule) != MatchTarget.DIALOGUE_ACT:
                 (self._texts if each.holds else self._unwanted_texts).append(predicate)
+        self._asks_form = any(mention.path[0] in _FORM_FACTS for mention in self._mentions)
         #: True when a rule reads what the engine decides in the turn.
         self._depends_on_turn = any(
             _depends_on_turn(mention) and mention.path[0] == "inputParams" for mention in self._mentions
@@ -188,7 +190,11 @@ class _Search:
     def _combine(self, text: Text) -> Iterator[Values]:
         """Values of all paths: those of each rule that make it hold, put together."""
         candidates = list_candidates(self._mentions, self._form[1] if self._form else None)
-        candidates = {path: values for path, values in candidates.items() if _is_free(path)}
+        candidates = {
+            path: [value for value in values if value is NOTHING or _is_possible(path, value)]
+            for path, values in candidates.items()
+            if _is_free(path)
+        }
         holding: list[list[Values]] = []
         written: dict[FactPath, Json] = {}
         for each in self._wanted:
@@ -224,8 +230,7 @@ class _Search:
     def _list_shapes(self, values: Values) -> Iterator[Values]:
         """The values as they are; if a rule reads the form's facts or what follows, also with a complete form, and one field less."""
         yield values
-        asks = any(mention.path and mention.path[0] in _FORM_FACTS for mention in self._mentions)
-        if self._form is None or not (asks or self._depends_on_turn):
+        if self._form is None or not (self._asks_form or self._depends_on_turn):
             return
         form = self._form[1]
         taken = {path[1] for path in values if path[0] == "context"}
@@ -247,10 +252,12 @@ class _Search:
         if question := document.get("pendingClarificationQuestion"):
             facts["clarification"] = Clarification(str(question), UNKNOWN)
         defaults: dict[str, Json] = {"intent": self._intent, "state": self._state, "now": get_noon(), "turn_no": 2}
-        session = Session("", user_text=text, context=context, input_params=params, **{**defaults, **facts})
         if self._form is not None:
+            defaults["resolved_schema"] = self._form[0]
+        session = Session("", user_text=text, context=context, input_params=params, **{**defaults, **facts})
+        if self._form is not None and self._asks_form:
             row, form = self._form
-            session = set_form_facts(session, row, form.status(context))
+            return set_form_facts(session, row, form.status(context))
         return session
 
     def _make_beginning(self, values: Values, message: Text) -> Witness:
@@ -321,32 +328,24 @@ def _merge(chosen: Sequence[Values]) -> Values | None:
             if path in merged and (merged[path] is not value and merged[path] != value):
                 return None
             merged[path] = value
-    if not _are_possible(merged):
-        return None
     return merged
 
 
-def _are_possible(values: Values) -> bool:
-    """Whether a conversation can have the values of these facts."""
-    for path, value in values.items():
-        match path:
-            case ("turnNo",):
-                possible = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-            case ("lifecycle",):
-                possible = value in set(Lifecycle)
-            case ("contextSummary",):
-                possible = isinstance(value, str)
-            case ("previousTurn",):
-                possible = isinstance(value, dict)
-            case ("inputParams", "dialogue_act"):
-                possible = value in set(DialogueAct)
-            case ("intent",) | ("state",):
-                possible = isinstance(value, str) and value != ""
-            case _:
-                possible = True
-        if not possible and value is not NOTHING:
-            return False
-    return True
+def _is_possible(path: FactPath, value: Json) -> bool:
+    """Whether a conversation can have the value of this fact."""
+    match path:
+        case ("turnNo",):
+            return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        case ("lifecycle",):
+            return value in _LIFECYCLES
+        case ("inputParams", "dialogue_act"):
+            return value in _ACTS
+        case ("contextSummary",):
+            return isinstance(value, str)
+        case ("previousTurn",):
+            return isinstance(value, dict)
+        case _:
+            return True
 
 
 def _hold_in_turn(session: Session, wanted: Sequence[Wanted]) -> bool:
