@@ -3,7 +3,6 @@
 Tasks and tools succeed and do nothing, containers have something in them, a model answers nothing, and rules with code of the deployment do not run it.
 """
 
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +12,6 @@ from typing import Any, NamedTuple
 from config_admin.health.diagnosis import Witness
 from config_admin.health.rules.mentions import get_noon
 from config_admin.validation.world import World
-from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.pipeline.step import Step
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH, RULE_PASS_CAP_REACHED
@@ -21,7 +19,6 @@ from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_COLLISION
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.enums import RuleAction, RulePhase, RuleType
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ToolAnswer
@@ -30,14 +27,12 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import AuditEvent
-from convengine.engine.turn.turn import Turn
-from convengine.play.play import PlayedConversation, play_turn
+from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.model_clients.offline import NoModel
 from convengine.server.wiring import OutsideWorld
 
 Json = Any
-_CONVERSATION = str(uuid.UUID(int=1))
 #: Facts of a typed beginning that are columns of its conversation.
 _COLUMNS = {"lifecycle": "lifecycle", "contextSummary": "context_summary"}
 
@@ -59,8 +54,7 @@ class AppliedRule(NamedTuple):
 class PlayedRules:
     """What the rules of a played turn did."""
 
-    turn: Turn
-    outcome: EngineOutcome
+    played: PlayedTurn
 
     @cached_property
     def applied(self) -> Sequence[AppliedRule]:
@@ -69,7 +63,7 @@ class PlayedRules:
 
     def _list_applied(self) -> Iterator[AppliedRule]:
         matched: tuple[int, int, Session] | None = None
-        for event in self.turn.trail.events:
+        for event in self.played.turn.trail.events:
             stage = event.stage.split(" (")[0]
             if stage == RULE_MATCH:
                 matched = event.payload["ruleId"], event.payload["pass"], event.session
@@ -83,25 +77,35 @@ class PlayedRules:
         return frozenset(RulePhase(event.payload["rulePhase"]) for event in self._list_events(RULE_PASS_CAP_REACHED))
 
     @property
-    def has_collision(self) -> bool:
+    def has_phrase_collision(self) -> bool:
         """True when phrases of several intents matched, so that none decided."""
         return any(self._list_events(INTENT_CLASSIFIER_COLLISION))
 
+    @property
+    def error(self) -> str | None:
+        """The code of the error that ended the turn."""
+        return self.played.error
+
+    @property
+    def is_blocked(self) -> bool:
+        """True when a policy ended the turn."""
+        return self.played.outcome.stopped
+
+    def is_decided_by(self, row: rows.Row) -> bool:
+        """True when a row decided something in the turn."""
+        decided = self.played.turn.decided_rows
+        return any((each.table, each.row_pk) == (row.table, str(row.pk)) for each in decided)
+
     def has_begun(self, step: type[Step], by: AppliedRule) -> bool:
         """True when a step of the pipeline began before a rule acted."""
-        return any(event.step == step.__name__ for event in self.turn.trail.events[: by.seq])
+        return any(event.step == step.__name__ for event in self.played.turn.trail.events[: by.seq])
 
     def _list_events(self, stage: Stage) -> Iterator[AuditEvent]:
-        return (event for event in self.turn.trail.events if event.stage.split(" (")[0] == stage)
+        return (event for event in self.played.turn.trail.events if event.stage.split(" (")[0] == stage)
 
     @property
     def end(self) -> Session:
-        return self.outcome.session
-
-    @property
-    def error_code(self) -> str | None:
-        """The code of the error that ended the turn."""
-        return self.outcome.error.code if self.outcome.error else None
+        return self.played.outcome.session
 
     def find_acting(self, rule: rows.Rule) -> AppliedRule | None:
         """How a rule acted first, or null."""
@@ -154,27 +158,25 @@ class TurnPlayer:
         self.played += 1
         params, _ = remove_reserved(beginning.input_params, may_approve=True)
         now = get_noon()
-        before = _begin_conversation(beginning, now)
-        played = play_turn(self._harmless, before, beginning.text, now, self._outside, params=params)
-        return PlayedRules(played.turn, played.outcome)
+        message = Message(beginning.text, params)
+        (played,) = play(self._harmless, _begin_conversation(beginning, now), [message], self._outside)
+        return PlayedRules(played)
 
 
 def _begin_conversation(beginning: Witness, now: datetime) -> PlayedConversation:
     facts = beginning.facts
     turn_no = int(facts.get("turnNo", 2)) - 1
-    columns = {column: facts[name] for name, column in _COLUMNS.items() if name in facts}
-    row = Conversation(
-        _CONVERSATION,
+    begun = PlayedConversation.begin(
+        now,
         intent_code=beginning.intent or UNKNOWN,
         state_code=beginning.state or UNKNOWN,
         context_json=dict(beginning.context),
         version=turn_no,
         turn_count=turn_no,
-        created_at=now,
-        **columns,
+        **{column: facts[name] for name, column in _COLUMNS.items() if name in facts},
     )
-    loaded = Loaded(row, previous_turn=facts.get("previousTurn") or {}, created=turn_no == 0)
-    return PlayedConversation(loaded, turn_no)
+    loaded = replace(begun.loaded, previous_turn=facts.get("previousTurn") or {})
+    return replace(begun, loaded=loaded, turn_no=turn_no)
 
 
 def replace_custom_code(snapshot: Snapshot) -> Snapshot:

@@ -82,11 +82,16 @@ def find_turn_of_phrase(
 ) -> ShownTurn | None:
     """The first message of a conversation, with a text that leads to the phrase; null when none shows it."""
     for text in list_phrase_texts(phrase)[:MAX_PLAYED]:
-        beginning = Witness(intent=UNKNOWN, state=UNKNOWN, text=text)
+        beginning = begin_with(text)
         played = player.play(beginning)
         if shows(played):
             return ShownTurn(beginning, played)
     return None
+
+
+def begin_with(text: str) -> Witness:
+    """A conversation that begins with this message."""
+    return Witness(intent=UNKNOWN, state=UNKNOWN, text=text)
 
 
 def list_phrase_texts(row: rows.Classifier) -> tuple[str, ...]:
@@ -122,9 +127,8 @@ def _list_obstacles(
         rule = player.snapshot.row(rows.Rule, step.rule_id)
         if rule is not None and rule.stop_processing and rule not in acting and step.phase == phase:
             yield rule
-    if played.outcome.stopped:
-        blocking = {decided.row_pk for decided in played.turn.decided_rows if decided.table == rows.Policy.table}
-        yield from (row for row in player.snapshot.enabled_rows(rows.Policy) if str(row.pk) in blocking)
+    if played.is_blocked:
+        yield from filter(played.is_decided_by, player.snapshot.enabled_rows(rows.Policy))
     if phase == RulePhase.POST_CLASSIFIER_INTENT:
         intents = {code(rule.intent_code) for rule in acting}
         for row in list_matching_patterns(player.snapshot, played.end.user_text):

@@ -109,7 +109,7 @@ def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> ShownTur
 
     def fails_there(played: PlayedRules) -> bool:
         is_there = (played.end.intent, played.end.state) == (intent, state)
-        return is_there and played.error_code == ResponseMappingNotFound.code
+        return is_there and played.error == ResponseMappingNotFound.code
 
     if isinstance(row, rows.Classifier):
         return find_turn_of_phrase(survey.player, row, fails_there)
