@@ -1,6 +1,7 @@
 """Turns of the health check: whole turns of the engine from a typed beginning, with nothing behind them that acts.
 
-Tasks and tools succeed and do nothing, containers have something in them, a model answers nothing, and rules with code of the deployment do not run it.
+Tasks and tools succeed and do nothing, containers have something in them, a model answers nothing, and rules with code
+of the deployment do not run it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +70,8 @@ class PlayedRules:
                 matched = event.payload["ruleId"], event.payload["pass"], event.session
             elif stage == RULE_APPLIED and matched and matched[0] == event.payload["ruleId"]:
                 rule_id, number, before = matched
-                yield AppliedRule(rule_id, RulePhase(event.payload["rulePhase"]), number, before, event.session, event.seq)
+                phase = RulePhase(event.payload["rulePhase"])
+                yield AppliedRule(rule_id, phase, number, before, event.session, event.seq)
 
     @cached_property
     def capped(self) -> frozenset[RulePhase]:

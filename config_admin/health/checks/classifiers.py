@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.player import PlayedRules
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
 from config_admin.health.witnesses import begin_with, find_turn_of_phrase, list_phrase_texts
@@ -85,7 +86,7 @@ def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
     for key, phrases in taken.items():
         row = by_pk[key]
         for phrase in phrases[:MAX_OF_ONE]:
-            shown = find_turn_of_phrase(survey.player, phrase, lambda played, row=row: played.is_decided_by(row))
+            shown = find_turn_of_phrase(survey.player, phrase, partial(PlayedRules.is_decided_by, row=row))
             if shown is not None:
                 yield _report_taken_phrases(snapshot, row, phrases, shown.witness)
                 break

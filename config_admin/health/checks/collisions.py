@@ -20,7 +20,6 @@ from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
 from config_admin.validation.rule_effects import is_move
 from convengine.engine.forms.life import is_final_state, read_on_no
-from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.rules.listing import tests_user_text
 from convengine.engine.rules.settings import GENERAL_MAY_UNDO
 from convengine.engine.text.compare import code

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from config_admin.health.checks.collisions import get_rule_order
@@ -111,15 +112,16 @@ def _report_skipped(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
         if not list_phrase_texts(phrase):
             unproven = unproven or phrase
             continue
-        there = code(phrase.intent_code), code(phrase.state_code)
-        shown = find_turn_of_phrase(
-            survey.player, phrase, lambda played, there=there: (played.end.intent, played.end.state) == there
-        )
+        shown = find_turn_of_phrase(survey.player, phrase, partial(_stays_with, phrase))
         if shown is not None:
             yield _report_skipped_by(rule, phrase, shown.witness)
             return
     if unproven is not None:
         yield _report_skipped_by(rule, unproven, None)
+
+
+def _stays_with(phrase: rows.Classifier, played: PlayedRules) -> bool:
+    return (played.end.intent, played.end.state) == (code(phrase.intent_code), code(phrase.state_code))
 
 
 def _report_skipped_by(rule: rows.Rule, phrase: rows.Classifier, witness: Witness | None) -> Diagnosis:

@@ -36,9 +36,7 @@ def find_unchecked_values(survey: Survey) -> Iterator[Diagnosis]:
                 yield from _report_first(survey, rule, path, checking)
 
 
-def _report_first(
-    survey: Survey, rule: rows.Rule, path: FactPath, checks: Sequence[rows.Rule]
-) -> Iterator[Diagnosis]:
+def _report_first(survey: Survey, rule: rows.Rule, path: FactPath, checks: Sequence[rows.Rule]) -> Iterator[Diagnosis]:
     """The first check that a written value passes by; without a turn that shows it, a hint where none is played."""
     for check in checks:
         shown = _find_escape(survey, rule, check)

@@ -212,8 +212,8 @@ def _mention_comparison(row: Comparison, now: datetime) -> Mention:
         return Mention(path, like=_get_field_path(str(row.value)))
     if row.operator.needs is Needs.PATTERN:
         return Mention(path, text=TextPredicate(FITS, f"(?s).*(?:{row.value}).*"))
-    sizes = (int(read_number(row.value) or 0),) if row.operator.needs is Needs.COUNT else ()
-    return Mention(path, tuple(_suggest_field_values(row, now)), sizes=tuple(size for size in sizes if size <= _LONGEST))
+    size = int(read_number(row.value) or 0) if row.operator.needs is Needs.COUNT else _LONGEST
+    return Mention(path, tuple(_suggest_field_values(row, now)), sizes=(size,) if size < _LONGEST else ())
 
 
 def _get_field_path(field: str) -> FactPath:
@@ -231,8 +231,7 @@ def _suggest_field_values(row: Comparison, now: datetime) -> Iterator[Json]:
         return
     if row.operator.values:
         # A calendar: each weekday, and a day of each month.
-        days = (*range(7), *range(30, 365, 30))
-        yield from (_shift(now.date(), timedelta(days=day)) for day in days)
+        yield from (_shift(now.date(), timedelta(days=days)) for days in (*range(7), *range(30, 365, 30)))
         return
     parts = list_values(row.value) or [row.value]
     if row.operator.needs is Needs.LIST:

@@ -75,7 +75,7 @@ class _Node:
 
     def _list_sized(self) -> Iterator[Json]:
         lists = [value for value in self.values if isinstance(value, list) and value]
-        for size in sorted({near for size in self.sizes for near in (size, size + 1, size - 1)}):
+        for size in sorted({each + more for each in self.sizes for more in (0, 1, -1)}):
             if 0 <= size <= _LONGEST:
                 yield from (["text"] * size, "a" * size)
                 yield from ((each * (size + 1))[:size] for each in lists)
@@ -118,10 +118,10 @@ def _find_node(root: _Node, path: FactPath) -> _Node:
 
 def _list_variables(node: _Node, path: FactPath) -> Iterator[tuple[FactPath, _Node]]:
     """The shortest paths with a value of their own."""
-    if len(path) > 1 or (path and path[0] not in ("context", "inputParams")):
-        if node.is_read or ELEMENT in node.below:
-            yield path, node
-            return
+    may_be_one = len(path) > 1 or (path and path[0] not in ("context", "inputParams"))
+    if may_be_one and (node.is_read or ELEMENT in node.below):
+        yield path, node
+        return
     for name, below in node.below.items():
         yield from _list_variables(below, (*path, name))
 
