@@ -169,8 +169,8 @@ class _Search:
         variants = [[*by_act, *self._path_texts], by_act, self._path_texts, []]
         if self._asks_engine:
             variants += [self._list_act_predicates(each) for each in (DialogueAct.AFFIRM, DialogueAct.NEGATE)]
-        found = (self._find_message(variant) for variant in variants)
-        yield from dict.fromkeys(text for text in found if text is not None)
+        texts = (self._find_message(variant) for variant in variants)
+        yield from dict.fromkeys(text for text in texts if text is not None)
 
     def _list_act_predicates(self, act: Json) -> list[TextPredicate]:
         if act == DialogueAct.QUESTION:

@@ -84,12 +84,12 @@ class _Node:
 
 
 def _drop_repeated(values: Iterable[Json]) -> list[Json]:
-    kept: dict[str, Json] = {}
+    distinct: dict[str, Json] = {}
     for value in values:
-        kept.setdefault(f"{type(value).__name__} {value!r}", value)
-        if len(kept) >= _MOST:
+        distinct.setdefault(f"{type(value).__name__} {value!r}", value)
+        if len(distinct) >= _MOST:
             break
-    return list(kept.values())
+    return list(distinct.values())
 
 
 def list_candidates(mentions: Sequence[Mention], form: Form | None) -> dict[FactPath, list[Json]]:
@@ -104,9 +104,9 @@ def list_candidates(mentions: Sequence[Mention], form: Form | None) -> dict[Fact
             node.texts.append(mention.text)
     for mention in mentions:
         if mention.like is not None:
-            one, other = _find_node(root, mention.path), _find_node(root, mention.like)
+            node, other = _find_node(root, mention.path), _find_node(root, mention.like)
             other.is_read = True
-            one.values, other.values = [*one.values, *other.values, 1, 2], [*other.values, *one.values, 1, 2]
+            node.values, other.values = [*node.values, *other.values, 1, 2], [*other.values, *node.values, 1, 2]
     return {path: _list_values_at(path, node, form) for path, node in _list_variables(root, ())}
 
 
