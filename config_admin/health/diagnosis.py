@@ -23,7 +23,7 @@ class RowKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Witness:
-    """A turn: the scope, the message, and the facts."""
+    """A turn by its beginning: where the conversation is, and what it gets. The phase and the act are of the turn."""
 
     intent: str | None = None
     state: str | None = None
@@ -60,13 +60,15 @@ class Diagnosis(Finding):
     consequence: str = ""
     #: Every row that takes part, its own first.
     rows: tuple[RowKey, ...] = ()
-    #: An input that causes it, simulated by the engine; null if none is needed.
+    #: A played turn that shows it; null if the rows themselves do.
     witness: Witness | None = None
+    #: True when only a turn could show it, and none was found.
+    is_unproven: bool = False
 
     @property
     def impact(self) -> Impact:
         """How much it matters to customers."""
-        return get_impact(self.code, self.severity)
+        return Impact.HINT if self.is_unproven else get_impact(self.code, self.severity)
 
     @property
     def key(self) -> str:
@@ -103,9 +105,9 @@ def make_diagnosis(
     table: str = "",
     field: str | None = None,
     witness: Witness | None = None,
+    is_unproven: bool = False,
 ) -> Diagnosis:
-    """A diagnosis of a row, or of a table without a row."""
+    """A diagnosis of a row, or of a table without a row. One that no turn shows is a hint, and says so."""
     rows = tuple(dict.fromkeys(RowKey(member.table, member.pk) for member in ((row,) if row else ()) + tuple(others)))
-    return Diagnosis(
-        code, severity, row.table if row else table, row.pk if row else None, field, message, consequence, rows, witness
-    )
+    own = row.table if row else table, row.pk if row else None
+    return Diagnosis(code, severity, *own, field, message, consequence, rows, witness, is_unproven)

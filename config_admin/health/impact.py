@@ -32,7 +32,7 @@ _LABELS = {Impact.BREAKS: "Breaks", Impact.SURPRISES: "Unexpected effect", Impac
 _HELP = {
     Impact.BREAKS: "Customers get an error, no answer, or cannot go on.",
     Impact.SURPRISES: "Conversations go on, but not as the row says.",
-    Impact.HINT: "Nothing goes wrong. The row is useless, or could be clearer.",
+    Impact.HINT: "Nothing goes wrong, or no turn was found in which it does. The row may be useless, or unclear.",
 }
 #: Warnings about turns that fail, or conversations that cannot go on; every error is one of them.
 _BREAKING = frozenset(

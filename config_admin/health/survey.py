@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from config_admin.health.diagnosis import RowKey
-from config_admin.health.rules.simulator import TurnSimulator, replace_custom_code
+from config_admin.health.player import TurnPlayer
 from config_admin.validation.world import World
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -31,14 +31,9 @@ class Survey:
     left_out: dict[str, int] = field(default_factory=dict)
 
     @cached_property
-    def simulator(self) -> TurnSimulator:
-        """Where turns are simulated."""
-        return TurnSimulator(self.snapshot, self.world)
-
-    @cached_property
-    def harmless(self) -> Snapshot:
-        """The configuration for simulations."""
-        return replace_custom_code(self.snapshot)
+    def player(self) -> TurnPlayer:
+        """Where turns are played."""
+        return TurnPlayer(self.snapshot, self.world)
 
     def of(self, row_type: type[R]) -> Iterable[R]:
         """The enabled rows of a type to check."""

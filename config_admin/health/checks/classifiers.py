@@ -1,4 +1,4 @@
-"""Messages that match phrases of two intents, so that neither decides (tables 2.2)."""
+"""Messages that match phrases of two intents, so that neither decides."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -7,13 +7,13 @@ from itertools import combinations
 from typing import Any
 
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.player import PlayedRules
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
+from config_admin.health.witnesses import begin_with, find_turn_of_phrase, list_phrase_texts
 from config_admin.validation.findings import Severity
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
-from convengine.engine.rules.pattern_tree import UnsupportedPattern
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
-from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
@@ -26,19 +26,22 @@ _Pair = tuple[rows.Classifier, rows.Classifier]
 
 
 def find_classifier_collisions(survey: Survey) -> Iterator[Diagnosis]:
-    """Pairs of phrases of two intents with a message that matches both and is not one text after the other."""
+    """Pairs of phrases of two intents with a message that matches both, and for which a played turn finds no intent."""
     search = _Search(survey)
     reported: Counter[Any] = Counter()
     seen: set[frozenset[Any]] = set()
     for (row, other), text in search.find_pairs():
         key = frozenset((row.pk, other.pk))
-        if key not in seen and max(reported[row.pk], reported[other.pk]) < MAX_OF_ONE:
+        if key in seen or max(reported[row.pk], reported[other.pk]) >= MAX_OF_ONE:
+            continue
+        witness = begin_with(text)
+        if survey.player.play(witness).has_phrase_collision:
             seen.add(key)
             reported.update(key)
-            yield _report_collision(survey.snapshot, row, other, text)
+            yield _report_collision(survey.snapshot, row, other, witness)
 
 
-def _report_collision(snapshot: Snapshot, row: rows.Classifier, other: rows.Classifier, text: str) -> Diagnosis:
+def _report_collision(snapshot: Snapshot, row: rows.Classifier, other: rows.Classifier, witness: Witness) -> Diagnosis:
     intents = " and ".join(quote_intent(snapshot, code(each.intent_code)) for each in (row, other))
     phrases = " and ".join(f"the {describe_phrase(snapshot, each)}" for each in (row, other))
     pairs = ((row, other), (other, row))
@@ -52,14 +55,14 @@ def _report_collision(snapshot: Snapshot, row: rows.Classifier, other: rows.Clas
         "CLASSIFIER_COLLISION",
         Severity.WARNING,
         row,
-        f"“{shorten(text, 100)}” matches {phrases}.",
+        f"“{shorten(witness.text or '', 100)}” matches {phrases}.",
         (
             "No intent is recognised for such a message. A model is asked. Without a model, the customer has to "
             f"choose between {intents}.{always}"
         ),
         others=[other],
         field="pattern",
-        witness=Witness(text=text),
+        witness=witness,
     )
 
 
@@ -69,7 +72,7 @@ def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
     bank, by_pk = get_classifier_bank(snapshot), {row.pk: row for row in order_classifiers(snapshot)}
     taken: dict[Any, list[rows.Classifier]] = {}
     for phrase in order_classifiers(snapshot):
-        texts = _list_own_texts(phrase)
+        texts = list_phrase_texts(phrase)
         if not texts or survey.late("phrases"):
             continue
         hits = frozenset.intersection(*(frozenset(bank.hits(text)) for text in texts))
@@ -81,15 +84,17 @@ def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
             ):
                 taken.setdefault(other.pk, []).append(phrase)
     for key, phrases in taken.items():
-        yield _report_taken_phrases(snapshot, by_pk[key], phrases)
+        row = by_pk[key]
+        for phrase in phrases[:MAX_OF_ONE]:
+            shown = find_turn_of_phrase(survey.player, phrase, partial(PlayedRules.is_decided_by, row=row))
+            if shown is not None:
+                yield _report_taken_phrases(snapshot, row, phrases, shown.witness)
+                break
 
 
-def _list_own_texts(row: rows.Classifier) -> tuple[str, ...]:
-    """Texts that lead to the row when no other row takes them."""
-    return (row.pattern or "",) if row.is_phrase else _list_samples(row) if row.is_pattern else ()
-
-
-def _report_taken_phrases(snapshot: Snapshot, row: rows.Classifier, phrases: list[rows.Classifier]) -> Diagnosis:
+def _report_taken_phrases(
+    snapshot: Snapshot, row: rows.Classifier, phrases: list[rows.Classifier], witness: Witness
+) -> Diagnosis:
     named = ", ".join(describe_phrase(snapshot, phrase) for phrase in phrases[:MAX_OF_ONE])
     more = f" and {len(phrases) - MAX_OF_ONE} more" if len(phrases) > MAX_OF_ONE else ""
     return make_diagnosis(
@@ -100,7 +105,7 @@ def _report_taken_phrases(snapshot: Snapshot, row: rows.Classifier, phrases: lis
         f"Customers who write this get {quote_intent(snapshot, code(row.intent_code))}.",
         others=phrases,
         field="pattern",
-        witness=Witness(text=_list_own_texts(phrases[0])[0]),
+        witness=witness,
     )
 
 
@@ -110,7 +115,6 @@ class _Search:
         self._rows = [row for row in order_classifiers(survey.snapshot) if row.is_pattern]
         self._by_pk = {row.pk: row for row in self._rows}
         self._bank = get_classifier_bank(survey.snapshot)
-        self._policies = get_policy_bank(survey.snapshot)
         #: Not needed if everything is checked.
         touched = survey.of(rows.Classifier) if survey.touched is not None else ()
         self._touched = [row for row in touched if row.is_pattern]
@@ -131,7 +135,7 @@ class _Search:
 
     def _samples(self, row: rows.Classifier) -> tuple[str, ...]:
         """The texts of a row; if others changed, only those that a changed row matches too."""
-        texts = _list_samples(row)
+        texts = list_phrase_texts(row)
         if not texts or self._survey.is_touched(row):
             return texts
         return tuple(text for text in texts if any(_predicate(other).holds(text) for other in self._touched))
@@ -139,7 +143,7 @@ class _Search:
     def _hit_too(self, row: rows.Classifier, text: str) -> list[rows.Classifier]:
         """The rows of other intents that also match the text, so that none decides."""
         hits = self._bank.hits(text)
-        if row.pk not in hits or len(hits) < 2 or self._policies.hits(text):
+        if row.pk not in hits or len(hits) < 2:
             return []
         others = [self._by_pk[pk] for pk in hits if pk in self._by_pk]
         return [other for other in others if self._rivals(row, other)]
@@ -186,13 +190,6 @@ def _group_by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
 
 def _predicate(row: rows.Classifier) -> TextPredicate:
     return TextPredicate(code(row.rule_type), row.pattern or "")
-
-
-def _list_samples(row: rows.Classifier) -> tuple[str, ...]:
-    try:
-        return _predicate(row).samples
-    except UnsupportedPattern:
-        return ()
 
 
 def _find_common_text(pair: _Pair, *, closest: bool) -> Text | None:

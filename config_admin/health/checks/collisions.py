@@ -1,25 +1,25 @@
 """Rules that act on the same message and set the same thing differently."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 from config_admin.health.checks.words import describe_effect, rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
-from config_admin.health.rules.claims import NOTHING, FactPath, TextClaim, split_condition
+from config_admin.health.player import AppliedRule, PlayedRules, TurnPlayer
 from config_admin.health.rules.effects import find_contested, list_effects, read_value
+from config_admin.health.rules.mentions import FactPath, get_text_predicate
 from config_admin.health.rules.scopes import find_shared_scopes
-from config_admin.health.rules.simulator import AppliedRule, TurnSimulator, simulate_phase
-from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
+from config_admin.health.rules.values import NOTHING
 from config_admin.health.survey import Survey
+from config_admin.health.texts.predicate import find_text
+from config_admin.health.witnesses import depends_on_answers, find_turn
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
 from config_admin.validation.rule_effects import is_move
 from convengine.engine.forms.life import is_final_state, read_on_no
-from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.rules.listing import tests_user_text
 from convengine.engine.rules.settings import GENERAL_MAY_UNDO
 from convengine.engine.text.compare import code
@@ -30,6 +30,7 @@ from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity, sc
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 
+_ON_ACT = RulePhase.POST_DIALOGUE_ACT
 #: What makes a rule hold for every "no".
 _IS_NO: Mapping[str, Any] = {"rule_type": "EXACT", "match_target": "DIALOGUE_ACT", "match_pattern": DialogueAct.NEGATE}
 #: Maximum reported collisions of one rule.
@@ -37,8 +38,7 @@ MAX_OF_ONE = 5
 
 
 def find_rule_collisions(survey: Survey) -> Iterator[Diagnosis]:
-    """Collisions with their inputs: a few of each rule, and only one of those about unrelated words."""
-    colliding = CollisionSearch(survey.simulator, survey.harmless)
+    """Collisions with their turns: a few of each rule, and only one of those in a message of two others."""
     counts: Counter[int] = Counter()
     for row, other in list_pairs(survey):
         of_one = [counts[rule.rule_id] for rule in (row, other)]
@@ -48,10 +48,12 @@ def find_rule_collisions(survey: Survey) -> Iterator[Diagnosis]:
             or survey.late("pairs of rules")
         ):
             continue
-        collision = colliding.find_collision(row, other)
+        if any(of_one) and _need_joined_message(row, other):
+            counts.update((row.rule_id, other.rule_id))
+            continue
+        collision = find_collision(survey.player, row, other)
         if collision is not None:
-            if not collision.witness.joined or not any(of_one):
-                yield _report_collision(collision)
+            yield _report_collision(collision)
             counts.update((row.rule_id, other.rule_id))
 
 
@@ -61,93 +63,84 @@ def _have_unrelated_words(row: rows.Rule, other: rows.Rule) -> bool:
     Only a message with the words of both matches both; it is enough to report that once per rule.
     """
     words = [_get_words(rule) for rule in (row, other)]
-    return None not in words and not {*(words[0] or ())} & {*(words[1] or ())}
+    return all(words) and not {*words[0]} & {*words[1]}
 
 
-def _get_words(rule: rows.Rule) -> tuple[str, ...] | None:
-    """The words of the messages of a rule; null for a rule without words."""
-    claims = split_condition(rule)
-    if not tests_user_text(rule) or not claims or not isinstance(claims[0][0], TextClaim):
-        return None
-    return claims[0][0].predicate.words or None
+def _get_words(rule: rows.Rule) -> tuple[str, ...]:
+    """The words of the messages of a rule."""
+    predicate = get_text_predicate(rule) if tests_user_text(rule) else None
+    return predicate.words if predicate else ()
+
+
+def _need_joined_message(row: rows.Rule, other: rows.Rule) -> bool:
+    """True for two rules that only a message with one text after the other matches."""
+    predicates = [get_text_predicate(rule) for rule in (row, other) if tests_user_text(rule)]
+    text = find_text([predicate for predicate in predicates if predicate is not None])
+    return len(predicates) > 1 and text is not None and text.joined
 
 
 class Collision(NamedTuple):
-    """Two rules in the order of acting, what both set, and a turn in which they do."""
+    """Two rules in the order of acting, what both set, and the turn in which they do; null when none was found."""
 
     first: rows.Rule
     second: rows.Rule
     path: FactPath
-    witness: Witness
+    witness: Witness | None
 
 
-class CollisionSearch:
-    """Searches for collisions in one configuration."""
-
-    def __init__(self, simulator: TurnSimulator, harmless: Snapshot) -> None:
-        self._simulator = simulator
-        self._harmless = harmless
-
-    def find_collision(self, row: rows.Rule, other: rows.Rule) -> Collision | None:
-        """The collision of two rules with its witness; null when the search finds none."""
-        phase = read_phase(row.phase)
-        first, second = sorted((row, other), key=get_rule_order)
-        things = find_contested(first, second)
-        if phase is None or phase != read_phase(other.phase) or first.stop_processing or not things:
-            return None
-        where = find_shared_scopes(self._simulator, phase, first, second)
-        written = {effect.path: effect.value for effect in list_effects(first) if effect.value is not COMPUTED}
-        wanted = [Wanted(first), Wanted(second, written=written)]
-        for _ in range(MAX_ROUNDS if where else 0):
-            in_the_way: rows.Rule | None = None
-            for sample in islice(sample_turns(self._simulator, phase, where, wanted), MAX_PLAYED):
-                played = simulate_phase(sample.session, phase, self._harmless)
-                path = _find_overwritten(played.steps, first, second, things)
-                if path is not None:
-                    return Collision(first, second, path, make_witness(sample))
-                in_the_way = in_the_way or self._stopping_rule(played.steps, (first, second))
-            if in_the_way is None:
-                return None
-            wanted.append(Wanted(in_the_way, holds=False))
+def find_collision(player: TurnPlayer, row: rows.Rule, other: rows.Rule) -> Collision | None:
+    """The collision of two rules with its witness; without one if it depends on what a model or a tool answers."""
+    phase = read_phase(row.phase)
+    first, second = sorted((row, other), key=get_rule_order)
+    contested = find_contested(first, second)
+    if phase is None or phase != read_phase(other.phase) or first.stop_processing or not contested:
         return None
+    scopes = find_shared_scopes(player.snapshot, phase, first, second)
 
-    def _stopping_rule(self, steps: Sequence[AppliedRule], pair: tuple[rows.Rule, rows.Rule]) -> rows.Rule | None:
-        """The rule that ended the first pass before both could act."""
-        last = [step.rule_id for step in steps if step.number == 1][-1:]
-        rule = self._simulator.snapshot.row(rows.Rule, last[0]) if last else None
-        return rule if rule is not None and rule.stop_processing and rule not in pair else None
+    def find_overwritten(played: PlayedRules) -> FactPath | None:
+        return _find_overwritten(played.applied, first, second, contested)
+
+    shown = find_turn(player, phase, scopes, (first, second), lambda played: find_overwritten(played) is not None)
+    path = find_overwritten(shown.played) if shown else None
+    if shown is not None and path is not None:
+        return Collision(first, second, path, shown.witness)
+    if depends_on_answers(player, phase, scopes, (first, second)):
+        return Collision(first, second, contested[0], None)
+    return None
 
 
 def _report_collision(collision: Collision) -> Diagnosis:
     first, second = collision.first, collision.second
     first_effect, second_effect = describe_effect(first, collision.path), describe_effect(second, collision.path)
+    apply = "apply" if collision.witness else "may apply"
+    unproven = "" if collision.witness else " No turn was found in which both do: it depends on a model or a tool."
     message = (
-        f"{rule_name(first)} and {rule_name(second)} apply to the same message. The first one {first_effect}, then "
-        f"the second one {second_effect}."
+        f"{rule_name(first)} and {rule_name(second)} {apply} to the same message. The first one {first_effect}, then "
+        f"the second one {second_effect}.{unproven}"
     )
     consequence = (
         f"Rule {first.rule_id} has no effect, because rule {second.rule_id} is evaluated later and overrides it."
     )
     if _is_undone(collision):
-        remedy = (
-            f"The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} alone."
+        consequence += (
+            f" The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} "
+            "alone."
         )
-        return make_diagnosis(
-            "GENERAL_RULE_UNDOES",
-            Severity.WARNING,
-            second,
-            message,
-            f"{consequence} {remedy}",
-            others=[first],
-            witness=collision.witness,
-        )
-    return make_diagnosis(
-        "RULE_COLLISION", Severity.WARNING, second, message, consequence, others=[first], witness=collision.witness
+    report = partial(
+        make_diagnosis,
+        severity=Severity.WARNING,
+        row=second,
+        message=message,
+        consequence=consequence,
+        others=[first],
+        witness=collision.witness,
+        is_unproven=collision.witness is None,
     )
+    return report("GENERAL_RULE_UNDOES") if _is_undone(collision) else report("RULE_COLLISION")
 
 
 def find_rules_that_undo_forms(survey: Survey) -> Iterator[Diagnosis]:
-    """General rules that act on a "no" before the form, which says itself what a no does (R113, R115)."""
+    """General rules that act on a "no" before the form, which says itself what a no does."""
     general = [rule for rule in survey.snapshot.enabled_rows(rows.Rule) if _may_undo_form(rule, survey)]
     for form in survey.snapshot.enabled_rows(rows.OutputSchema) if general else ():
         if read_on_no(form) is None or not survey.snapshot.is_active(form.intent_code):
@@ -157,15 +150,22 @@ def find_rules_that_undo_forms(survey: Survey) -> Iterator[Diagnosis]:
             if not survey.is_touched(rule, form) or survey.late("general rules and forms"):
                 continue
             where = [(code(form.intent_code), state) for state in confirmations if scope_fits(rule.state_code, state)]
-            wanted = [Wanted(rule), Wanted(replace(rule, **_IS_NO))]
-            sample = next(sample_turns(survey.simulator, RulePhase.POST_DIALOGUE_ACT, where, wanted), None)
-            if sample is not None:
-                yield _report_undone_form(rule, form, make_witness(sample))
+            takes_no = find_turn(survey.player, _ON_ACT, where, (rule, replace(rule, **_IS_NO)), _acts(rule))
+            if takes_no is not None:
+                yield _report_undone_form(rule, form, takes_no.witness)
+
+
+def _acts(rule: rows.Rule) -> Callable[[PlayedRules], bool]:
+    def is_shown(played: PlayedRules) -> bool:
+        step = played.find_acting(rule)
+        return step is not None and step.before.input_params.get("dialogue_act") == DialogueAct.NEGATE
+
+    return is_shown
 
 
 def _may_undo_form(rule: rows.Rule, survey: Survey) -> bool:
     """True for a rule of every intent that moves when a yes or no is read, before forms react to it."""
-    if code(rule.intent_code) != ANY or not is_move(rule) or read_phase(rule.phase) != RulePhase.POST_DIALOGUE_ACT:
+    if code(rule.intent_code) != ANY or not is_move(rule) or read_phase(rule.phase) != _ON_ACT:
         return False
     return rule.override or bool(live_settings.read(survey.snapshot, GENERAL_MAY_UNDO).value)
 
@@ -247,44 +247,23 @@ def _list_neighbours(groups: _Groups, rule: rows.Rule) -> Iterator[rows.Rule]:
             yield from scopes[scope]
 
 
-#: Maximum turns to simulate per pair, and maximum rules to avoid after a first round.
-MAX_PLAYED, MAX_ROUNDS = 12, 3
-
-
 def get_rule_order(rule: rows.Rule) -> tuple[int, int, int]:
     """The order of a rule in a pass: by bucket, then priority, then key (pipeline-2 7.2)."""
     return -rank_specificity(rule), rule.priority, rule.rule_id
 
 
 def _find_overwritten(
-    steps: Sequence[AppliedRule], first: rows.Rule, second: rows.Rule, things: Sequence[FactPath]
+    steps: Sequence[AppliedRule], first: rows.Rule, second: rows.Rule, contested: Sequence[FactPath]
 ) -> FactPath | None:
-    """What the first rule set and the second one changed in the first pass."""
-    acted = {step.rule_id: step for step in steps if step.number == 1}
-    if first.rule_id not in acted or second.rule_id not in acted:
-        return None
-    session, other = acted[first.rule_id].after, acted[second.rule_id].after
-    return next((path for path in things if _differs(session, other, path)), None)
+    """What the first rule set and the second one changed in one pass."""
+    for step in steps:
+        later = [other for other in steps if (other.phase, other.number) == (step.phase, step.number)]
+        overriding = next((other for other in later if other.rule_id == second.rule_id), None)
+        if step.rule_id == first.rule_id and overriding is not None:
+            return next((path for path in contested if _differs(step.after, overriding.after, path)), None)
+    return None
 
 
 def _differs(session: Session, other: Session, path: FactPath) -> bool:
     before, after = read_value(session, path), read_value(other, path)
     return before is not after and (NOTHING in (before, after) or not equal_json(before, after))
-
-
-def make_witness(sample: SampleTurn) -> Witness:
-    """A turn for display: without what every run of the phase has."""
-    turn, session = sample
-    params = {key: value for key, value in turn.params.items() if key != "dialogue_act"}
-    shown = {"schemaComplete": session.schema_complete} if turn.schema is not None else {}
-    return Witness(
-        intent=turn.intent,
-        state=turn.state,
-        text=turn.text,
-        phase=turn.phase.value,
-        dialogue_act=str(session.input_params["dialogue_act"]),
-        context=turn.context,
-        input_params=params,
-        facts={**shown, **turn.facts},
-        joined=turn.joined,
-    )

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from config_admin.health.checks.words import scope_name
 from config_admin.health.diagnosis import Diagnosis, make_diagnosis
-from config_admin.health.rules.claims import Claim, TextClaim, split_condition
+from config_admin.health.rules.mentions import DIALOGUE_ACT, get_text_predicate, list_mentions
 from config_admin.health.survey import Survey
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
-from convengine.engine.rules.conditions import custom_matchers
+from convengine.engine.rules.conditions import custom_matchers, get_target
 from convengine.engine.rules.explain import list_faults
 from convengine.engine.steps.responses.choose_row import choose_response
 from convengine.engine.text.compare import blank, code
@@ -16,6 +16,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, InteractionMode, MatchTarget, RuleAction
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import UNKNOWN, intent_key, scope_key
+
+_ROUTING = ("inputParams", "routing_decision")
 
 
 def check_fallback(survey: Survey) -> Iterator[Diagnosis]:
@@ -103,14 +105,11 @@ def _is_on_yes(rule: rows.Rule) -> bool:
     """True for a rule about the act, or about the confirmed form; or one tested in code."""
     if code(rule.rule_type) in custom_matchers():
         return True
-    return any(_tests_yes(claim) for branch in split_condition(rule) for claim in branch)
-
-
-def _tests_yes(claim: Claim) -> bool:
-    if isinstance(claim, TextClaim):
-        on_act = claim.target == MatchTarget.DIALOGUE_ACT
-        return claim.predicate.holds(DialogueAct.AFFIRM) if on_act else claim.predicate.holds("yes")
-    return any(path in (("inputParams", "dialogue_act"), ("inputParams", "routing_decision")) for path in claim.paths)
+    predicate = get_text_predicate(rule)
+    if predicate is not None:
+        on_act = get_target(rule) == MatchTarget.DIALOGUE_ACT
+        return predicate.holds(DialogueAct.AFFIRM if on_act else "yes")
+    return any(mention.path in (DIALOGUE_ACT, _ROUTING) for mention in list_mentions(rule))
 
 
 #: Tables whose rows can end a form's turn: something happens when the form is complete.

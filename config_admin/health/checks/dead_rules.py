@@ -1,28 +1,32 @@
-"""Rules that provably never act: because of an earlier row, their scope, or their own conditions."""
+"""Rules that never act: because of an earlier row, their scope, or their own conditions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
 
 from config_admin.health.checks.collisions import get_rule_order
 from config_admin.health.checks.words import rule_name, scope_name
-from config_admin.health.diagnosis import Diagnosis, make_diagnosis
+from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.player import PlayedRules
 from config_admin.health.reachability import is_reachable
-from config_admin.health.rules.claims import MAX_BRANCHES, Branch, FactClaim, FactPath, TextClaim, split_condition
-from config_admin.health.rules.document import holds_in
+from config_admin.health.rules.beginnings import Wanted, find_beginnings
 from config_admin.health.rules.effects import list_effects
-from config_admin.health.rules.phases import SOURCES
+from config_admin.health.rules.mentions import get_text_predicate, list_mentions
+from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
-from config_admin.health.texts.predicate import TextPredicate, includes, is_impossible
+from config_admin.health.texts.predicate import includes, is_impossible
+from config_admin.health.witnesses import MAX_PLAYED, find_turn, find_turn_of_phrase, list_phrase_texts, needs_model
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
-from convengine.engine.rules.conditions import find_fault, get_target
-from convengine.engine.rules.json_path.nodes import Where
-from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.rules.conditions import evaluate_rule, find_fault, get_target
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, MatchTarget, RuleAction, RulePhase, RuleType, read_phase
 from convengine.engine.turn.scope import ANY, IDLE, UNKNOWN
 
-_BY_TEXT = (RuleType.EXACT, RuleType.REGEX)
+#: Maximum rules between a rule and the one that ends the list before it, to try.
+MAX_BETWEEN = 3
 _NOTHING_HAPPENS = "The rule has no effect for the customer."
 
 
@@ -42,17 +46,32 @@ def _list_reasons(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     yield from _check_shadowing(survey, rule)
 
 
-def _report(rule: rows.Rule, why: str, *others: rows.Row, field: str | None = None) -> Diagnosis:
+def _report(
+    rule: rows.Rule,
+    why: str,
+    *others: rows.Row,
+    field: str | None = None,
+    witness: Witness | None = None,
+    is_unproven: bool = False,
+) -> Diagnosis:
     message = f"{rule_name(rule)} never applies: {why}"
     return make_diagnosis(
-        "RULE_NEVER_FIRES", Severity.WARNING, rule, message, _NOTHING_HAPPENS, others=others, field=field
+        "RULE_NEVER_FIRES",
+        Severity.WARNING,
+        rule,
+        message,
+        _NOTHING_HAPPENS,
+        others=others,
+        field=field,
+        witness=witness,
+        is_unproven=is_unproven,
     )
 
 
 def _check_phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     """The phase never runs, or not for this intent."""
     phase, intent = read_phase(rule.phase), code(rule.intent_code)
-    if phase is not None and phase not in SOURCES:
+    if phase == RulePhase.POST_SEMANTIC_INTERPRET:
         yield _report(rule, f"rules of phase {phase} are never evaluated.", field="phase")
     elif intent == ANY or _is_set_by_rule(survey, rule):
         return
@@ -83,44 +102,54 @@ def find_skipped_start_rules(survey: Survey) -> Iterator[Diagnosis]:
             and code(rule.action) == RuleAction.SET_STATE
             and code(rule.intent_code) != ANY
         ):
-            phrase = _find_phrase_without_start(survey, rule)
-            if phrase is not None:
-                message = (
-                    f"{rule_name(rule)} sets the state {code(rule.action_value)} only when the model decides. Messages "
-                    f"that phrases recognise stay in the state {code(phrase.state_code)}. Add the same rule with the "
-                    f"phase “{RulePhase.POST_CLASSIFIER_INTENT.label}”."
-                )
-                yield make_diagnosis(
-                    "START_RULE_SKIPPED",
-                    Severity.WARNING,
-                    rule,
-                    message,
-                    "The flow does not start for customers whose message a phrase recognises.",
-                    others=(phrase,),
-                    field="phase",
-                )
+            yield from _report_skipped(survey, rule)
 
 
-def _find_phrase_without_start(survey: Survey, rule: rows.Rule) -> rows.Classifier | None:
-    """A phrase of the rule's intent after which no other rule sets a state."""
-    target = code(rule.action_value)
+def _report_skipped(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
+    """The first phrase whose turn stays in the phrase's state; as a hint, one that is compared by meaning."""
+    unproven: rows.Classifier | None = None
+    for phrase in _list_phrases_without_start(survey, rule):
+        if not list_phrase_texts(phrase):
+            unproven = unproven or phrase
+            continue
+        shown = find_turn_of_phrase(survey.player, phrase, partial(_stays_with, phrase))
+        if shown is not None:
+            yield _report_skipped_by(rule, phrase, shown.witness)
+            return
+    if unproven is not None:
+        yield _report_skipped_by(rule, unproven, None)
+
+
+def _stays_with(phrase: rows.Classifier, played: PlayedRules) -> bool:
+    return (played.end.intent, played.end.state) == (code(phrase.intent_code), code(phrase.state_code))
+
+
+def _report_skipped_by(rule: rows.Rule, phrase: rows.Classifier, witness: Witness | None) -> Diagnosis:
+    unproven = "" if witness else " No turn was found in which that happens."
+    message = (
+        f"{rule_name(rule)} sets the state {code(rule.action_value)} only when the model decides. Messages that "
+        f"phrases recognise stay in the state {code(phrase.state_code)}. Add the same rule with the phase "
+        f"“{RulePhase.POST_CLASSIFIER_INTENT.label}”.{unproven}"
+    )
+    return make_diagnosis(
+        "START_RULE_SKIPPED",
+        Severity.WARNING,
+        rule,
+        message,
+        "The flow does not start for customers whose message a phrase recognises.",
+        others=(phrase,),
+        field="phase",
+        witness=witness,
+        is_unproven=witness is None,
+    )
+
+
+def _list_phrases_without_start(survey: Survey, rule: rows.Rule) -> Iterator[rows.Classifier]:
+    """The phrases of the rule's intent that lead to a state in which it would act, but not to its own."""
     for phrase in relations.find_rows_of_intent(survey.snapshot, rows.Classifier, rule.intent_code):
         state = code(phrase.state_code)
-        if state in (ANY, target) or code(rule.state_code) not in (*_START_STATES, state):
-            continue
-        others = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, state)
-        if not any(_starts(other, rule) for other in others if survey.active(other)):
-            return phrase
-    return None
-
-
-def _starts(other: rows.Rule, rule: rows.Rule) -> bool:
-    """True when another rule sets a state after a phrase decided, or does the same as the rule later in the turn."""
-    phase = read_phase(other.phase)
-    if code(other.action) != RuleAction.SET_STATE or phase == RulePhase.POST_AGENT_INTENT:
-        return False
-    does_same = code(other.action_value) == code(rule.action_value) and other.match_pattern == rule.match_pattern
-    return phase == RulePhase.POST_CLASSIFIER_INTENT or does_same
+        if state not in (ANY, code(rule.action_value)) and code(rule.state_code) in (*_START_STATES, state):
+            yield phrase
 
 
 def _is_set_by_rule(survey: Survey, rule: rows.Rule) -> bool:
@@ -145,54 +174,51 @@ def _check_reachability(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
 
 
 def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
-    kind = code(rule.rule_type)
-    if kind in _BY_TEXT:
-        ways = split_condition(rule)
-        predicate = next((claim.predicate for way in ways for claim in way if isinstance(claim, TextClaim)), None)
-        if predicate is None:
-            return
-        if get_target(rule) == MatchTarget.DIALOGUE_ACT:
-            if not any(predicate.holds(act.value) for act in DialogueAct):
-                yield _report(rule, "no dialogue act matches its pattern.", field="match_pattern")
-        elif is_impossible([predicate]):
+    predicate = get_text_predicate(rule)
+    if predicate is not None and get_target(rule) == MatchTarget.DIALOGUE_ACT:
+        if not any(predicate.holds(act.value) for act in DialogueAct):
+            yield _report(rule, "no dialogue act matches its pattern.", field="match_pattern")
+    elif predicate is not None:
+        if is_impossible([predicate]):
             yield _report(rule, "no text matches its pattern.", field="match_pattern")
-    elif kind in (RuleType.JSON_PATH, RuleType.CONDITION) and _contradicts_scope(survey, rule):
+    elif _needs_other_scope(survey, rule):
         where = scope_name(rule.intent_code, rule.state_code)
-        why = f"its condition requires another intent or state than its scope ({where}) allows."
-        yield _report(rule, why, field="match_pattern")
+        why = (
+            f"its condition requires another intent or state than its scope ({where}) allows. No turn was found in "
+            "which it applies."
+        )
+        yield _report(rule, why, field="match_pattern", is_unproven=True)
 
 
-def _contradicts_scope(survey: Survey, rule: rows.Rule) -> bool:
-    """True when its scope, or a rule before it, makes the condition on intent and state impossible."""
-    if code(rule.rule_type) == RuleType.JSON_PATH:
-        steps = parse_path(rule.match_pattern or "").steps
-        if len(steps) != 1 or not isinstance(steps[0], Where):
-            return False
-    ways = split_condition(rule)
-    if not ways or len(ways) >= MAX_BRANCHES:
-        return False
-    scope = {("intent",): code(rule.intent_code), ("state",): code(rule.state_code)}
-    known: dict[FactPath, str] = {path: value for path, value in scope.items() if value != ANY}
-    if not _are_impossible(ways, known):
-        return False
-    changed = {
-        effect.path
-        for other in _list_rules_of_phase(survey, rule)
-        if get_rule_order(other) < get_rule_order(rule) and other is not rule
-        for effect in list_effects(other)
+def _needs_other_scope(survey: Survey, rule: rows.Rule) -> bool:
+    """True when the condition holds in an intent or state that it names, and never in the rule's own scope."""
+    phase = read_phase(rule.phase)
+    named = {
+        (mention.path[0], code(value))
+        for mention in list_mentions(rule)
+        if mention.path in (("intent",), ("state",))
+        for value in mention.values
+        if isinstance(value, str) and value
     }
-    return _are_impossible(ways, {path: value for path, value in known.items() if path not in changed})
-
-
-def _are_impossible(ways: Sequence[Branch], fixed: Mapping[FactPath, str]) -> bool:
-    return all(any(isinstance(claim, FactClaim) and _is_impossible(claim, fixed) for claim in way) for way in ways)
-
-
-def _is_impossible(claim: FactClaim, fixed: Mapping[FactPath, str]) -> bool:
-    paths = claim.paths
-    if not paths or any(path not in fixed for path in paths):
+    if phase is None or needs_model(rule) or not named:
         return False
-    return not holds_in(claim, {path: value for path, value in fixed.items() if path in paths})
+    own = find_shared_scopes(survey.snapshot, phase, rule)
+    if next(find_beginnings(survey.snapshot, phase, own, [Wanted(rule)]), None) is not None:
+        return False
+    intents = [value for name, value in sorted(named) if name == "intent"]
+    states = [value for name, value in sorted(named) if name == "state"]
+    elsewhere = [
+        (other_intent, other_state)
+        for intent, state in own
+        for other_intent in (intent, *intents)
+        for other_state in (state, *states)
+    ]
+    beginnings = [*islice(find_beginnings(survey.snapshot, phase, elsewhere, [Wanted(rule)]), MAX_PLAYED)]
+    # An earlier rule of the list may move the conversation there.
+    moved = (
+        replace(beginning, intent=intent, state=state) for beginning in beginnings for intent, state in own[:MAX_PLAYED]
+    )
+    return bool(beginnings) and not any(survey.player.play(turn).find_acting(rule) for turn in moved)
 
 
 # --- earlier rows -----------------------------------------------------------------------------------------------
@@ -202,55 +228,60 @@ def _check_shadowing(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     """An earlier rule of the same scope holds whenever this one would, and ends the list."""
     phase = read_phase(rule.phase)
     for other in relations.find_rows_of_scope(survey.snapshot, rule):
-        if get_rule_order(other) >= get_rule_order(rule) or read_phase(other.phase) != phase:
+        is_earlier = get_rule_order(other) < get_rule_order(rule) and read_phase(other.phase) == phase
+        if phase is None or not is_earlier or not other.stop_processing or find_fault(other):
             continue
-        # A task runs once per phase, so in a second pass it does not end the list.
-        ends = other.stop_processing and code(other.action) != RuleAction.SET_TASK and not find_fault(other)
-        if ends and _covers(survey, other, rule):
-            why = f"{rule_name(other)} is evaluated first, matches in the same cases, and stops processing."
-            yield _report(rule, why, other)
+        if _covers(other, rule) and not survey.late("rules"):
+            yield from _report_shadow(survey, phase, other, rule)
             return
 
 
-def _covers(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
+def _report_shadow(survey: Survey, phase: RulePhase, other: rows.Rule, rule: rows.Rule) -> Iterator[Diagnosis]:
+    """A turn in which the earlier rule ends the list before this one, if there is none in which this one acts."""
+    scopes = find_shared_scopes(survey.snapshot, phase, rule)
+
+    def ends_before(played: PlayedRules) -> bool:
+        step = played.find_acting(other)
+        return step is not None and step.phase == phase and evaluate_rule(rule, step.after).matched
+
+    for acting in ((rule,), *((writing, rule) for writing in _list_writing_between(survey, other, rule))):
+        if find_turn(survey.player, phase, scopes, acting, lambda played: played.find_acting(rule) is not None):
+            return
+    shown = find_turn(survey.player, phase, scopes, (rule,), ends_before)
+    if shown is None and not needs_model(rule):
+        return
+    unproven = "" if shown else " No turn was found in which it applies."
+    why = f"{rule_name(other)} is evaluated first, matches in the same cases, and stops processing.{unproven}"
+    yield _report(rule, why, other, witness=shown.witness if shown else None, is_unproven=shown is None)
+
+
+def _list_writing_between(survey: Survey, other: rows.Rule, rule: rows.Rule) -> Iterator[rows.Rule]:
+    """Rules between the two that may make the later one hold."""
+    sharing = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, rule.state_code)
+    writing = (
+        between
+        for between in sharing
+        if get_rule_order(other) < get_rule_order(between) < get_rule_order(rule)
+        and read_phase(between.phase) == read_phase(rule.phase)
+        and survey.active(between)
+        and list_effects(between)
+    )
+    return islice(writing, MAX_BETWEEN)
+
+
+def _covers(other: rows.Rule, rule: rows.Rule) -> bool:
+    """True when the condition of the first rule provably holds whenever that of the second one does."""
     if code(other.rule_type) not in set(RuleType):
         return False
     if _describe_condition(other) == _describe_condition(rule):
-        return _is_unchanged(survey, other, rule)
-    if {code(other.rule_type), code(rule.rule_type)} - set(_BY_TEXT) or get_target(other) != get_target(rule):
+        return True
+    wider, narrower = get_text_predicate(other), get_text_predicate(rule)
+    if wider is None or narrower is None or get_target(rule) != get_target(other):
         return False
-    predicates = [
-        claim.predicate for row in (rule, other) for claim in split_condition(row)[0] if isinstance(claim, TextClaim)
-    ]
-    return _implies(*predicates, acts=get_target(rule) == MatchTarget.DIALOGUE_ACT) and _is_unchanged(
-        survey, other, rule
-    )
+    if get_target(rule) == MatchTarget.DIALOGUE_ACT:
+        return all(wider.holds(act.value) for act in DialogueAct if narrower.holds(act.value))
+    return includes(wider, narrower)
 
 
 def _describe_condition(rule: rows.Rule) -> tuple[object, ...]:
     return code(rule.rule_type), get_target(rule), (rule.match_pattern or "").strip(), rule.null_leaf_matches
-
-
-def _implies(predicate: TextPredicate, other: TextPredicate, *, acts: bool) -> bool:
-    if acts:
-        return all(other.holds(act.value) for act in DialogueAct if predicate.holds(act.value))
-    return includes(other, predicate)
-
-
-def _is_unchanged(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
-    """True when nothing that the conditions read changes between the two; the user's text never does."""
-    if get_target(rule) == MatchTarget.USER_TEXT and code(rule.rule_type) in _BY_TEXT:
-        return True
-    between = (
-        candidate
-        for candidate in _list_rules_of_phase(survey, rule)
-        if get_rule_order(other) < get_rule_order(candidate) < get_rule_order(rule)
-    )
-    return not any(list_effects(candidate) or code(candidate.action) == RuleAction.SET_TASK for candidate in between)
-
-
-def _list_rules_of_phase(survey: Survey, rule: rows.Rule) -> Iterator[rows.Rule]:
-    """The rules of the phase that can be in one list with this one."""
-    rules = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, rule.state_code)
-    phase = read_phase(rule.phase)
-    return (candidate for candidate in rules if read_phase(candidate.phase) == phase and survey.active(candidate))

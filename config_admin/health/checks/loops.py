@@ -1,16 +1,15 @@
 """Rules that move a conversation in a circle until the passes are used up."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 
-from config_admin.health.checks.collisions import get_rule_order, make_witness
+from config_admin.health.checks.collisions import get_rule_order
 from config_admin.health.checks.words import rule_name
-from config_admin.health.diagnosis import Diagnosis, make_diagnosis
-from config_admin.health.rules.claims import FactPath
+from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.player import PlayedRules
 from config_admin.health.rules.scopes import find_shared_scopes
-from config_admin.health.rules.simulator import SimulatedPhase, simulate_phase
-from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
 from config_admin.health.survey import Survey
+from config_admin.health.witnesses import ShownTurn, find_turn
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.text.compare import code
@@ -19,9 +18,9 @@ from convengine.engine.turn.enums import RulePhase, read_phase
 from convengine.engine.turn.scope import ANY, scope_key
 from convengine.engine.turn.session import Session
 
-#: Maximum rules of a circle, circles to try, and turns to simulate for each.
-LONGEST, MAX_CIRCLES, MAX_PLAYED = 4, 2000, 6
-_MOVING = {"SET_STATE": ("state",), "SET_INTENT": ("intent",)}
+#: Maximum rules of a circle, and circles to try.
+LONGEST, MAX_CIRCLES = 4, 2000
+_MOVING = ("SET_STATE", "SET_INTENT")
 
 
 def find_loops(survey: Survey) -> Iterator[Diagnosis]:
@@ -30,17 +29,17 @@ def find_loops(survey: Survey) -> Iterator[Diagnosis]:
     for phase, circle in islice(_find_circles(survey), MAX_CIRCLES):
         if frozenset(rule.rule_id for rule in circle) in reported or survey.late("circles of rules"):
             continue
-        loop = _simulate_loop(survey, phase, circle)
-        if loop is None:
+        shown = _find_loop(survey, phase, circle)
+        if shown is None:
             continue
-        movers, sample = loop
+        movers = _list_movers(survey, shown.played, phase, len(circle))
         key = frozenset(rule.rule_id for rule in movers)
         if key not in reported and survey.is_touched(*movers):
             reported.add(key)
-            yield _report_loop(movers, sample)
+            yield _report_loop(movers, shown.witness)
 
 
-def _report_loop(circle: Sequence[rows.Rule], sample: SampleTurn) -> Diagnosis:
+def _report_loop(circle: Sequence[rows.Rule], witness: Witness) -> Diagnosis:
     first, *others = circle
     names = ", ".join(f"{rule_name(rule)} to {code(rule.action_value)}" for rule in circle)
     return make_diagnosis(
@@ -50,36 +49,30 @@ def _report_loop(circle: Sequence[rows.Rule], sample: SampleTurn) -> Diagnosis:
         f"These rules move the conversation in a loop: {names}. The engine stops after the last pass.",
         "The final state depends only on the number of passes, and so does the answer to the customer.",
         others=others,
-        witness=make_witness(sample),
+        witness=witness,
     )
 
 
-def _simulate_loop(
-    survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]
-) -> tuple[Sequence[rows.Rule], SampleTurn] | None:
-    """The rules of the circle that the engine went through, and the simulated turn."""
+def _find_loop(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> ShownTurn | None:
+    """A turn in which the engine goes through the circle until the passes are used up."""
     first = circle[0]
-    where = [
-        scope for scope in find_shared_scopes(survey.simulator, phase, first) if _is_before(first, circle[-1], scope)
-    ]
-    wanted = [Wanted(first)]
-    written: dict[FactPath, str] = {}
-    for before, rule in pairwise(circle):
-        written = {**written, _MOVING[code(before.action)]: code(before.action_value)}
-        wanted.append(Wanted(rule, written=written))
-    for sample in islice(sample_turns(survey.simulator, phase, where, wanted), MAX_PLAYED):
-        played = simulate_phase(sample.session, phase, survey.harmless)
-        if played.capped and (movers := _list_movers(survey, played, len(circle))):
-            return movers, sample
-    return None
+    scopes = find_shared_scopes(survey.snapshot, phase, first)
+    return find_turn(
+        survey.player,
+        phase,
+        [scope for scope in scopes if _is_before(first, circle[-1], scope)],
+        circle,
+        lambda played: phase in played.capped and bool(_list_movers(survey, played, phase, len(circle))),
+    )
 
 
-def _list_movers(survey: Survey, played: SimulatedPhase, passes: int) -> Sequence[rows.Rule]:
-    """The rules that moved the conversation in the last passes, in order."""
-    last = max((step.number for step in played.steps), default=0)
+def _list_movers(survey: Survey, played: PlayedRules, phase: RulePhase, passes: int) -> Sequence[rows.Rule]:
+    """The rules that moved the conversation in the last passes of a phase, in order."""
+    steps = [step for step in played.applied if step.phase == phase]
+    last = max((step.number for step in steps), default=0)
     moved = (
         survey.snapshot.row(rows.Rule, step.rule_id)
-        for step in played.steps
+        for step in steps
         if step.number > last - passes and _get_intent_and_state(step.before) != _get_intent_and_state(step.after)
     )
     return tuple(dict.fromkeys(rule for rule in moved if rule is not None and code(rule.action) in _MOVING))

@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from config_admin.health.checks.collisions import make_witness
 from config_admin.health.checks.words import scope_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.player import PlayedRules
 from config_admin.health.reachability import ReachableStates, find_reachable_states, is_reachable
-from config_admin.health.rules.phases import SOURCES
 from config_admin.health.rules.scopes import find_shared_scopes
-from config_admin.health.rules.simulator import simulate_phase
-from config_admin.health.rules.solve import Wanted, sample_turns
 from config_admin.health.survey import Survey
+from config_admin.health.witnesses import ShownTurn, find_turn, find_turn_of_phrase, needs_model
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
+from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.responses.choose_row import choose_response
 from convengine.engine.text.compare import code
@@ -22,8 +21,8 @@ from convengine.engine.turn.enums import RuleAction, read_phase
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, INTENT_COLLISION, UNKNOWN, scope_key
 
-#: Maximum rules that lead to a state to examine, and turns to simulate for each.
-MAX_LEADING, MAX_PLAYED = 10, 6
+#: Maximum rules that lead to a state to examine.
+MAX_LEADING = 10
 _SCOPED: tuple[type[Row], ...] = (
     rows.Rule,
     rows.Response,
@@ -68,7 +67,7 @@ def _count_rows(count: int) -> str:
 
 
 def find_unanswered_states(survey: Survey) -> Iterator[Diagnosis]:
-    """Every state of an intent without an answer that the engine reached in a simulated turn."""
+    """Every state of an intent without an answer in which a turn ended."""
     snapshot = survey.snapshot
     resetting = live_settings.read(snapshot, RESET_INTENT_CODES).value
     for intent, states in sorted(find_reachable_states(snapshot).items()):
@@ -80,35 +79,52 @@ def find_unanswered_states(survey: Survey) -> Iterator[Diagnosis]:
 
 
 def _report_unanswered_state(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
+    """The first row with a turn that ends there; else, as a hint, one that leads there in a turn that is not played."""
+    unproven: Row | None = None
     for row in _list_leading_rows(survey, intent, state):
-        by_rule = isinstance(row, rows.Rule)
-        witness = _simulate_arrival(survey, row, intent, state) if isinstance(row, rows.Rule) else None
-        if by_rule and witness is None:
-            continue
-        yield make_diagnosis(
-            "STATE_WITHOUT_RESPONSE",
-            Severity.WARNING,
-            row,
-            f"This leads to {scope_name(intent, state)}, which has no answer.",
-            "The turn fails with RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
-            witness=witness,
-        )
-        return
+        shown = _find_arrival(survey, row, intent, state)
+        if shown is not None:
+            yield _report_arrival(row, intent, state, shown.witness)
+            return
+        unproven = unproven or (row if _is_never_played(row) else None)
+    if unproven is not None:
+        yield _report_arrival(unproven, intent, state, None)
 
 
-def _simulate_arrival(survey: Survey, rule: rows.Rule, intent: str, state: str) -> Witness | None:
-    """A simulated turn after which the rules of the phase have left the conversation there."""
-    phase = read_phase(rule.phase)
-    if phase is None or phase not in SOURCES:
+def _report_arrival(row: Row, intent: str, state: str, witness: Witness | None) -> Diagnosis:
+    unproven = "" if witness else " No turn was found that ends there."
+    return make_diagnosis(
+        "STATE_WITHOUT_RESPONSE",
+        Severity.WARNING,
+        row,
+        f"This leads to {scope_name(intent, state)}, which has no answer.{unproven}",
+        "The turn fails with RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
+        witness=witness,
+        is_unproven=witness is None,
+    )
+
+
+def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> ShownTurn | None:
+    """A turn that the row leads to the state, and that fails there for want of an answer."""
+
+    def fails_there(played: PlayedRules) -> bool:
+        is_there = (played.end.intent, played.end.state) == (intent, state)
+        return is_there and played.error == ResponseMappingNotFound.code
+
+    if isinstance(row, rows.Classifier):
+        return find_turn_of_phrase(survey.player, row, fails_there)
+    phase = read_phase(row.phase) if isinstance(row, rows.Rule) else None
+    if not isinstance(row, rows.Rule) or phase is None:
         return None
-    known = find_shared_scopes(survey.simulator, phase, rule)
-    moves = code(rule.action) == RuleAction.SET_STATE and code(rule.intent_code) == ANY
-    where = dict.fromkeys((intent, known_state) for _, known_state in known) if moves else known
-    for sample in islice(sample_turns(survey.simulator, phase, where, [Wanted(rule)]), MAX_PLAYED):
-        end = simulate_phase(sample.session, phase, survey.harmless).end
-        if (end.intent, end.state) == (intent, state):
-            return make_witness(sample)
-    return None
+    known = find_shared_scopes(survey.snapshot, phase, row)
+    moves = code(row.action) == RuleAction.SET_STATE and code(row.intent_code) == ANY
+    where = [*dict.fromkeys((intent, known_state) for _, known_state in known)] if moves else known
+    return find_turn(survey.player, phase, where, (row,), fails_there)
+
+
+def _is_never_played(row: Row) -> bool:
+    """True for a row that only a model or sentence vectors bring into a turn."""
+    return row.is_semantic if isinstance(row, rows.Classifier) else needs_model(row)
 
 
 def _list_leading_rows(survey: Survey, intent: str, state: str) -> Iterator[Row]:

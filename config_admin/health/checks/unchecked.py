@@ -1,47 +1,66 @@
-"""Values that are written after the rules that check them have run (R151)."""
+"""Values that are written after the rules that check them have run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from config_admin.health.checks.words import describe_effect, rule_name
-from config_admin.health.diagnosis import Diagnosis, make_diagnosis
-from config_admin.health.rules.claims import FactClaim, FactPath, split_condition
+from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.player import PlayedRules
 from config_admin.health.rules.effects import list_effects
-from config_admin.health.rules.phases import is_after
+from config_admin.health.rules.mentions import FactPath, list_mentions
+from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
+from config_admin.health.witnesses import ShownTurn, find_turn, needs_model
 from config_admin.validation.findings import Severity
-from convengine.engine.rules.conditions import find_fault
-from convengine.engine.rules.field_conditions.parser import list_fields, parse_condition
+from convengine.engine.rules.conditions import evaluate_rule, find_fault
+from convengine.engine.steps.forms.schema_extraction import SchemaExtractionStep
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RulePhase, RuleType, read_phase
+from convengine.engine.turn.enums import RulePhase, read_phase
 from convengine.engine.turn.scope import ANY
 
 _CHECKED = RulePhase.POST_SCHEMA_EXTRACTION
 
 
 def find_unchecked_values(survey: Survey) -> Iterator[Diagnosis]:
-    """Every rule that writes a context field after the rules that test it after data collection."""
+    """Every rule that writes a value which an earlier rule refuses when it tests the context after data collection."""
     usable = [rule for rule in survey.of(rows.Rule) if survey.active(rule) and not find_fault(rule)]
     checks: dict[FactPath, list[rows.Rule]] = {}
     for rule in usable:
-        for path in _list_tested_fields(rule) if read_phase(rule.phase) == _CHECKED else ():
-            checks.setdefault(path, []).append(rule)
+        if read_phase(rule.phase) == _CHECKED:
+            for path in {mention.path[:2] for mention in list_mentions(rule) if mention.path[0] == "context"}:
+                checks.setdefault(path, []).append(rule)
     for rule in usable if checks else ():
-        phase = read_phase(rule.phase)
-        if phase is None or not is_after(phase, _CHECKED):
-            continue
         for path in dict.fromkeys(effect.path[:2] for effect in list_effects(rule)):
-            check = next((check for check in checks.get(path, ()) if _share_intent(rule, check)), None)
-            if check is not None:
-                yield _report(rule, path, check)
+            checking = [check for check in checks.get(path, ()) if _share_intent(rule, check)]
+            if read_phase(rule.phase) != _CHECKED and checking and not survey.late("values"):
+                yield from _report_first(survey, rule, path, checking)
 
 
-def _list_tested_fields(rule: rows.Rule) -> set[FactPath]:
-    """The fields of the context that the condition tests."""
-    if code(rule.rule_type) == RuleType.CONDITION:
-        return {("context", name.split(".")[0]) for name in list_fields(parse_condition(rule.match_pattern or ""))}
-    claims = (claim for branch in split_condition(rule) for claim in branch if isinstance(claim, FactClaim))
-    return {path[:2] for claim in claims for path in claim.paths if path[0] == "context"}
+def _report_first(survey: Survey, rule: rows.Rule, path: FactPath, checks: Sequence[rows.Rule]) -> Iterator[Diagnosis]:
+    """The first check that a written value passes by; without a turn that shows it, a hint where none is played."""
+    for check in checks:
+        shown = _find_escape(survey, rule, check)
+        if shown is not None:
+            yield _report(rule, path, check, shown.witness)
+            return
+    if needs_model(rule):
+        yield _report(rule, path, checks[0], None)
+
+
+def _find_escape(survey: Survey, rule: rows.Rule, check: rows.Rule) -> ShownTurn | None:
+    """A turn in which the rule writes a value for which the condition of the check holds, after its phase."""
+    phase = read_phase(rule.phase)
+    if phase is None:
+        return None
+
+    def escapes(played: PlayedRules) -> bool:
+        step = played.find_acting(rule)
+        if step is None or not played.has_begun(SchemaExtractionStep, step):
+            return False
+        is_tested = any(other.rule_id == check.rule_id and other.seq > step.seq for other in played.applied)
+        return not is_tested and evaluate_rule(check, step.after).matched
+
+    return find_turn(survey.player, phase, find_shared_scopes(survey.snapshot, phase, rule), (rule,), escapes)
 
 
 def _share_intent(rule: rows.Rule, other: rows.Rule) -> bool:
@@ -49,12 +68,20 @@ def _share_intent(rule: rows.Rule, other: rows.Rule) -> bool:
     return ANY in intents or len(intents) == 1
 
 
-def _report(rule: rows.Rule, path: FactPath, check: rows.Rule) -> Diagnosis:
+def _report(rule: rows.Rule, path: FactPath, check: rows.Rule, witness: Witness | None) -> Diagnosis:
+    unproven = "" if witness else " No turn was found in which that happens."
     message = (
         f"{rule_name(rule)} {describe_effect(rule, path)} when {rule_name(check)} has already tested it. Let it run in "
-        f"the phase “{_CHECKED.label}” and before that rule, or repeat the test after it."
+        f"the phase “{_CHECKED.label}” and before that rule, or repeat the test after it.{unproven}"
     )
-    consequence = "A value that is not allowed can reach the confirmation."
     return make_diagnosis(
-        "VALUE_UNCHECKED", Severity.WARNING, rule, message, consequence, others=(check,), field="phase"
+        "VALUE_UNCHECKED",
+        Severity.WARNING,
+        rule,
+        message,
+        "A value that is not allowed can reach the confirmation.",
+        others=(check,),
+        field="phase",
+        witness=witness,
+        is_unproven=witness is None,
     )

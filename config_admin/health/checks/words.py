@@ -1,7 +1,8 @@
 """Names of rows and effects of rules, for messages."""
 
-from config_admin.health.rules.claims import NOTHING, FactPath
 from config_admin.health.rules.effects import list_effects
+from config_admin.health.rules.mentions import FactPath
+from config_admin.health.rules.values import NOTHING
 from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import rows

@@ -1,10 +1,11 @@
 """What a rule changes, and the present value in a session."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from config_admin.health.rules.claims import NOTHING, FactPath
-from config_admin.health.rules.document import get_value
+from config_admin.health.rules.mentions import FactPath
+from config_admin.health.rules.values import NOTHING
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionValueError
 from convengine.engine.text.compare import code
@@ -68,6 +69,14 @@ def read_value(session: Session, path: FactPath) -> Json:
         case "preference":
             return session.preferences.get(str(path[1]), NOTHING)
         case "context":
-            return get_value(session.context, path[1:])
+            return _get_value(session.context, path[1:])
         case _:
-            return get_value(session.input_params, path[1:])
+            return _get_value(session.input_params, path[1:])
+
+
+def _get_value(node: Json, keys: FactPath) -> Json:
+    for key in keys:
+        if not isinstance(node, Mapping) or key not in node:
+            return NOTHING
+        node = node[key]
+    return node

@@ -3,34 +3,49 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from config_admin.health.rules.claims import FactClaim, split_condition
-from config_admin.health.rules.simulator import TurnSimulator
+from config_admin.health.rules.mentions import list_mentions
 from config_admin.validation import relations
-from convengine.engine.rules.json_path.nodes import Compare, Literal
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
-from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import RuleAction, RulePhase
 from convengine.engine.turn.scope import ANY, IDLE, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
 
 #: Maximum scopes to try if anything is possible.
-MAX_SCOPES, _MOST_EACH = 8, 4
+MAX_SCOPES, _MOST_EACH, _MOST_BEFORE = 8, 4, 2
 
 
-def find_shared_scopes(simulator: TurnSimulator, phase: RulePhase, *rules: rows.Rule) -> tuple[tuple[str, str], ...]:
+def find_shared_scopes(snapshot: Snapshot, phase: RulePhase, *rules: rows.Rule) -> tuple[tuple[str, str], ...]:
     """Intents and states in which all the rules are tested; none if their scopes do not overlap."""
     intents = _common_code(code(rule.intent_code) for rule in rules)
     states = _common_code(code(rule.state_code) for rule in rules)
-    if intents is None or states is None or not simulator.snapshot.is_active(intents):
+    if intents is None or states is None or not snapshot.is_active(intents):
         return ()
-    known = simulator.snapshot.known_states
-    chosen = [intents] if intents != ANY else list(_list_intents(simulator, phase, rules))
+    known, resetting = snapshot.known_states, live_settings.read(snapshot, RESET_INTENT_CODES).value
+    chosen = [intents] if intents != ANY else list(_list_intents(snapshot, phase, rules))
     scopes = (
         (intent, state)
         for intent in chosen
-        for state in ([states] if states != ANY else _list_states(simulator, intent, rules))
-        if state in known
+        for state in ([states] if states != ANY else _list_states(snapshot, intent, rules))
+        # An intent that starts over leaves no conversation in it.
+        if state in known and (intent not in resetting or phase == RulePhase.POST_CLASSIFIER_INTENT)
     )
-    return tuple(islice(scopes, MAX_SCOPES))
+    shared = tuple(islice(scopes, MAX_SCOPES))
+    return tuple(dict.fromkeys((*shared, *islice(_list_scopes_before(snapshot, shared), _MOST_BEFORE))))
+
+
+def _list_scopes_before(snapshot: Snapshot, scopes: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The states from which rules lead there: a turn may begin in them."""
+    leading = snapshot.index(rows.Rule, _get_moved_to, relations.rank)
+    for intent, state in scopes:
+        for rule in leading.get(state, ()):
+            if code(rule.state_code) not in (ANY, state) and relations.scope_fits(code(rule.intent_code), intent):
+                yield intent, code(rule.state_code)
+
+
+def _get_moved_to(rule: rows.Rule) -> str | None:
+    return code(rule.action_value) if code(rule.action) == RuleAction.SET_STATE else None
 
 
 def _common_code(codes: Iterable[str]) -> str | None:
@@ -39,8 +54,7 @@ def _common_code(codes: Iterable[str]) -> str | None:
     return ANY if not concrete else concrete.pop() if len(concrete) == 1 else None
 
 
-def _list_intents(simulator: TurnSimulator, phase: RulePhase, rules: Iterable[rows.Rule]) -> Iterator[str]:
-    snapshot = simulator.snapshot
+def _list_intents(snapshot: Snapshot, phase: RulePhase, rules: Iterable[rows.Rule]) -> Iterator[str]:
     named = [name for name in _compared_codes("intent", rules) if snapshot.is_active(name)]
     of_rows: list[str] = []
     if phase == RulePhase.POST_CLASSIFIER_INTENT:
@@ -52,8 +66,8 @@ def _list_intents(simulator: TurnSimulator, phase: RulePhase, rules: Iterable[ro
     yield from islice((name for name in candidates if snapshot.is_active(name) and name != ANY), _MOST_EACH)
 
 
-def _list_states(simulator: TurnSimulator, intent: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
-    forms = relations.find_rows_of_intent(simulator.snapshot, rows.OutputSchema, intent)
+def _list_states(snapshot: Snapshot, intent: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
+    forms = relations.find_rows_of_intent(snapshot, rows.OutputSchema, intent)
     of_rows = [code(row.state_code) for row in forms if code(row.state_code) != ANY]
     yield from islice(dict.fromkeys((*_compared_codes("state", rules), *of_rows, IDLE, UNKNOWN)), _MOST_EACH)
 
@@ -61,16 +75,6 @@ def _list_states(simulator: TurnSimulator, intent: str, rules: Iterable[rows.Rul
 def _compared_codes(fact: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
     """The codes that conditions compare the fact with."""
     for rule in rules:
-        for branch in split_condition(rule):
-            for claim in branch:
-                if isinstance(claim, FactClaim) and (fact,) in claim.paths:
-                    yield from _list_codes(claim)
-
-
-def _list_codes(claim: FactClaim) -> Iterator[str]:
-    if isinstance(claim.condition, Compare):
-        for operand in (claim.condition.left, claim.condition.right):
-            values = operand.value if isinstance(operand, Literal) else ()
-            yield from (
-                code(value) for value in (values if isinstance(values, list) else [values]) if isinstance(value, str)
-            )
+        for mention in list_mentions(rule):
+            if mention.path == (fact,):
+                yield from (code(value) for value in mention.values if isinstance(value, str) and value)

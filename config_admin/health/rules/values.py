@@ -1,172 +1,224 @@
-"""Values to try at a path: those that claims name, their neighbours, and those that a schema allows."""
+"""Values to try for what conditions read: those that they name and their neighbours, and those of a form's schema."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain, islice, pairwise, product
 from typing import Any
 
-from config_admin.health.rules.claims import NOTHING, FactClaim, FactPath, split_filter
-from config_admin.health.rules.document import Conflict, build_document
-from config_admin.health.rules.forms import list_schema_values, make_pattern_predicate
-from config_admin.health.texts.predicate import FITS, FITS_CASE, TextPredicate, find_text
-from convengine.engine.rules.json_path.nodes import Compare, Exists, Length, Literal, Matches, Path, Where
+from config_admin.health.rules.mentions import ELEMENT, FactPath, Mention
+from config_admin.health.texts.predicate import FITS_CASE, TextPredicate, find_text
+from convengine.engine.forms.form import Form
 from convengine.engine.rules.json_path.values import is_number
-from convengine.engine.rules.text_bank import REGEX
 
 Json = Any
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+
+#: Stands for a missing value, which is not the same as null.
+NOTHING: Any = _Nothing()
 #: Values for any path.
-USUAL: tuple[Json, ...] = ("text", 1, True, NOTHING, False, None, "", 0, [], {}, ["text"], {"name": "text"})
-_LONGEST = 50
+_USUAL: tuple[Json, ...] = (NOTHING, "text", 1, True, False, None, "", 0, [], {}, ["text"], {"name": "text"})
+#: Maximum values of one path, and of an inner one, and sizes of lists.
+_MOST, _MOST_INNER, _LONGEST = 60, 8, 50
 
 
-def list_candidates(at: FactPath, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    """Values to try at a path, likely ones first; `schema` is that of the field there."""
-    seen: set[str] = set()
-    for value in chain(_values_of_claims(at, claims, schema), list_schema_values(schema), USUAL):
-        if (key := f"{type(value).__name__} {value!r}") not in seen:
-            seen.add(key)
-            yield value
+@dataclass
+class _Node:
+    """What is mentioned at one path, and below it."""
 
+    values: list[Json] = field(default_factory=list)
+    texts: list[TextPredicate] = field(default_factory=list)
+    sizes: set[int] = field(default_factory=set)
+    below: dict[str, "_Node"] = field(default_factory=dict)
+    is_read: bool = False
 
-def _values_of_claims(at: FactPath, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    yield from _list_texts(at, claims, schema)
-    yield from _combine_lists(claims)
-    yield from _list_midpoints(claims)
-    for claim in claims:
-        match claim.condition:
-            case Compare(left, op, right):
-                yield from _values_of_comparison(at, claim, left, op, right)
-            case Exists(path):
-                yield from _values_of_branching_path(claim, path)
-            case Matches(Path() as path):
-                yield from _values_of_branching_path(claim, path)
+    def list_values(self, declared: Mapping[str, Json] | None = None) -> list[Json]:
+        """Values to try, likely ones first."""
+        values = chain(
+            self._list_texts(declared), self.values, self._list_midpoints(), self._list_nested(), self._list_sized()
+        )
+        return _drop_repeated(values)
 
-
-def _list_texts(at: FactPath, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    """A text that matches all patterns for the path and its field, and its number."""
-    wanted, unwanted = collect_predicates(at, claims)
-    if not wanted and not unwanted:
-        return
-    if schema and isinstance(pattern := schema.get("pattern"), str):
-        wanted.append(make_pattern_predicate(pattern))
-    match = find_text(wanted, unwanted)
-    for text in (match.text if match else None, *(sample for predicate in wanted for sample in predicate.samples)):
-        if text is not None:
+    def _list_texts(self, declared: Mapping[str, Json] | None) -> Iterator[Json]:
+        if not self.texts:
+            return
+        pattern = (declared or {}).get("pattern")
+        more = [make_pattern_predicate(pattern)] if isinstance(pattern, str) else []
+        together = find_text([*self.texts, *more])
+        samples = (sample for predicate in self.texts for sample in predicate.samples)
+        for text in (*([together.text] if together else ()), *samples):
             yield text
             if text.isdecimal() and len(text) < 16:
                 yield int(text)
 
+    def _list_midpoints(self) -> Iterator[Json]:
+        numbers = sorted({value for value in self.values if is_number(value)})
+        yield from ((lower + upper) / 2 for lower, upper in pairwise(numbers))
 
-def _combine_lists(claims: Sequence[FactClaim]) -> Iterator[Json]:
-    """A list with an element of every list in the claims."""
-    elements: list[Json] = []
-    for claim in claims:
-        match claim.condition:
-            case Compare(_, "contains" | "anyof" | "all", Literal(value)) if claim.holds:
-                elements += value if isinstance(value, list) else [value]
-            case Compare(Literal(value), "in", _) if claim.holds:
-                elements.append(value)
-    if len(elements) > 1:
-        yield elements
+    def _list_nested(self) -> Iterator[Json]:
+        """Objects and lists with the values mentioned below."""
+        names = [name for name in self.below if name != ELEMENT]
+        inner = [[*self.below[name].list_values()[:_MOST_INNER], "text", 1, NOTHING] for name in names]
+        for chosen in islice(order_combinations(inner), _MOST) if names else ():
+            yield {name: value for name, value in zip(names, chosen, strict=True) if value is not NOTHING}
+        if ELEMENT in self.below:
+            elements = [*self.below[ELEMENT].list_values()[:_MOST_INNER], "text"]
+            yield from ([element] for element in elements)
+            yield from (list(pair) for pair in product(elements, repeat=2))
+            yield from ([element] * size for size in sorted(self.sizes) if 2 < size <= _LONGEST for element in elements)
+            yield from elements
 
-
-def _list_midpoints(claims: Sequence[FactClaim]) -> Iterator[Json]:
-    """Numbers between those in the claims."""
-    named: set[int | float] = set()
-    for claim in claims:
-        operands = (claim.condition.left, claim.condition.right) if isinstance(claim.condition, Compare) else ()
-        named |= {lower.value for lower in operands if isinstance(lower, Literal) and is_number(lower.value)}
-    for lower, upper in pairwise(sorted(named)):
-        yield (lower + upper) / 2
-
-
-def collect_predicates(at: FactPath, claims: Sequence[FactClaim]) -> tuple[list[TextPredicate], list[TextPredicate]]:
-    """The patterns that the text at a path must match, and those that it must not."""
-    predicates: tuple[list[TextPredicate], list[TextPredicate]] = ([], [])
-    for claim in claims:
-        match claim.condition:
-            case Matches(Path() as path, pattern) if claim.paths == (at,) and path.definite:
-                kind = FITS if pattern.ignore_case else FITS_CASE
-                predicates[not claim.holds].append(TextPredicate(kind, pattern.text))
-            case Compare(Path() as path, "contains", Literal(str() as part)) if path.definite:
-                predicates[not claim.holds].append(TextPredicate(REGEX, part if part.isalnum() else rf"\Q{part}\E"))
-    return predicates
+    def _list_sized(self) -> Iterator[Json]:
+        lists = [value for value in self.values if isinstance(value, list) and value]
+        for size in sorted({each + more for each in self.sizes for more in (0, 1, -1)}):
+            if 0 <= size <= _LONGEST:
+                yield from (["text"] * size, "a" * size)
+                yield from ((each * (size + 1))[:size] for each in lists)
+        # One list that contains everything.
+        yield from ([member for each in lists for member in each] for _ in lists[1:2])
 
 
-def _values_of_comparison(at: FactPath, claim: FactClaim, left: Any, op: str, right: Any) -> Iterator[Json]:
-    literal = next((operand.value for operand in (left, right) if isinstance(operand, Literal)), NOTHING)
-    measured = next((operand for operand in (left, right) if isinstance(operand, Length)), None)
-    path = next((operand for operand in (left, right) if isinstance(operand, Path)), None)
-    if measured is not None:
-        yield from _list_values_of_size(literal)
-        yield from _values_of_branching_path(claim, measured.path, (literal,))
-    elif literal is not NOTHING and op in ("==", "!="):
-        yield from _values_near_equality(literal)
-    elif literal is not NOTHING and op in ("<", "<=", ">", ">="):
-        yield from _list_neighbours(literal)
-    elif literal is not NOTHING and op in ("in", "nin"):
-        yield from (literal if left is path and isinstance(literal, list) else [[literal]])
-    elif literal is not NOTHING and op == "contains":
-        yield from ([literal], f"a {literal} b" if isinstance(literal, str) else [literal, literal])
-    elif op in ("anyof", "noneof", "subsetof", "all") and isinstance(literal, list):
-        yield from (literal[:1], literal, [*literal, "other"], ["other"])
-    elif op == "size":
-        yield from _list_values_of_size(literal)
-    elif op == "empty":
-        yield from ([], ["text"], "", "text", {})
-    if path is not None and not path.definite:
-        yield from _values_of_branching_path(claim, path, (literal,))
+def _drop_repeated(values: Iterable[Json]) -> list[Json]:
+    distinct: dict[str, Json] = {}
+    for value in values:
+        distinct.setdefault(f"{type(value).__name__} {value!r}", value)
+        if len(distinct) >= _MOST:
+            break
+    return list(distinct.values())
 
 
-def _values_near_equality(literal: Json) -> Iterator[Json]:
-    yield literal
-    if is_number(literal):
-        yield from (str(literal), literal + 1)
-    elif isinstance(literal, str):
-        if literal.lstrip("-").isdecimal() and len(literal) < 16:
-            yield int(literal)
-        yield f"{literal}x"
+def list_candidates(mentions: Sequence[Mention], form: Form | None) -> dict[FactPath, list[Json]]:
+    """The paths that a turn can be given values at, each with values to try. Fields get no value that they refuse."""
+    root = _Node()
+    for mention in mentions:
+        node = _find_node(root, mention.path)
+        node.is_read = True
+        node.values += mention.values
+        node.sizes.update(mention.sizes)
+        if mention.text is not None:
+            node.texts.append(mention.text)
+    for mention in mentions:
+        if mention.like is not None:
+            node, other = _find_node(root, mention.path), _find_node(root, mention.like)
+            other.is_read = True
+            node.values, other.values = [*node.values, *other.values, 1, 2], [*other.values, *node.values, 1, 2]
+    return {path: _list_values_at(path, node, form) for path, node in _list_variables(root, ())}
 
 
-def _list_neighbours(literal: Json) -> Iterator[Json]:
-    if is_number(literal):
-        yield from (literal, literal + 1, literal - 1, literal + 0.5, literal - 0.5)
-    elif isinstance(literal, str):
-        yield from (literal, f"{literal}a", literal[:-1])
+def _find_node(root: _Node, path: FactPath) -> _Node:
+    for key in path:
+        root = root.below.setdefault(key, _Node())
+    return root
 
 
-def _list_values_of_size(literal: Json) -> Iterator[Json]:
-    if is_number(literal):
-        for count in (int(literal), int(literal) + 1, max(int(literal) - 1, 0)):
-            if 0 <= count <= _LONGEST:
-                yield from (["text"] * count, "a" * count, [None] * count)
-
-
-def _values_of_branching_path(claim: FactClaim, path: Path, literals: Sequence[Json] = ()) -> Iterator[Json]:
-    """For a path that branches: lists and objects where some elements fulfil its filters."""
-    if path.definite:
+def _list_variables(node: _Node, path: FactPath) -> Iterator[tuple[FactPath, _Node]]:
+    """The shortest paths with a value of their own."""
+    may_be_one = len(path) > 1 or (path and path[0] not in ("context", "inputParams"))
+    if may_be_one and (node.is_read or ELEMENT in node.below):
+        yield path, node
         return
-    for step in path.steps:
-        if isinstance(step, Where):
-            for element in _matching_elements(step):
-                yield from ([element], element, [element, element])
-    last = path.steps[-1]
-    name = next((name for name in getattr(last, "names", ())), None)
-    for value in (*literals, "text", 1):
-        if value is not NOTHING:
-            element = {name: value} if isinstance(name, str) else value
-            yield from ([element], {"one": element}, [element, element])
+    for name, below in node.below.items():
+        yield from _list_variables(below, (*path, name))
 
 
-def _matching_elements(step: Where) -> Iterator[Json]:
-    """Objects that fulfil a filter, made of values for each of its paths."""
-    for branch in split_filter(step.condition):
-        facts = [claim for claim in branch if isinstance(claim, FactClaim)]
-        values = {
-            at: next(iter(list_candidates(at, [claim for claim in facts if at in claim.paths], None)), "text")
-            for claim in facts
-            for at in claim.paths
-        }
-        try:
-            yield build_document(values).get("context", {})
-        except Conflict:
-            continue
+def _list_values_at(path: FactPath, node: _Node, form: Form | None) -> list[Json]:
+    own = form.field(".".join(path[1:])) if form is not None and path[0] == "context" else None
+    if own is None or form is None:
+        return _drop_repeated([*node.list_values(), *_USUAL])
+    values = _drop_repeated([*node.list_values(own.declared), *list_schema_values(own.declared), *_USUAL])
+    return [value for value in values if value is NOTHING or value is None or form.breaks(own, value) is None]
+
+
+def order_combinations(choices: Sequence[Sequence[Json]]) -> Iterator[tuple[Json, ...]]:
+    """One of each, those with early choices first."""
+    for total in range(sum(len(each) - 1 for each in choices) + 1):
+        yield from _choose_with_total(choices, total)
+
+
+def _choose_with_total(choices: Sequence[Sequence[Json]], total: int) -> Iterator[tuple[Json, ...]]:
+    if not choices:
+        if total == 0:
+            yield ()
+        return
+    first, rest = choices[0], choices[1:]
+    most_of_rest = sum(len(each) - 1 for each in rest)
+    for index in range(max(0, total - most_of_rest), min(total + 1, len(first))):
+        yield from ((first[index], *others) for others in _choose_with_total(rest, total - index))
+
+
+# --- the values of a form ---------------------------------------------------------------------------------------
+
+_FORMATS = {
+    "email": ("ann@example.com",),
+    "date": ("2026-05-04", "2026-06-15"),
+    "date-time": ("2026-05-04T10:30:00Z", "2026-06-15T10:30:00Z"),
+    "uri": ("https://example.com/a",),
+    "uuid": ("3f2b8c1e-9f4a-4d6b-8a27-5c1d0e9f7a3b",),
+    "phone": ("+4930123456",),
+}
+
+
+def list_schema_values(schema: Mapping[str, Json]) -> Iterator[Json]:
+    """Values that the schema of a field suggests; the validator decides whether they are valid."""
+    listed, examples, kinds = schema.get("enum"), schema.get("examples"), schema.get("type")
+    yield from listed if isinstance(listed, list) else ()
+    yield from (schema[name] for name in ("const", "default") if name in schema)
+    yield from examples if isinstance(examples, list) else ()
+    for kind in kinds if isinstance(kinds, list) else [kinds]:
+        yield from _list_typed_values(kind, schema)
+
+
+def _list_typed_values(kind: Json, schema: Mapping[str, Json]) -> Iterator[Json]:
+    match kind:
+        case "integer" | "number":
+            bounds = (schema.get(name) for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+            step = schema["multipleOf"] if is_number(schema.get("multipleOf")) else 1
+            for bound in bounds:
+                yield from (bound, bound + step, bound - step) if is_number(bound) else ()
+            yield from (step, 10, 100)
+        case "boolean":
+            yield from (True, False)
+        case "array":
+            inner = schema.get("items")
+            items = list_schema_values(inner if isinstance(inner, Mapping) else {"type": "string"})
+            yield from ([item] * max(int(schema.get("minItems") or 1), 1) for item in items)
+        case "object":
+            properties = schema.get("properties")
+            yield _sample_object(properties if isinstance(properties, Mapping) else {})
+        case "string" | None:
+            yield from _FORMATS.get(str(schema.get("format")), ())
+            if isinstance(pattern := schema.get("pattern"), str) and (text := _find_matching_text(pattern)) is not None:
+                yield text
+            shortest = schema.get("minLength")
+            yield from ("a" * max(shortest if isinstance(shortest, int) else 1, size) for size in (4, 1))
+
+
+def make_pattern_predicate(pattern: str) -> TextPredicate:
+    """A text that matches a schema's pattern."""
+    return TextPredicate(FITS_CASE, f"(?s).*(?:{pattern}).*")
+
+
+@lru_cache(maxsize=1024)
+def _find_matching_text(pattern: str) -> str | None:
+    text = find_text([make_pattern_predicate(pattern)])
+    return text.text if text else None
+
+
+def _sample_object(properties: Mapping[str, Json]) -> dict[str, Json]:
+    values = {
+        name: next(list_schema_values(inner if isinstance(inner, Mapping) else {}), NOTHING)
+        for name, inner in properties.items()
+    }
+    return {name: value for name, value in values.items() if value is not NOTHING}
+
+
+def sample_field(form: Form, path: str) -> Json:
+    """A value that a field accepts, or NOTHING."""
+    own = form.field(path)
+    declared = own.declared if own else {}
+    return next((value for value in list_schema_values(declared) if own and form.breaks(own, value) is None), NOTHING)

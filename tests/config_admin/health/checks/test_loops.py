@@ -1,8 +1,7 @@
 from config_admin.health.checks.loops import find_loops
-from config_admin.health.rules.phases import SOURCES
-from convengine.engine.rules.apply import run_phase
-from convengine.engine.turn.enums import RulePhase
-from tests.builders import make_classifier, make_intent, make_rule, make_session, make_snapshot, make_turn, stages
+from config_admin.health.player import TurnPlayer
+from config_admin.validation.world import World
+from tests.builders import make_classifier, make_intent, make_rule, make_snapshot
 from tests.config_admin.health.run_check import run_check
 
 LOAN = make_intent("LOAN")
@@ -17,13 +16,7 @@ def test_two_rules_that_send_a_conversation_back_and_forth_are_shown_by_a_messag
     assert diagnosis.code == "RULE_LOOP"
     assert {key.pk for key in diagnosis.rows} == {onward.rule_id, back.rule_id}
     assert diagnosis.witness is not None
-    turn = make_turn(make_snapshot(LOAN, onward, back))
-    session = make_session(
-        intent=diagnosis.witness.intent, state=diagnosis.witness.state, user_text=diagnosis.witness.text
-    )
-    phase = RulePhase.PRE_RESPONSE_RESOLUTION
-    run_phase(phase, SOURCES[phase], session, turn)
-    assert "RULE_PASS_CAP_REACHED (RulesStep)" in stages(turn)
+    assert TurnPlayer(make_snapshot(LOAN, onward, back), World()).play(diagnosis.witness).capped
 
 
 def test_circles_of_three_and_of_intents_are_found() -> None:
