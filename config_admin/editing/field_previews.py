@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from config_admin.editing.phrase_reasons import describe_match, describe_needed_score
 from config_admin.editing.sample_turns import SampleTurn
 from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts.render import render_lenient
@@ -30,6 +29,7 @@ from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.scope import code_matches
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
 from convengine.engine.understanding.phrases.terms import has_words
 
 Json = Any
@@ -164,8 +164,12 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
         return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
     own = code(row.intent_code)
     phrase_matches = match_phrases(_replace_phrase(snapshot, row), text)
-    notes = [describe_match(match.intent, match, text) for match in (*phrase_matches.hits, *phrase_matches.near)[:3]]
-    notes.append(describe_needed_score(snapshot, phrase_matches))
+    notes = [
+        describe_match(match.intent, phrase_matches.describe(match), text)
+        for match in (*phrase_matches.hits, *phrase_matches.near)[:3]
+    ]
+    scores = [match.score for match in phrase_matches.hits]
+    notes.append(describe_needed_score(snapshot, phrase_matches.min_score, scores))
     patterns = [other for other in order_classifiers(snapshot) if other.pk in get_classifier_bank(snapshot).hits(text)]
     if patterns:
         notes.insert(0, f"Pattern {patterns[0].pk} of {patterns[0].intent_code} matches. Patterns are tried first.")
