@@ -19,6 +19,7 @@ from convengine.server.admin_site.record_columns import row_url
 
 #: Finds the address of a row; blank for none.
 FindUrl = Callable[[str, object], str]
+_NO_FILTER = TurnFilter()
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def explain_events(
     message: str | None,
     snapshot: Snapshot | None,
     find_url: FindUrl,
-    turn_filter: TurnFilter = TurnFilter(),
+    turn_filter: TurnFilter = _NO_FILTER,
     *,
     all_rows: bool = False,
 ) -> ExplainedTurn:
@@ -91,7 +92,7 @@ def explain_events(
 
 
 def build_sentences(
-    sentences: Iterable[Sentence], snapshot: Snapshot | None, find_url: FindUrl, turn_filter: TurnFilter = TurnFilter()
+    sentences: Iterable[Sentence], snapshot: Snapshot | None, find_url: FindUrl, turn_filter: TurnFilter = _NO_FILTER
 ) -> Iterator[SentenceView]:
     """The sentences that the filter admits, with links."""
     for sentence in sentences:

@@ -95,9 +95,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
     all_rows = request.GET.get("rows") == "all"
     find_url = partial(_find_row_url, record)
-    why = explain_events(
-        events, record.user_input, _snapshot_of_turn(events), find_url, turn_filter, all_rows=all_rows
-    )
+    why = explain_events(events, record.user_input, _snapshot_of_turn(events), find_url, turn_filter, all_rows=all_rows)
     return {
         "record": record,
         "look": badge_class(record.status),

@@ -29,8 +29,8 @@ from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.scope import code_matches
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.matching import match_phrases
-from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
 from convengine.engine.understanding.phrases.terms import has_words
+from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
 
 Json = Any
 _SHOWN = 400

@@ -19,7 +19,7 @@ def describe_match(name: str, match: Mapping[str, Any], text: str | None) -> str
 
 def describe_needed_score(snapshot: Snapshot, needed: float, scores: Sequence[float]) -> str:
     """How much must match, and why. `scores`: those of the intents that count, the first one's first."""
-    minimum, margin = (live_settings.read(snapshot, setting).value for setting in (MIN_SCORE, MARGIN))
+    minimum, margin = live_settings.read(snapshot, MIN_SCORE).value, live_settings.read(snapshot, MARGIN).value
     if scores and scores[0] < needed:
         return f"Usually {needed:.2f} must match. Less is enough here, because no other intent is near."
     if scores and needed > minimum:

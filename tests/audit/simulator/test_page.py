@@ -86,9 +86,9 @@ def test_a_played_turn_is_explained_as_the_stored_one_is(ana: Client) -> None:
     assert shown.reading == expected.reading
     assert [decision.title for decision in shown.decisions] == [decision.title for decision in expected.decisions]
     assert [change.names for change in shown.changes] == [change.names for change in expected.changes]
-    for page in (played, stored):
-        assert "How the message was read" in page.content.decode()
-        assert 'title="Says what is meant: a greeting"' in page.content.decode()
+    for response in (played, stored):
+        assert "How the message was read" in response.content.decode()
+        assert 'title="Says what is meant: a greeting"' in response.content.decode()
 
 
 def test_an_earlier_turn_is_explained_and_lines_are_removed(ana: Client) -> None:

@@ -28,7 +28,8 @@ def run(*phrases: str, intent: str = "HOURS", **messages: int) -> Effect:
 
 def test_messages_that_nobody_understood_are_caught() -> None:
     effect = run("is there parking", parking=3, where_do_I_park=1, wifi_password=2)
-    assert [(message.text, message.times) for message in effect.list_changed(ChangeKind.CAUGHT)] == [("parking", 3), ("where do I park", 1)]
+    caught = effect.list_changed(ChangeKind.CAUGHT)
+    assert [(message.text, message.times) for message in caught] == [("parking", 3), ("where do I park", 1)]
     assert (effect.messages, effect.is_safe, effect.missing) == (6, True, [])
 
 

@@ -187,9 +187,8 @@ def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
         is_possible = match_type is ClassifierType.PHRASE and not blank(text)
         return build_comparison(snapshot, match_phrases(snapshot, text)) if is_possible else None
 
-    order, by_priority = (live_settings.read(snapshot, setting).value for setting in (ORDER, COLLISION_BY_PRIORITY))
-    tried = _try_groups(snapshot, text, list_groups(order), compare)
-    winner = _choose_winner(tried.hits, by_priority)
+    tried = _try_groups(snapshot, text, list_groups(live_settings.read(snapshot, ORDER).value), compare)
+    winner = _choose_winner(tried.hits, live_settings.read(snapshot, COLLISION_BY_PRIORITY).value)
     return tried.intents if winner is None else (code(winner.intent_code),)
 
 
