@@ -20,7 +20,7 @@ from audit.simulator.calls import list_calls
 from audit.simulator.play import PlayedLine, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
 from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
-from audit.timeline.explained_turn import explain_unstored_turn
+from audit.timeline.explained_turn import explain_played_turn
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.difference import Difference
@@ -243,7 +243,7 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         "on_label": _describe(simulation.configuration),
         "turns": _compare_with_before(simulation),
         "shown": line,
-        "why": explain_unstored_turn(line.played.turn) if line else None,
+        "why": explain_played_turn(line.played.turn) if line else None,
         "calls": list_calls(line) if line else [],
         "at": posted.get("at"),
         "channel": posted.channel,

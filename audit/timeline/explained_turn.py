@@ -58,8 +58,8 @@ class ExplainedTurn:
     changes: Sequence[StepChanges]
 
 
-def explain_unstored_turn(turn: Turn) -> ExplainedTurn:
-    """Explain a turn that was only played; rows have links to their present pages. No query."""
+def explain_played_turn(turn: Turn) -> ExplainedTurn:
+    """Explain a turn that is stored nowhere; rows have links to their present pages. No query."""
     events = list(expand_events(list_unstored_events(turn)))
     return explain_events(events, turn.request.message, turn.snapshot, row_url)
 
