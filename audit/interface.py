@@ -7,6 +7,7 @@ from audit.feedback.store import rate_row
 from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught
 from audit.live import asgi, publish
 from audit.narration.empty_values import list_empty_values
+from audit.narration.explained_message import explain_unstored_message
 from audit.narration.explanation import explain_turn, explain_unstored_turn
 from audit.record import removals, running
 from audit.record import turn_log as writer
@@ -44,6 +45,7 @@ class _TurnReader:
     explain_turn = staticmethod(explain_turn)
     list_unstored_events = staticmethod(list_unstored_events)
     explain_unstored_turn = staticmethod(explain_unstored_turn)
+    explain_unstored_message = staticmethod(explain_unstored_message)
     list_moves = staticmethod(list_moves)
     list_deciding_rows = staticmethod(read_deciding_rows)
     count_row_usage = staticmethod(count_row_usage)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from audit.narration.narrate import narrate_by_template
-from audit.narration.why import explain_decisions
+from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import row_noun
 from audit.record.events import Event
 from convengine.engine.forms.stages import FIELDS_READ
@@ -89,7 +89,8 @@ def list_reasons(events: list[Event], release: Snapshot | None = None) -> list[R
     if not events:
         return []
     snapshot: Snapshot = release or configuration().at(events[0].row.config_version or 0)
-    return list(dict.fromkeys(_build_reasons(explain_decisions(events, MOST)["decisions"], snapshot)))
+    decisions = (explain_decision(decision, snapshot, MOST) for decision in list_decisions(events))
+    return list(dict.fromkeys(_build_reasons(decisions, snapshot)))
 
 
 def describe_fields_read(events: list[Event]) -> list[str]:

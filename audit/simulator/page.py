@@ -16,10 +16,11 @@ from django.utils import timezone
 from audit.access_log.write import log_access
 from audit.export.scenario.turn_entries import export_expected_response, format_time
 from audit.models import CeAccessLog
-from audit.simulator.explain import explain_line
+from audit.simulator.calls import list_calls
 from audit.simulator.play import PlayedLine, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
 from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
+from audit.timeline.explained_turn import explain_played_turn
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.difference import Difference
@@ -242,7 +243,8 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         "on_label": _describe(simulation.configuration),
         "turns": _compare_with_before(simulation),
         "shown": line,
-        "why": explain_line(line) if line else None,
+        "why": explain_played_turn(line.played.turn) if line else None,
+        "calls": list_calls(line) if line else [],
         "at": posted.get("at"),
         "channel": posted.channel,
         "params": posted.get("params") if simulation.problem else "",

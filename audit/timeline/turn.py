@@ -8,6 +8,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
@@ -18,17 +19,15 @@ from django.utils.safestring import SafeString
 from audit.access_log.write import log_access
 from audit.api.trace import Frame, build_frames
 from audit.models import CeAccessLog, CeMcpUserFeedback
-from audit.narration import Fact, Sentence, narrate_turn
-from audit.narration.reading import read_message_of_turn
+from audit.narration import narrate_turn
 from audit.narration.session_values import excerpt_value
-from audit.narration.wording import name_rows
 from audit.record.events import Event
 from audit.replay.replay import rebuild_turn
 from audit.timeline import addresses
-from audit.timeline.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
+from audit.timeline.explained_turn import build_sentences, explain_events
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.row_origins import list_used_rows
-from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step, unsaved_changes
+from audit.timeline.session_changes import StepChanges, unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
 from audit.timeline.warnings import list_warnings
 from audit.timeline.word_links import list_word_links
@@ -45,7 +44,6 @@ from convengine.engine.steps.tools.stages import (
 )
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import TurnStatus
-from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage, is_error
 from convengine.engine.turn.verbose import VerboseLine
@@ -60,29 +58,6 @@ NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 
 
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
-
-
-@dataclass(frozen=True)
-class SentencePart:
-    """A part of a sentence: words, or a fact with its link."""
-
-    text: str
-    url: str = ""
-    is_name: bool = False
-    #: The table and number of its row; blank for other words.
-    row: str = ""
-
-
-@dataclass(frozen=True)
-class SentenceView:
-    """A sentence of the page."""
-
-    tone: str
-    family: str
-    pieces: Sequence[SentencePart]
-    seqs: Sequence[int]
-    conditions: Sequence[str]
-    patterns: Sequence[str]
 
 
 def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
@@ -119,8 +94,8 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     """The content of the page, and of an open card."""
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
     all_rows = request.GET.get("rows") == "all"
-    snapshot = _snapshot_of_turn(events)
-    message = read_message_of_turn(events, record.user_input, snapshot)
+    find_url = partial(_find_row_url, record)
+    why = explain_events(events, record.user_input, _snapshot_of_turn(events), find_url, turn_filter, all_rows=all_rows)
     return {
         "record": record,
         "look": badge_class(record.status),
@@ -129,19 +104,12 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "warnings": list(list_warnings(record, Counter(event.name for event in events))),
         "stored": record.status not in NOT_STORED,
         "erased": not events and record.conversation.is_erased,
-        "reading": message,
-        "word_links": list_word_links(request, record, message),
-        "account": list(_build_sentences(record, narrate_turn(events), turn_filter, snapshot)),
+        "why": why,
+        "word_links": list_word_links(request, record, why.reading),
         "wanted": turn_filter,
         "families": FAMILIES,
         "bars": build_waterfall(events),
-        "decisions": _select_decisions(
-            build_decisions(events, snapshot, FULL_LIMIT if all_rows else DEFAULT_LIMIT), turn_filter, all_rows
-        ),
         "all_rows": all_rows,
-        "changes": group_by_step(
-            change for change in find_changes(events) if not turn_filter or _is_change_wanted(change, turn_filter)
-        ),
         "unsaved": _unsaved_changes(reading),
         "calls": read_model_calls(reading),
         "tools": list(_tool_events(events)),
@@ -165,25 +133,10 @@ def read_faults(record: CeConversationHistory, request: HttpRequest) -> Iterable
 
 def sentence_texts(reading: TurnReading) -> list[str]:
     """The narration as plain text, with rows by name."""
-    sentences = _build_sentences(
-        reading.record, narrate_turn(reading.events), TurnFilter(), _snapshot_of_turn(reading.events)
+    sentences = build_sentences(
+        narrate_turn(reading.events), _snapshot_of_turn(reading.events), partial(_find_row_url, reading.record)
     )
     return ["".join(piece.text for piece in sentence.pieces) for sentence in sentences]
-
-
-def _build_sentences(
-    record: Any, sentences: Iterable[Sentence], turn_filter: TurnFilter, snapshot: Snapshot | None
-) -> Iterable[SentenceView]:
-    for sentence in sentences:
-        if turn_filter.admits(sentence.family, sentence.text, sentence.kind):
-            texts = name_rows(sentence.parts, snapshot) if snapshot else [*map(_get_text, sentence.parts)]
-            pieces = [
-                SentencePart(text) if isinstance(part, str) else _build_fact_part(record, part, text)
-                for part, text in zip(sentence.parts, texts, strict=True)
-            ]
-            yield SentenceView(
-                sentence.tone.value, sentence.family, pieces, sentence.seqs, sentence.conditions, sentence.patterns
-            )
 
 
 def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
@@ -191,49 +144,8 @@ def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
     return configuration().at(events[0].row.config_version or 0) if events else None
 
 
-def _get_text(part: str | Fact) -> str:
-    return part if isinstance(part, str) else part.text
-
-
-def _build_fact_part(record: Any, fact: Fact, text: str) -> SentencePart:
-    """A fact; a row has its table and number beside it."""
-    url = _row_url(record, fact)
-    if fact.row is None or not url or fact.row.table not in ROW_TYPE_OF:
-        return SentencePart(fact.text, url, _is_name(fact))
-    return SentencePart(text, url, True, f"{fact.row.table} {fact.row.pk}")
-
-
-def _is_name(fact: Fact) -> bool:
-    """True for a name in an event; false for words for a code."""
-    return fact.row is not None or not isinstance(fact.value, str) or fact.value in fact.text
-
-
-def _row_url(record: Any, fact: Fact) -> str:
-    if fact.row is None or fact.column:
-        return ""
-    return addresses.row_url(record.conversation_id, record.turn_no, fact.row.table, fact.row.pk)
-
-
-def _select_decisions(decisions: Sequence[Decision], turn_filter: TurnFilter, all_rows: bool) -> dict[str, Any]:
-    """Decisions with winners or tested rows, or all; of the others only their subjects."""
-    fitting = [
-        decision
-        for decision in decisions
-        if turn_filter.admits(decision.family, decision.title, *(row.row.about for row in decision.winners))
-    ]
-    return {
-        "shown": [decision for decision in fitting if all_rows or decision.winners or decision.tested],
-        "empty": list(
-            dict.fromkeys(
-                decision.title for decision in fitting if not (all_rows or decision.winners or decision.tested)
-            )
-        ),
-    }
-
-
-def _is_change_wanted(change: Change, turn_filter: TurnFilter) -> bool:
-    event, difference = change
-    return turn_filter.admits(family_of(event.row.stage), difference.path_text, event.step or "", *difference.texts)
+def _find_row_url(record: CeConversationHistory, table: str, pk: object) -> str:
+    return addresses.row_url(record.conversation_id, record.turn_no, table, pk)
 
 
 def _unsaved_changes(reading: TurnReading) -> StepChanges | None:

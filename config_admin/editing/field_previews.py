@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from config_admin.editing.phrase_reasons import describe_match, describe_needed_score
 from config_admin.editing.sample_turns import SampleTurn
 from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts.render import render_lenient
@@ -20,7 +19,12 @@ from convengine.engine.rules.path_words import fact_name
 from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import TextBank
-from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
+from convengine.engine.steps.intents.classifiers import (
+    find_intents,
+    get_classifier_bank,
+    list_matching_patterns,
+    order_classifiers,
+)
 from convengine.engine.steps.tools.request import InvalidToolRequest, build_row_request
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.text.wording import join_names
@@ -31,6 +35,7 @@ from convengine.engine.turn.scope import code_matches
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.terms import has_words
+from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
 
 Json = Any
 _SHOWN = 400
@@ -162,20 +167,23 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
     """Try a phrase as if it were saved: the intents that the message means, and the words that count."""
     if not has_words(row.pattern):
         return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
-    own = code(row.intent_code)
-    phrase_matches = match_phrases(_replace_phrase(snapshot, row), text)
-    notes = [describe_match(match.intent, match, text) for match in (*phrase_matches.hits, *phrase_matches.near)[:3]]
-    notes.append(describe_needed_score(snapshot, phrase_matches))
-    patterns = [other for other in order_classifiers(snapshot) if other.pk in get_classifier_bank(snapshot).hits(text)]
-    if patterns:
-        notes.insert(0, f"Pattern {patterns[0].pk} of {patterns[0].intent_code} matches. Patterns are tried first.")
-    intents = [match.intent for match in phrase_matches.hits]
+    own, edited = code(row.intent_code), _replace_phrase(snapshot, row)
+    phrase_matches, intents = match_phrases(edited, text), find_intents(edited, text)
+    notes = [
+        f"Pattern {other.pk} of {other.intent_code} matches, too." for other in list_matching_patterns(edited, text)[:1]
+    ]
+    notes += [
+        describe_match(match.intent, phrase_matches.describe(match), text)
+        for match in (*phrase_matches.hits, *phrase_matches.near)[:3]
+    ]
+    scores = [match.score for match in phrase_matches.hits]
+    notes.append(describe_needed_score(snapshot, phrase_matches.min_score, scores))
     if own not in intents:
         leads = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
         return PreviewResult(leads, False, notes=notes)
     if len(intents) > 1:
         return PreviewResult(f"The user is asked to choose between {join_names(intents)}.", False, notes=notes)
-    return PreviewResult(f"The message leads to {own}.", not patterns, notes=notes)
+    return PreviewResult(f"The message leads to {own}.", True, notes=notes)
 
 
 def _replace_phrase(snapshot: Snapshot, row: rows.Classifier) -> Snapshot:

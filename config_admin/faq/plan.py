@@ -9,7 +9,7 @@ from config_admin.faq.entries import Entry, Problem, describe_language, fold_que
 from config_admin.faq.sheet import Line
 from config_admin.flows.flows import FlowKind, write_rows
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.restore.checks import compile_rows, overlay_rows
+from config_admin.restore.checks import lay_rows_over
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
@@ -324,7 +324,7 @@ def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) 
         table: {pk: row for pk, row in given.items() if row is None or origins.get((table, pk)) in by_where}
         for table, given in made.placed.wanted.items()
     }
-    after = overlay_rows(snapshot, wanted, {table: compile_rows(table, given) for table, given in wanted.items()})
+    after = lay_rows_over(snapshot, wanted)
     phrases = [pk for pk, row in wanted.get(_PHRASES, {}).items() if row is not None]
     lines = {pk: by_where[origins[_PHRASES, pk]] for pk in phrases}
     for pk in phrases:

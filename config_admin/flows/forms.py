@@ -52,8 +52,8 @@ TYPES_OF_INPUTS: Mapping[str, Sequence[str]] = {
     "pattern": ("pattern",),
     "after": DATES,
 }
-#: The most characters of a phrase.
-LONGEST_PHRASE = 500
+#: The most characters of a phrase, and the most phrases.
+LONGEST_PHRASE, MOST_PHRASES = 500, 500
 ASKING = f"{FlowKind.collect} {FlowKind.lookup}"
 LOCALES: Mapping[str, str] = {
     "": "As the conversation",
@@ -186,8 +186,8 @@ class FlowForm(forms.Form):
     def clean_phrases(self) -> str:
         """Some phrases, none of them too long."""
         lines = split_lines(self.cleaned_data["phrases"])
-        if len(lines) > 500:
-            raise forms.ValidationError(f"There are {len(lines)} phrases. Enter at most 500.")
+        if len(lines) > MOST_PHRASES:
+            raise forms.ValidationError(f"There are {len(lines)} phrases. Enter at most {MOST_PHRASES}.")
         if too_long := next((line for line in lines if len(line) > LONGEST_PHRASE), None):
             raise forms.ValidationError(f"“{too_long[:40]}…” is longer than {LONGEST_PHRASE} characters. Shorten it.")
         return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Start a flow, and edit it later: the flow document as a form, with a preview of its rows (dialogue 10)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -33,6 +34,15 @@ from config_admin.flows.advice import (
 )
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.choices import list_choice_values
+from config_admin.flows.first_messages import (
+    MAX_SENTENCES,
+    PlayedSentence,
+    SuggestedMessage,
+    find_overlaps,
+    lay_flow_over,
+    play_sentences,
+    suggest_messages,
+)
 from config_admin.flows.flows import (
     COLLECT,
     CONFIRM,
@@ -43,10 +53,12 @@ from config_admin.flows.flows import (
     FlowRefused,
     Values,
     find_refusal_problems,
+    get_flow_schema,
 )
 from config_admin.flows.forms import (
     ASKING,
     LONGEST_PHRASE,
+    MOST_PHRASES,
     TYPES_OF_INPUTS,
     FieldForms,
     FlowForm,
@@ -62,7 +74,6 @@ from config_admin.flows.forms import (
 from config_admin.flows.reading import FlowReading, find_flow_of_question, normalise_flow, read_flow
 from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
-from config_admin.flows.trying import MAX_SENTENCES, PhraseTrial, SuggestedMessage, TriedSentence
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.form_save.workspace_return import FLOW
@@ -85,6 +96,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.app_interfaces import access_log, turn_reader
+from convengine.server.database.sql import database_time
 
 #: Rights to these tables are needed: to add rows, and for a flow that exists, to change and delete them.
 _TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_output_schema")
@@ -104,6 +116,10 @@ _TEXTS, _FIELD_TEXTS, _QUESTION_TEXTS = (
     ("question", "again", "invalid"),
     ("answer",),
 )
+
+
+#: The code of a flow that has no valid one yet, and the answer of one whose answer does not matter.
+_NO_CODE, _NO_ANSWER = "THIS_FLOW", "–"
 
 
 class PageForms(NamedTuple):
@@ -177,7 +193,7 @@ class _FlowPage:
         #: The flow, or what an edit changes in it, in the words of the page.
         self.summary: list[SummaryPart] = []
         self.changes: list[Difference] = []
-        self.tried: list[TriedSentence] = []
+        self.played: list[PlayedSentence] = []
         self.suggested: list[SuggestedMessage] = []
         #: True when errors of the inputs are shown.
         self.is_checked = False
@@ -191,7 +207,7 @@ class _FlowPage:
         if _CHECK in post:
             return self._render(bound)
         if _CHECK not in post:
-            self._try_phrases(bound)
+            self._try_sentences(bound)
         if {_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION, _TRY, _ADD_PHRASES, _MEND} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
@@ -301,26 +317,46 @@ class _FlowPage:
 
     # --- phrases ------------------------------------------------------------------------------------------------
 
-    def _try_phrases(self, bound: PageForms) -> None:
-        trial = self._make_trial(bound)
-        self.tried = trial.try_sentences(split_lines(self.request.POST.get("sentences", "")))
-        if (
-            _TRY in self.request.POST
-            and str(bound.flow["phrases"].value() or "").strip()
-            and self.request.user.has_perm(RIGHT)
-        ):
+    def _try_sentences(self, bound: PageForms) -> None:
+        post, user = self.request.POST, self.request.user
+        flow, sentences = self._read_phrases(bound), split_lines(post.get("sentences", ""))
+        suggests = bool(_TRY in post and flow["phrases"] and user.has_perm(RIGHT))
+        if not (sentences or suggests):
+            return
+        snapshot = self._lay_over(self._read_whole(bound)) or self._lay_over(flow) or self.snapshot
+        self.played = play_sentences(snapshot, flow["code"], sentences, database_time())
+        if suggests:
             write_outside(lambda: access_log().log_row_access(self.request, None))
-            self.suggested = trial.suggest_messages(turn_reader().list_messages_not_understood(_COMPARED))
+            stored = turn_reader().list_messages_not_understood(_COMPARED)
+            new = (text for text in stored if text not in flow["phrases"])
+            self.suggested = suggest_messages(snapshot, flow["code"], new)
 
-    def _make_trial(self, forms: PageForms) -> PhraseTrial:
-        return PhraseTrial(
-            self.snapshot,
-            self.reading,
-            self._code or str(forms.flow["code"].value() or ""),
-            str(forms.flow["title"].value() or ""),
-            split_lines(str(forms.flow["phrases"].value() or "")),
-            [split_lines(str(form["questions"].value())) for form in _list_questions(forms)],
-        )
+    def _read_whole(self, bound: PageForms) -> Values | None:
+        """The flow of the page; null while its inputs are not complete."""
+        is_valid = all([form.is_valid() for form in bound])  # noqa: C419 (all of them are checked)
+        return read_document(*bound, stored=self.stored) if is_valid else None
+
+    def _read_phrases(self, forms: PageForms) -> Values:
+        """The stored flow, or one with nothing else, with the phrases of the page, whatever its other inputs hold."""
+        title, typed = (str(forms.flow[name].value() or "").strip() for name in ("title", "code"))
+        is_code = re.fullmatch(get_flow_schema()["properties"]["code"]["pattern"], code(typed))
+        questions = (split_lines(str(form["questions"].value())) for form in _list_questions(forms))
+        return {
+            "kind": FlowKind.answer.value,
+            "answer": _NO_ANSWER,
+            **self.stored,
+            "code": self._code or (code(typed) if is_code else _NO_CODE),
+            "title": title[:200] or "This flow",
+            "phrases": _list_phrases(forms),
+            "questions_and_answers": [{"questions": lines, "answer": _NO_ANSWER} for lines in questions],
+        }
+
+    def _lay_over(self, flow: Values | None) -> Snapshot | None:
+        """The configuration with a flow; null for one that cannot be saved."""
+        try:
+            return lay_flow_over(self.snapshot, self.reading, flow) if flow else None
+        except FlowRefused:
+            return None
 
     # --- advice -------------------------------------------------------------------------------------------------
 
@@ -343,16 +379,15 @@ class _FlowPage:
             _warn(form["country"], [describe_assumed_country(locale)] if is_open else [])
 
     def _warn_of_overlaps(self, forms: PageForms) -> None:
-        trial = self._make_trial(forms)
-        phrases = split_lines(str(forms.flow["phrases"].value() or ""))
-        _warn(
-            forms.flow["phrases"],
-            [*describe_few_phrases(phrases), *describe_overlaps(self.snapshot, trial.find_overlaps())],
-        )
-        for form, intent in zip(_list_questions(forms), trial.question_codes, strict=True):
-            phrasings = split_lines(str(form["questions"].value()))
-            overlaps = describe_overlaps(self.snapshot, trial.find_overlaps(intent))
-            _warn(form["questions"], [*describe_single_phrasing(phrasings), *overlaps])
+        flow = self._read_phrases(forms)
+        snapshot = self._lay_over(flow) or self.snapshot
+        phrases, questions = flow["phrases"], flow["questions_and_answers"]
+        overlaps = find_overlaps(snapshot, flow["code"], phrases)
+        _warn(forms.flow["phrases"], [*describe_few_phrases(phrases), *describe_overlaps(self.snapshot, overlaps)])
+        for form, item in zip(_list_questions(forms), questions, strict=True):
+            overlaps = find_overlaps(snapshot, flow["code"], item["questions"])
+            warnings = [*describe_single_phrasing(item["questions"]), *describe_overlaps(self.snapshot, overlaps)]
+            _warn(form["questions"], warnings)
 
     # --- saving -------------------------------------------------------------------------------------------------
 
@@ -442,7 +477,7 @@ class _FlowPage:
             "summary": self.summary,
             "changes": self.changes,
             "is_unchanged": bool(self.reading) and self.is_checked and not self.preview and not self.problems,
-            "tried": self.tried,
+            "played": self.played,
             "suggested": self.suggested,
             "was_tried": _TRY in self.request.POST,
             "may_suggest": self.request.user.has_perm(RIGHT),
@@ -464,6 +499,10 @@ class _FlowPage:
             "reason_missing": reasons.MISSING if is_missing else "",
         }
         return TemplateResponse(self.request, "config_admin/start.html", context)
+
+
+def _list_phrases(forms: PageForms) -> list[str]:
+    return [line[:LONGEST_PHRASE] for line in split_lines(str(forms.flow["phrases"].value() or ""))][:MOST_PHRASES]
 
 
 def _warn(bound_field: Any, warnings: list[str]) -> None:

@@ -54,6 +54,11 @@ def compile_rows(table: str, rows: Mapping[Any, Content | None]) -> Chunk:
     return compile_chunk(table, {"columns": columns, "rows": [[row[name] for name in columns] for row in contents]})
 
 
+def lay_rows_over(now: Snapshot, wanted: Wanted) -> Snapshot:
+    """The configuration with these rows."""
+    return overlay_rows(now, wanted, {table: compile_rows(table, rows) for table, rows in wanted.items()})
+
+
 def overlay_rows(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
     """The configuration with these rows, as `compile_rows` gives them."""
     tables = dict(now.tables)

@@ -21,15 +21,8 @@ from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.content import control_plane
 from config_admin.releases.working_copy import find_working_copy
-from config_admin.teaching.trial import (
-    ChangedMessage,
-    Lesson,
-    Trial,
-    drop_known_phrases,
-    find_disabled_phrase,
-    find_state,
-    try_lesson,
-)
+from config_admin.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
+from config_admin.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state
 from config_admin.transfer.apply_import import ImportRefused, add_document
 from convengine.engine.steps.intents.suggestions import (
     NOTHING_SUGGESTED,
@@ -45,8 +38,8 @@ from convengine.server.app_interfaces import StoredMessage, turn_reader
 from convengine.server.database.sql import database_time
 
 TITLE = "Teach this"
-#: Messages of the period that a trial reads, and changed ones that the page shows of each kind.
-MOST_MESSAGES, MOST_SHOWN = 100_000, 12
+#: Messages of the period that are read.
+MOST_MESSAGES = 100_000
 _MOST_PHRASES, _LONGEST, _SUGGESTED = 50, 500, 4
 _PHRASES = rows.Classifier.table
 
@@ -91,14 +84,14 @@ def teach(request: HttpRequest) -> HttpResponse:
     given = read_given_messages(request)
     suggestions = suggest_intents(snapshot, [message.text for message in given], _SUGGESTED)
     choice = _read_choice(request, snapshot, given, suggestions)
-    trial = _try(request, snapshot, choice) if choice.intent and not choice.problem else None
+    effect = _find_effect(request, snapshot, choice) if choice.intent and not choice.problem else None
     context: dict[str, Any] = {}
-    if request.POST.keys() & {"_save", "_to_draft"} and trial and not trial.errors:
-        is_tried = request.POST.get("tried") == trial.digest
+    if request.POST.keys() & {"_save", "_to_draft"} and effect and not effect.errors:
+        is_tried = request.POST.get("tried") == effect.digest
         if is_tried and reasons.read_reason(request):
             if "_to_draft" in request.POST and find_working_copy() is None:
                 return offer_drafts(request, "The phrases wait in a draft until it is published.")
-            saved = _save(request, trial, group)
+            saved = _save(request, effect.lesson, group)
             if isinstance(saved, HttpResponse):
                 return saved
             context["refused"] = saved
@@ -123,7 +116,7 @@ def teach(request: HttpRequest) -> HttpResponse:
         "nothing_suggested": NOTHING_SUGGESTED,
         "new_flow_url": add_given_messages(reverse("admin:config_admin_ceintent_start"), request),
         "is_post": request.method == "POST",
-        **(_describe_trial(snapshot, trial) if trial else {}),
+        **(_describe_effect(snapshot, effect) if effect else {}),
     }
     return TemplateResponse(request, "config_admin/teach.html", context)
 
@@ -181,8 +174,8 @@ def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
     return "", f"No intent is called “{shorten_line(typed, 60)}”.{did_you_mean(typed, [*titles, *titles.values()])}"
 
 
-def _try(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Trial | None:
-    """The trial of the phrases that the intent does not have yet; null, with the problem, if there are none."""
+def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Effect | None:
+    """What the phrases that the intent does not have yet would change; null, with the problem, if there are none."""
     phrases = drop_known_phrases(snapshot, choice.intent, choice.chosen)
     if not phrases:
         choice.problem = "The intent has these phrases already." if choice.chosen else ""
@@ -194,16 +187,16 @@ def _try(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Trial | No
         return None
     lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
     texts = turn_reader().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}
-    return try_lesson(lesson, texts, database_time(), with_tests=_sees_tests(request))
+    return find_effect(lesson, texts, database_time(), with_tests=_sees_tests(request))
 
 
 def _sees_tests(request: HttpRequest) -> bool:
     return bool(request.user.has_perm("config_admin.view_cetestcase"))
 
 
-def _save(request: HttpRequest, trial: Trial, group: int | None) -> HttpResponse | list[str]:
+def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpResponse | list[str]:
     """Store the phrases as one release, or in the open draft; returns the reasons if they were refused."""
-    lesson, author = trial.lesson, request.user.get_username()
+    author = request.user.get_username()
     try:
         with record_request(request):
             add_document(lesson.make_document(), author=author, reason=reasons.read_reason(request))
@@ -251,31 +244,38 @@ class MessageList(NamedTuple):
     more: int
 
 
-def _describe_trial(snapshot: Snapshot, trial: Trial) -> dict[str, Any]:
+def _describe_effect(snapshot: Snapshot, effect: Effect) -> dict[str, Any]:
     titles = map_intent_titles(snapshot)
     return {
-        "trial": trial,
-        "lesson_title": titles.get(trial.lesson.intent, trial.lesson.intent),
-        "caught_count": sum(message.times for message in trial.caught),
-        "lists": list(_list_messages(trial, titles)),
-        "missing": [(phrase, _name_intents(titles, intents)) for phrase, intents in trial.missing],
+        "effect": effect,
+        "lesson_title": titles.get(effect.lesson.intent, effect.lesson.intent),
+        "caught_count": sum(message.times for message in effect.list_changed(ChangeKind.CAUGHT)),
+        "lists": list(_list_messages(effect, titles)),
+        "missing": [(phrase, _name_intents(titles, intents)) for phrase, intents in effect.missing],
         "test_url": "admin:config_admin_cetestcase_change",
     }
 
 
-def _list_messages(trial: Trial, titles: Mapping[str, str]) -> Iterator[MessageList]:
-    taken = ", ".join(f"{titles.get(intent, intent)} ({count})" for intent, count in trial.intents_taken)
-    kinds = (
-        ("Taken from other intents", "danger", f"These messages lead to another intent today: {taken}.", trial.taken),
-        ("Users would be asked", "warning", "These messages would fit two intents.", trial.ambiguous),
-        ("Other changes", "warning", "These messages change in another way.", trial.other),
-        ("Messages that it would catch, too", "info", "Nobody understands these messages today.", trial.caught),
-    )
-    for title, look, text, changed in kinds:
-        if changed:
-            ranked = sorted(changed, key=lambda message: (-message.times, message.text))
-            shown = [(message, _describe_change(titles, message)) for message in ranked[:MOST_SHOWN]]
-            yield MessageList(title, look, text, shown, len(ranked) - len(shown))
+def _list_messages(effect: Effect, titles: Mapping[str, str]) -> Iterator[MessageList]:
+    taken = ", ".join(f"{titles.get(intent, intent)} ({count})" for intent, count in effect.intents_taken)
+    kinds = {
+        ChangeKind.TAKEN: (
+            "Taken from other intents",
+            "danger",
+            f"These messages lead to another intent today: {taken}.",
+        ),
+        ChangeKind.ASKED: ("Users would be asked", "warning", "These messages would fit two intents."),
+        ChangeKind.OTHER: ("Other changes", "warning", "These messages change in another way."),
+        ChangeKind.CAUGHT: (
+            "Messages that it would catch, too",
+            "info",
+            "Nobody understands these messages today.",
+        ),
+    }
+    for kind, (title, look, text) in kinds.items():
+        if changed := effect.list_changed(kind):
+            shown = [(message, _describe_change(titles, message)) for message in changed[:MOST_SHOWN]]
+            yield MessageList(title, look, text, shown, len(changed) - len(shown))
 
 
 def _describe_change(titles: Mapping[str, str], message: ChangedMessage) -> str:

@@ -108,6 +108,12 @@ def load_current_contents() -> dict[str, dict[Any, tree.Content]]:
     return read_contents(copy.manifest, copy.blobs) if copy else load_contents(get_released_head().config_version)
 
 
+def place_rows(document: Document) -> MatchedRows:
+    """Where a document would put its rows in the configuration in force, without any check of them."""
+    existing = load_current_contents()
+    return match_rows(document, existing, fresh_ids(document, existing, get_highest_id))
+
+
 def plan_import(document: Document, *, rest: bool = False, progress: Progress = ignore_progress) -> Plan:
     """The effect of importing a document on the configuration in force. Changes nothing.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from config_admin.health.reachability import is_reachable
-from config_admin.restore.checks import Wanted, compile_rows, overlay_rows
+from config_admin.restore.checks import Wanted, lay_rows_over
 from config_admin.snapshot.active import snapshots
 from config_admin.snapshot.choose_release import Scope, follow_moves, is_answered, read_moves
 from convengine.engine.text.compare import code
@@ -38,7 +38,7 @@ def find_stranded_conversations(wanted: Wanted) -> list[Stranded]:
     if not wanted:
         return []
     now = snapshots.current()
-    after = overlay_rows(now, wanted, {table: compile_rows(table, rows) for table, rows in wanted.items()})
+    after = lay_rows_over(now, wanted)
     return sorted(_list_stranded(now, after), key=lambda each: -each.conversations)
 
 

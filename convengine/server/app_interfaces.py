@@ -485,6 +485,16 @@ class StoredTests(Protocol):
         """Erase the tests of a conversation; returns their numbers. Needs an open transaction."""
 
 
+class ExplainedMessage(NamedTuple):
+    """How the message of a turn was read, and why it leads to its intent."""
+
+    #: The message with its words marked, as HTML; blank for a message of which no event says it.
+    marked: str
+    reasons: Sequence[str]
+    #: How well the phrases of each intent fit, if they were compared.
+    comparisons: Sequence[str]
+
+
 class TurnReader(Protocol):
     """Reads recorded turns. A `record` is a `CeConversationHistory`."""
 
@@ -505,6 +515,9 @@ class TurnReader(Protocol):
 
     def explain_unstored_turn(self, turn: Turn, /) -> list[str]:
         """The same as `explain_turn` for a turn that is only tried, without exceptions."""
+
+    def explain_unstored_message(self, turn: Turn, /) -> ExplainedMessage:
+        """How the message of a turn that is only tried was read, and why it leads to its intent."""
 
     def build_graphs(self, conversation_id: uuid.UUID, turn_nos: Sequence[int], /) -> dict[int, dict[str, Any]]:
         """The traces of turns as graphs of nodes and edges, by turn number."""

@@ -60,7 +60,7 @@ def test_a_group_leads_to_the_page_that_teaches_it(analyst: Client, address: str
     assert (suggestion.label, other.label, flow.label) == ("FEES", "Another intent", "New flow with these messages")
     assert "shares “membership”" in suggestion.reason
     assert "membership" not in suggestion.url
-    assert analyst.get(suggestion.url).context["trial"].lesson.phrases == ("membership of the library",)
+    assert analyst.get(suggestion.url).context["effect"].lesson.phrases == ("membership of the library",)
 
 
 def test_without_a_suggestion_the_page_says_why_and_a_new_flow_takes_the_messages_along(

@@ -1,6 +1,7 @@
 """The simulator: conversations on any configuration, stored nowhere, and really called only where it is asked for."""
 
 import json
+import uuid
 from typing import Any
 
 import pytest
@@ -14,11 +15,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.simulator import page
+from audit.timeline.addresses import turn_url
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
 from config_admin.test_cases.documents import read_scenario, store_test
 from convengine.play.in_memory import MemoryPlayer
+from tests.api import Caller
 from tests.config_admin.admin.pages import form_of, sent_by
 from tests.worlds import create_help_desk
 
@@ -65,10 +68,27 @@ def test_messages_are_answered_and_explained_and_nothing_is_stored(ana: Client) 
     response = simulate(ana, "hours", send=1, message="fees")
     assert read_answers(response) == ["Nine to five.", "No fees."]
     page = response.content.decode()
-    for heading in ("What happened in turn 2", "Decisions", "What changed"):
+    for heading in ("What happened in turn 2", "Decisions", "Changes by step"):
         assert heading in page
     assert "Intent FEES, state IDLE" in page
     assert count_rows() == before
+
+
+def test_a_played_turn_is_explained_as_the_stored_one_is(ana: Client) -> None:
+    text = "hello, what are your hours?"
+    caller = Caller()
+    caller.say(text)
+    stored = make_client("qa").get(turn_url(uuid.UUID(caller.conversation_id), 1))
+
+    played = simulate(ana, send=1, message=text)
+
+    shown, expected = played.context["why"], stored.context["why"]
+    assert shown.reading == expected.reading
+    assert [decision.title for decision in shown.decisions] == [decision.title for decision in expected.decisions]
+    assert [change.names for change in shown.changes] == [change.names for change in expected.changes]
+    for response in (played, stored):
+        assert "How the message was read" in response.content.decode()
+        assert 'title="Says what is meant: a greeting"' in response.content.decode()
 
 
 def test_an_earlier_turn_is_explained_and_lines_are_removed(ana: Client) -> None:
@@ -114,7 +134,7 @@ def test_a_form_is_tried_before_it_is_saved(ana: Client) -> None:
             {"intent_code": "FEES", "state_code": "ANY", "enabled": "on", "priority": "1"}
             | {"json_schema": '{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'},
             "fees",
-            "Asked for city",
+            "Asked for <b>city</b>",
         ),
         (
             m.CePolicy,

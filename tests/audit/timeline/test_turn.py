@@ -77,7 +77,7 @@ def test_it_is_narrowed_to_a_part_or_a_text_and_one_event_opens_whole(caller: Ca
     odd = reader.get(page_of(caller, 1, "?family=NONE&q=")).context
 
     assert {line.family for line in rules["lines"]} == {"RULE"}
-    assert {one.family for one in rules["account"]} == {"RULE"}
+    assert {one.family for one in rules["why"].sentences} == {"RULE"}
     assert 0 < len(vip["lines"]) < len(whole["lines"])
     assert len(odd["lines"]) == len(whole["lines"])
     seq = next(line.seq for line in rules["lines"] if line.stage.startswith("RULE_MATCH"))

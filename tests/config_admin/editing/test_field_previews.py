@@ -123,9 +123,9 @@ def test_a_phrase_is_tried_as_if_it_were_saved_and_tells_the_words_that_count() 
     )
     assert try_field(row, "pattern", "hello").headline == "No match."
     assert try_field(replace(row, pattern="?!"), "pattern", "hello").failed
-    assert try_field(row, "pattern", "charged twice, send it back").notes[0] == (
-        "Pattern 900 of CANCEL matches. Patterns are tried first."
-    )
+    taken = try_field(row, "pattern", "charged twice, send it back")
+    assert (taken.headline, taken.holds) == ("The message leads to CANCEL.", False)
+    assert taken.notes[0] == "Pattern 900 of CANCEL matches, too."
 
 
 @pytest.mark.parametrize(

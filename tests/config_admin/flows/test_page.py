@@ -208,24 +208,90 @@ def test_rows_are_added_without_a_script_and_without_a_judgement(ben: Client) ->
     ]  # fmt: skip
 
 
-def test_sentences_are_tried_on_unsaved_phrases(ben: Client) -> None:
-    create_flow(
-        {**BASE, "kind": "answer", "code": "HOURS", "title": "Hours", "phrases": ["opening hours"]},
-        author="ada",
-        reason="b",
-    )
-    page = send(ben, _try="1", sentences="a table please\nopening hours?\nblue elephants")
+def create_hours(**values: Any) -> None:
+    flow = {**BASE, "kind": "answer", "code": "HOURS", "title": "Hours", "phrases": ["opening hours"]}
+    create_flow(flow | values, author="ada", reason="b")
 
-    assert [(tried.outcome, tried.headline) for tried in page.context["tried"]] == [
-        ("own", "This flow"), ("other", "Another intent: Hours"), ("nobody", "Not understood"),
-    ]  # fmt: skip
-    assert "of the words match" in page.content.decode()
+
+def play(client: Client, *sentences: str, **values: Any) -> list[Any]:
+    return list(send(client, _try="1", sentences="\n".join(sentences), **values).context["played"])
+
+
+def list_outcomes(played: list[Any]) -> list[tuple[str, str]]:
+    return [(sentence.outcome, sentence.headline) for sentence in played]
+
+
+QUESTION = {"question-TOTAL_FORMS": "1", "question-0-questions": "where do I park", "question-0-answer": "Here."}
+
+
+def test_sentences_are_played_on_the_unsaved_flow(ben: Client) -> None:
+    create_hours()
+    sentences = ("a table please", "opening hours?", "where can I park?", "blue elephants")
+    assert list_outcomes(play(ben, *sentences, **QUESTION)) == [
+        ("own", "This flow"),
+        ("other", "Another intent: Hours"),
+        ("own", "Answered beside the flow: “where do I park”"),
+        ("nobody", "Not understood"),
+    ]
+    assert not m.CeIntent.objects.filter(intent_code="BOOK_TABLE").exists()
+    page = send(ben, _try="1", sentences="a table please")
     assert page.context["form"]["title"].value() == "Book a table"
+    assert page.context["form"].errors == {}
+
+
+def test_the_words_of_a_sentence_are_marked_with_what_the_form_takes(ben: Client) -> None:
+    (played,) = play(ben, "I want to book a table outside for 4 guests")
+    assert "Where to sit" in played.explained.marked
+    assert "ce-mark-taken" in played.explained.marked
+
+
+def test_a_flow_that_is_not_complete_is_tried_by_its_phrases(ben: Client) -> None:
+    incomplete = {"code": "", "title": "", "field-0-title": "", "kind": "lookup"}
+    assert list_outcomes(play(ben, "a table please", "blue elephants", **incomplete)) == [
+        ("own", "This flow"),
+        ("nobody", "Not understood"),
+    ]
+    assert list_outcomes(play(ben, "a table please", phrases="")) == [("nobody", "Not understood")]
+
+
+def test_each_sentence_says_why(ben: Client) -> None:
+    (played,) = play(ben, "book a blue table")
+    assert "the message fits the phrase “I want to book a table”" in played.explained.reasons[0]
+    assert "“book”, “table”. No phrase of it has “blue”." in played.explained.comparisons[0]
+    (unknown,) = play(ben, "purple elephants")
+    assert (unknown.explained.reasons, unknown.explained.comparisons) == (["No phrase matches the message."], [])
+
+
+def test_phrases_shared_with_another_intent_ask_the_user(ben: Client) -> None:
+    create_hours(phrases=["reserve a table"])
+    (played,) = play(ben, "reserve a table")
+    assert list_outcomes([played]) == [("several", "The user is asked: Book a table, Hours")]
+
+
+def test_patterns_that_decide_are_named(ben: Client) -> None:
+    create_hours()
+    with change_set():
+        make(m.CeIntentClassifier, intent_code="HOURS", rule_type="CONTAINS", pattern="table", description="tables")
+    (played,) = play(ben, "book a table")
+    assert list_outcomes([played]) == [("other", "Another intent: Hours")]
+    assert "because the message contains “table”" in played.explained.reasons[0]
+
+
+def test_stored_phrases_of_an_edited_flow_give_way_to_those_of_the_page(ben: Client) -> None:
+    create_hours()
+    opened = ben.get(flow_address("HOURS"))
+    page = ben.post(flow_address("HOURS"), sent_by(opened, _try="1", phrases="when is it", sentences="opening hours"))
+    assert list_outcomes(page.context["played"]) == [("nobody", "Not understood")]
+
+
+def test_at_most_ten_sentences_are_played(ben: Client) -> None:
+    assert len(play(ben, *(f"a table {number}" for number in range(12)))) == 10
 
 
 def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody: Any) -> None:
     create_help_desk()
     Caller().say("a round table by the window")
+    Caller().say("purple elephants")
     ben, zoe = somebody("ben", "analyst"), somebody("zoe")
     zoe_user = User.objects.get(username="zoe")
     zoe_user.user_permissions.set(Permission.objects.filter(content_type__app_label="config_admin"))

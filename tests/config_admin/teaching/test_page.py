@@ -54,7 +54,7 @@ def send(client: Client, url: str, **values: Any) -> Any:
         sent["phrase"] = [phrase.text for phrase in context["choice"].phrases]
         sent["use"] = [str(number) for number in range(len(sent["phrase"]))]
         sent["intent"] = context["choice"].intent
-        sent["tried"] = context["trial"].digest if context.get("trial") else ""
+        sent["tried"] = context["effect"].digest if context.get("effect") else ""
     return client.post(url, sent | values)
 
 
@@ -62,7 +62,7 @@ def test_a_group_is_taught_with_one_more_click(analyst: Client, group: CeInboxGr
     url = teach_url(group=group.pk, intent="FEES")
     page = analyst.get(url)
     assert page.context["suggestions"][0].intent == "FEES"
-    assert [message.text for message in page.context["trial"].caught] == [
+    assert [message.text for message in page.context["effect"].changed] == [
         "library memberships",
         "library membershp",
     ]
@@ -100,13 +100,13 @@ def test_phrases_are_added_to_a_draft(analyst: Client, group: CeInboxGroup) -> N
 
 def test_any_intent_is_chosen_by_its_name(analyst: Client, group: CeInboxGroup) -> None:
     url = teach_url(group=group.pk)
-    assert "trial" not in analyst.get(url).context
+    assert "effect" not in analyst.get(url).context
     tried = send(analyst, url, intent="other", other="HOURS (HOURS)", _try="1")
-    assert tried.context["trial"].lesson.intent == "HOURS"
+    assert tried.context["effect"].lesson.intent == "HOURS"
     typed = send(analyst, url, intent="FEES", other="HOURS (HOURS)", _try="1")
-    assert typed.context["trial"].lesson.intent == "HOURS"
+    assert typed.context["effect"].lesson.intent == "HOURS"
     back = send(analyst, url, intent="FEES", other="HOURS (HOURS)", other_before="HOURS (HOURS)", _try="1")
-    assert back.context["trial"].lesson.intent == "FEES"
+    assert back.context["effect"].lesson.intent == "FEES"
     wrong = send(analyst, url, intent="other", other="HOUR", _try="1")
     assert wrong.context["choice"].problem == "No intent is called “HOUR”. Did you mean HOURS?"
     none = send(analyst, url, intent="HOURS", use=[], _try="1")
@@ -153,6 +153,6 @@ def test_a_phrase_that_is_switched_off_is_named_instead_of_saved_twice(analyst: 
     assert f'href="/admin/config_admin/ceintentclassifier/{row.pk}/change/">Open the row' in answer.content.decode()
     assert CeIntentClassifier.objects.filter(pattern="library memberships").count() == 1
     wording = {"phrase": ["library membershp"], "use": ["0"], "intent": "FEES"}
-    tried = analyst.post(url, wording).context["trial"].digest
+    tried = analyst.post(url, wording).context["effect"].digest
     analyst.post(url, wording | {"tried": tried, "reason": "a wording more", "_save": "1"})
     assert CeIntentClassifier.objects.filter(pattern="library membershp").exists()

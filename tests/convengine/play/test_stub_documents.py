@@ -139,7 +139,7 @@ def test_nothing_is_called_unless_it_is_ticked(ana: Client, model: Tripwire, tas
 
 def test_an_answer_that_is_set_is_used_at_once(ana: Client, model: Tripwire, task: list[str]) -> None:
     response = simulate(ana, "fees")
-    call = response.context["why"].calls[0]
+    call = response.context["calls"][0]
     assert call.kind == "Model"
     assert "You answer." in call.request
     values = {"answer-of-0": call.name, "answer-0": "Two euros, says the model."}
@@ -188,7 +188,7 @@ def test_a_kept_answer_is_removed_and_the_call_is_really_made_again(
     ana: Client, model: Tripwire, task: list[str]
 ) -> None:
     first = simulate(ana, "fees", real=ALL)
-    stubs, call = first.context["simulation"].stubs_text, first.context["why"].calls[0]
+    stubs, call = first.context["simulation"].stubs_text, first.context["calls"][0]
     assert "Really call again" in first.content.decode()
     again = simulate(ana, "fees", real=ALL, stubs=stubs, forget="0", **{"answer-of-0": call.name})
     assert read_answers(again) == ["really 2"]
@@ -205,7 +205,7 @@ def test_the_last_real_answers_are_offered_and_taken(ana: Client, model: Tripwir
     response = simulate(ana, "fees", recorded="0")
     offer = response.context["simulation"].offers[0]
     assert offer.text == "really 1"
-    taken = {"offer-of-0": response.context["why"].calls[0].name, "offer-0": offer.text}
+    taken = {"offer-of-0": response.context["calls"][0].name, "offer-0": offer.text}
     assert read_answers(simulate(ana, "fees", take="0", **taken)) == ["really 1"]
     assert model.calls == 1
 

@@ -1,16 +1,21 @@
-"""Find the intent by phrases, without a model (pipeline-1 14.4, tables 2.2)."""
+"""Find the intent by phrases, without a model."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import NOT_ASKED, PHRASE_NOT_BEST, ROW_INVALID, count_switched_off
-from convengine.engine.steps.intents.compare_sentences import Comparison, compare_examples, compare_phrases
+from convengine.engine.steps.intents.compare_sentences import (
+    Comparison,
+    build_comparison,
+    compare_examples,
+    compare_phrases,
+)
 from convengine.engine.steps.intents.settings import (
     COLLISION_BY_PRIORITY,
     DEFAULT_ORDER,
@@ -23,13 +28,14 @@ from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFIER_NO_MATCH,
 )
 from convengine.engine.text.compare import blank, code
-from convengine.engine.turn import rows
+from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import ClassifierType, DecisionKind
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.scope import ANY, UNKNOWN, is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
+from convengine.engine.understanding.phrases.matching import match_phrases
 
 Json = Any
 
@@ -161,28 +167,55 @@ def classify(
     """
     for row, fault in _find_invalid(turn.snapshot).items():
         turn.audit_invalid_row(session, row, fault)
-    result = _choose_answer(session, _try_groups(session, turn, text, interrupting), answers)
+    compare = partial(_compare, session, turn, text, interrupting=interrupting)
+    groups = list_groups(turn.config(session, ORDER))
+    tried = _try_groups(turn.snapshot, text, groups, compare, interrupting=interrupting)
+    winner = _choose_winner(tried.hits, turn.config(session, COLLISION_BY_PRIORITY))
+    result = _choose_answer(session, replace(tried, winner=winner), answers)
     if turn.snapshot.rows(rows.Classifier):
         _audit_decision(session, turn, text, result)
     _audit_classification(session, turn, result)
     return result
 
 
-def _try_groups(session: Session, turn: Turn, text: str | None, interrupting: bool) -> Classification:
+def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
+    """The intents that a message means outside of forms; several if the user would be asked. Nothing is recorded or
+    called, so nothing is compared by meaning.
+    """
+
+    def compare(match_type: ClassifierType) -> Comparison | None:
+        is_possible = match_type is ClassifierType.PHRASE and not blank(text)
+        return build_comparison(snapshot, match_phrases(snapshot, text)) if is_possible else None
+
+    tried = _try_groups(snapshot, text, list_groups(live_settings.read(snapshot, ORDER).value), compare)
+    winner = _choose_winner(tried.hits, live_settings.read(snapshot, COLLISION_BY_PRIORITY).value)
+    return tried.intents if winner is None else (code(winner.intent_code),)
+
+
+def _try_groups(
+    snapshot: Snapshot,
+    text: str | None,
+    groups: Sequence[Sequence[ClassifierType]],
+    compare: Callable[[ClassifierType], Comparison | None],
+    *,
+    interrupting: bool = False,
+) -> Classification:
+    """The rows of the first group in which any matches, without a winner. `compare` is asked for each type whose
+    sentences are compared.
+    """
     hits: tuple[rows.Classifier, ...] = ()
     comparisons: dict[ClassifierType, Comparison] = {}
     untried: list[ClassifierType] = []
-    for group in list_groups(turn.config(session, ORDER)):
+    for group in groups:
         if hits:
             untried += [match_type for match_type in group if match_type not in _COMPARED]
             continue
-        hits = _find_pattern_hits(turn.snapshot, text, group, interrupting)
+        hits = _find_pattern_hits(snapshot, text, group, interrupting)
         for match_type in _COMPARED:
-            if match_type in group and (comparison := _compare(session, turn, text, match_type, interrupting)):
+            if match_type in group and (comparison := compare(match_type)):
                 comparisons[match_type] = comparison
-                hits = _sort_rows(turn.snapshot, (*hits, *comparison.hits))
-    winner = _choose_winner(hits, turn.config(session, COLLISION_BY_PRIORITY))
-    return Classification(hits, winner, comparisons, tuple(untried), interrupting)
+                hits = _sort_rows(snapshot, (*hits, *comparison.hits))
+    return Classification(hits, None, comparisons, tuple(untried), interrupting)
 
 
 def _choose_answer(session: Session, result: Classification, answers: Collection[str]) -> Classification:
@@ -228,7 +261,7 @@ def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[row
 
 
 def _compare(
-    session: Session, turn: Turn, text: str | None, match_type: ClassifierType, interrupting: bool
+    session: Session, turn: Turn, text: str | None, match_type: ClassifierType, *, interrupting: bool
 ) -> Comparison | None:
     """Compare the text with the sentences of a type; null if there are none or nothing to compare."""
     compared_rows = list_compared_rows(turn.snapshot, match_type, interrupting=interrupting)

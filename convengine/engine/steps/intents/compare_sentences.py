@@ -13,6 +13,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches, match_phrases
@@ -62,8 +63,12 @@ def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bo
     """The best phrase of each intent that counts or came near."""
     own = turn.snapshot.list_questions_beside(session.intent)
     matches = match_phrases(turn.snapshot, text, interrupting=interrupting, own=own)
-    matches = _drop_greeting(matches, greets=says_only(session, turn, MoveKind.GREET))
-    find_row = partial(turn.snapshot.row, rows.Classifier)
+    return build_comparison(turn.snapshot, _drop_greeting(matches, greets=says_only(session, turn, MoveKind.GREET)))
+
+
+def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
+    """The rows of the phrases that count or came near."""
+    find_row = partial(snapshot.row, rows.Classifier)
     hits = tuple(row for match in matches.hits if (row := find_row(match.phrase.key)))
     near = tuple(
         ComparedRow(row, matches.describe(match))

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.rules.explain import explain, find_row_fault
+from convengine.engine.steps.intents.classifiers import find_intents
 from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.recording import Playback, Recording, TapedLikeness
@@ -235,3 +236,27 @@ def _dump(tape: Recording) -> bytes:
     from convengine.engine.turn.codec import dumps
 
     return dumps(tape.entries).encode()
+
+
+def test_what_a_message_means_is_found_as_the_step_finds_it_without_a_turn() -> None:
+    phrases = [
+        make_classifier("REFUND", "my money back", rule_type="PHRASE", classifier_id=1),
+        make_classifier("CANCEL", "cancel my order", rule_type="PHRASE", classifier_id=2),
+        make_classifier("TRACK", "order", rule_type="CONTAINS", classifier_id=3, priority=9),
+    ]
+    for text in ("I want my money back", "cancel my order", "my money back, or cancel the order", "hello", "", None):
+        for settings in ((), (make_config("ClassifierIntentResolver/ORDER", "PHRASE, CONTAINS"),)):
+            session, _, _ = run(None, *phrases, *settings, text=text)
+            asked = tuple(option["intent"] for option in session.clarification.options) if session.clarification else ()
+            means = asked or ((session.intent,) if session.intent not in (None, "UNKNOWN") else ())
+            assert find_intents(make_snapshot(*INTENTS, *phrases, *settings), text) == means
+
+
+def test_where_priorities_decide_nobody_is_asked() -> None:
+    both = [
+        make_classifier("REFUND", "order", rule_type="CONTAINS", classifier_id=1, priority=1),
+        make_classifier("CANCEL", "order", rule_type="CONTAINS", classifier_id=2, priority=2),
+    ]
+    decides = make_config("ClassifierIntentResolver/COLLISION_BY_PRIORITY", "true")
+    assert find_intents(make_snapshot(*INTENTS, *both), "my order") == ("REFUND", "CANCEL")
+    assert find_intents(make_snapshot(*INTENTS, *both, decides), "my order") == ("REFUND",)

@@ -5,7 +5,8 @@ from django.utils import timezone
 
 from config_admin.models import CeIntentClassifier
 from config_admin.releases import head
-from config_admin.teaching.trial import Lesson, Trial, drop_known_phrases, find_intents, find_state, try_lesson
+from config_admin.teaching.effect import ChangeKind, Effect, find_effect
+from config_admin.teaching.lesson import Lesson, drop_known_phrases, find_state
 from config_admin.test_cases.documents import store_test
 from convengine.server.app_interfaces import configuration
 from tests.worlds import create_help_desk
@@ -20,26 +21,27 @@ def help_desk() -> None:
         CeIntentClassifier.objects.create(intent_code=intent, state_code="IDLE", rule_type="PHRASE", pattern=text)
 
 
-def run(*phrases: str, intent: str = "HOURS", **messages: int) -> Trial:
+def run(*phrases: str, intent: str = "HOURS", **messages: int) -> Effect:
     texts = {name.replace("_", " "): count for name, count in messages.items()}
-    return try_lesson(Lesson(intent, "IDLE", phrases), texts, timezone.now())
+    return find_effect(Lesson(intent, "IDLE", phrases), texts, timezone.now())
 
 
 def test_messages_that_nobody_understood_are_caught() -> None:
-    trial = run("is there parking", parking=3, where_do_I_park=1, wifi_password=2)
-    assert [(message.text, message.times) for message in trial.caught] == [("parking", 3), ("where do I park", 1)]
-    assert (trial.messages, trial.is_safe, trial.missing) == (6, True, [])
+    effect = run("is there parking", parking=3, where_do_I_park=1, wifi_password=2)
+    caught = effect.list_changed(ChangeKind.CAUGHT)
+    assert [(message.text, message.times) for message in caught] == [("parking", 3), ("where do I park", 1)]
+    assert (effect.messages, effect.is_safe, effect.missing) == (6, True, [])
 
 
 def test_messages_that_are_taken_from_another_intent_are_named() -> None:
-    trial = run("monthly membership", monthly_membership=4)
-    assert [message.before for message in (*trial.taken, *trial.ambiguous)] == [("FEES",)]
-    assert not trial.is_safe
+    effect = run("monthly membership", monthly_membership=4)
+    assert [message.before for message in effect.changed] == [("FEES",)]
+    assert not effect.is_safe
 
 
 def test_a_phrase_that_leads_elsewhere_is_named() -> None:
-    trial = run("what are the fees")
-    assert [phrase for phrase, intents in trial.missing if "FEES" in intents] == ["what are the fees"]
+    effect = run("what are the fees")
+    assert [phrase for phrase, intents in effect.missing if "FEES" in intents] == ["what are the fees"]
 
 
 def test_nothing_is_stored() -> None:
@@ -52,8 +54,8 @@ def test_a_test_whose_result_changes_is_named() -> None:
     expected = [{"user": "parking", "expect": {"intent": "UNKNOWN"}}]
     case = store_test({"title": "Parking is not ours", "turns": expected}, editor="ann")
     store_test({"title": "Fees", "turns": [{"user": "fees", "expect": {"intent": "FEES"}}]}, editor="ann")
-    trial = run("is there parking")
-    assert [(test.test_case_id, test.passes) for test in trial.tests] == [(case.pk, False)]
+    effect = run("is there parking")
+    assert [(test.test_case_id, test.passes) for test in effect.tests] == [(case.pk, False)]
 
 
 def test_a_phrase_that_the_checks_refuse_is_an_error() -> None:
@@ -78,13 +80,6 @@ def test_known_phrases_and_repetitions_are_left_out() -> None:
 def test_phrases_lead_to_the_state_of_the_others() -> None:
     snapshot = configuration().current()
     assert (find_state(snapshot, "HOURS"), find_state(snapshot, "NEW")) == ("IDLE", "UNKNOWN")
-
-
-def test_patterns_and_phrases_are_tried_in_the_order_of_the_engine() -> None:
-    snapshot = configuration().current()
-    assert find_intents(snapshot, "hours") == ("HOURS",)
-    assert set(find_intents(snapshot, "hours and fees")) == {"HOURS", "FEES"}
-    assert find_intents(snapshot, "parking") == ()
 
 
 def test_the_state_of_an_intent_whose_phrases_are_switched_off_is_theirs() -> None:
