@@ -39,6 +39,7 @@ from convengine.play.stub_documents import (
     parse_stubs,
     set_answer,
 )
+from convengine.server.admin_site.configuration_choice import describe, list_choices, require_readable
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.api.session_serializers import PLAIN_CHANNEL
 from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations
@@ -48,8 +49,6 @@ RIGHT = "ce_sessions.try_conversation"
 REAL_RIGHT = "ce_sessions.take_real_turns"
 #: The rights to read what stored turns were answered.
 RECORD_RIGHTS = ("ce_sessions.view_ceconversationhistory", "audit.view_cellmcalllog")
-#: The right to read a kind of configuration; live needs none.
-_READ_RIGHTS = {"release": "config_admin.view_cerelease", "draft": "config_admin.view_cedraft"}
 TITLE = "Try a conversation"
 _SECTION_LABELS = (("llm", "Models"), ("tools", "Tools"), ("tasks", "Tasks"), ("containers", "Data sources"))
 #: How often answers lead to further calls that get theirs.
@@ -104,8 +103,7 @@ def show_simulator(request: HttpRequest, form: UnsavedForm, configuration: Confi
 def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
     """Play what was sent, and show it."""
     posted, name = simulation.posted, simulation.configuration
-    if right := _READ_RIGHTS.get(name.kind):
-        require_right(request, right)
+    require_readable(request, str(name))
     # Only a POST may call real services: anybody may be sent a link.
     simulation.real = posted.real_sections & SECTIONS if request.method == "POST" else frozenset()
     is_real = bool(simulation.real)
@@ -238,9 +236,9 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         "simulation": simulation,
         "url": request.path,
         "form": form,
-        "choices": [] if form else _list_choices(user, simulation.configuration),
+        "choices": [] if form else list_choices(request, str(simulation.configuration)),
         "on": simulation.configuration,
-        "on_label": _describe(simulation.configuration),
+        "on_label": describe(str(simulation.configuration)) or str(simulation.configuration),
         "turns": _compare_with_before(simulation),
         "shown": line,
         "why": explain_played_turn(line.played.turn) if line else None,
@@ -270,24 +268,6 @@ def _compare_with_before(simulation: Simulation) -> list[tuple[PlayedLine, list[
     before: list[Mapping[str, Json]] = read_summaries(simulation.posted.get("earlier"))
     before += [{}] * (len(simulation.played) - len(before))
     return [(line, line.list_differences(earlier)) for line, earlier in zip(simulation.played, before, strict=False)]
-
-
-def _list_choices(user: Any, chosen: ConfigurationName) -> list[tuple[str, str]]:
-    choices = [
-        (str(name), label)
-        for name, label in named_configurations().list_choices()
-        if name.kind == "live" or user.has_perm(_READ_RIGHTS[name.kind])
-    ]
-    if str(chosen) not in dict(choices):
-        choices.append((str(chosen), _describe(chosen)))
-    return choices
-
-
-def _describe(name: ConfigurationName) -> str:
-    try:
-        return named_configurations().describe(name)
-    except LookupError:
-        return str(name)
 
 
 def _build_test_context(user: Any, simulation: Simulation) -> dict[str, str]:
