@@ -169,7 +169,12 @@ class _Search:
         variants = [[*by_act, *self._path_texts], by_act, self._path_texts, []]
         if self._asks_engine:
             variants += [self._list_act_predicates(each) for each in (DialogueAct.AFFIRM, DialogueAct.NEGATE)]
-        texts = (self._find_message(variant) for variant in variants)
+        texts = [self._find_message(variant) for variant in variants]
+        if self._form is not None and Text(_PLAIN) in texts:
+            # Where a form collects, a value of it is as plain: a question may lead elsewhere.
+            required = [own.path for own in self._form.fields if own.required][:MAX_LACKING]
+            values = [sample_field(self._form, path) for path in required]
+            texts += [Text(str(value)) for value in values if isinstance(value, str | int | float)]
         yield from dict.fromkeys(text for text in texts if text is not None)
 
     def _list_act_predicates(self, act: Json) -> list[TextPredicate]:
