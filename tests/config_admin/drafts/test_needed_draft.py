@@ -50,7 +50,7 @@ def send_faq(client: Client, **values: Any) -> Any:
 def send_lesson(client: Client, **values: Any) -> Any:
     url = teach_url(intent="FEES")
     lesson = {"phrase": "lend me something to read", "use": "0", "intent": "FEES", "reason": "asked"}
-    tried = client.post(url, lesson | {"_try": "1"}).context["trial"].digest
+    tried = client.post(url, lesson | {"_try": "1"}).context["effect"].digest
     return client.post(url, lesson | {"_save": "1", "tried": tried} | values)
 
 

@@ -179,9 +179,7 @@ def classify(
 
 
 def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
-    """The intents that a message means outside of forms; several if the user would be asked. Nothing is recorded or
-    called, so nothing is compared by meaning.
-    """
+    """The intents that a message means outside of forms, without a comparison by meaning; several if it is asked."""
 
     def compare(match_type: ClassifierType) -> Comparison | None:
         is_possible = match_type is ClassifierType.PHRASE and not blank(text)
@@ -200,9 +198,7 @@ def _try_groups(
     *,
     interrupting: bool = False,
 ) -> Classification:
-    """The rows of the first group in which any matches, without a winner. `compare` is asked for each type whose
-    sentences are compared.
-    """
+    """The rows of the first group in which any matches, without a winner. `compare` compares sentences of a type."""
     hits: tuple[rows.Classifier, ...] = ()
     comparisons: dict[ClassifierType, Comparison] = {}
     untried: list[ClassifierType] = []
