@@ -148,7 +148,7 @@ def teach(world: World) -> Any:
     )
     url = f"{page('ceintentclassifier_teach')}?message_of={turn.pk}&intent=LOAN"
     shown: Any = world.client.get(url)
-    tried = {"phrase": "a loan for a boat", "use": "0", "intent": "LOAN", "tried": shown.context["trial"].digest}
+    tried = {"phrase": "a loan for a boat", "use": "0", "intent": "LOAN", "tried": shown.context["effect"].digest}
     return world.post(url, **tried, _save="1")
 
 
