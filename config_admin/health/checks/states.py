@@ -86,7 +86,7 @@ def _report_unanswered_state(survey: Survey, intent: str, state: str) -> Iterato
         if shown is not None:
             yield _report_arrival(row, intent, state, shown.witness)
             return
-        unproven = unproven or (row if _is_never_played(row) else None)
+        unproven = unproven or (row if _depends_on_model(row, survey) else None)
     if unproven is not None:
         yield _report_arrival(unproven, intent, state, None)
 
@@ -122,9 +122,11 @@ def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> ShownTur
     return find_turn(survey.player, phase, where, (row,), fails_there)
 
 
-def _is_never_played(row: Row) -> bool:
-    """True for a row that only a model or sentence vectors bring into a turn."""
-    return row.is_semantic if isinstance(row, rows.Classifier) else needs_model(row)
+def _depends_on_model(row: Row, survey: Survey) -> bool:
+    """True for a row that only sentence vectors, or the model of this installation, bring into a turn."""
+    if isinstance(row, rows.Classifier):
+        return row.is_semantic
+    return needs_model(row) and survey.player.world.model_configured
 
 
 def _list_leading_rows(survey: Survey, intent: str, state: str) -> Iterator[Row]:
