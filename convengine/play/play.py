@@ -80,6 +80,12 @@ class PlayedConversation:
         row = Conversation(str(uuid.uuid4()), workspace, channel, created_at=at)
         return cls(Loaded(replace(row, **columns), created=not columns), at)
 
+    @classmethod
+    def of(cls, recorded: StoredRecording) -> "PlayedConversation":
+        """Where a stored conversation stood when a turn of it began."""
+        past = [(each.user, each.assistant) for each in recorded.loaded.history]
+        return cls(recorded.loaded, recorded.now, recorded.turn_no - 1, past)
+
 
 @dataclass(frozen=True)
 class PlayedTurn:
@@ -173,7 +179,7 @@ def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> 
     """Run a stored turn again as it began, with the answers of a tape, which calls nothing."""
     clock, calls = TurnClock(recorded.now), list[Call]()
     kinds = {request["kind"] for port, request, _ in recorded.tape if port == "finder"}
-    before = PlayedConversation(recorded.loaded, recorded.now, recorded.turn_no - 1)
+    before = PlayedConversation.of(recorded)
     ports = wiring.ports(
         clock, _KnownConversation(recorded.loaded), NotingTape(tape, calls), snapshot, finder_kinds=kinds
     )

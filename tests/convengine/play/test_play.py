@@ -14,8 +14,9 @@ from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
 from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.extensions.tasks import TaskCall
-from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.turn_record import read_recording
 from convengine.server.wiring import OutsideWorld
 from tests.worlds import create_help_desk
 
@@ -52,6 +53,21 @@ def test_a_tried_conversation_goes_as_a_real_one_and_stores_nothing() -> None:
         assert (mine.session.intent, mine.session.state) == (other.session.intent, other.session.state)
         assert mine.session.history == other.session.history
         assert mine.session.context.keys() == other.session.context.keys()
+
+
+def test_a_stored_conversation_goes_on_as_it_did_from_any_turn_of_it() -> None:
+    create_help_desk()
+    key, messages = str(uuid.uuid4()), ["hours", "fees", "hours", "fees"]
+    for message in messages:
+        take_turn(TurnRequest(key, message))
+    for row in CeConversationHistory.objects.filter(conversation_id=key):
+        begun = PlayedConversation.of(read_recording(row.recording))
+        played = play(
+            configuration().current(), begun, [Message(each) for each in messages[begun.turn_no :]], OutsideWorld()
+        )
+        assert [each.turn.turn_no for each in played] == list(range(row.turn_no, 5))
+        assert played[-1].session.state == row.conversation.state_code
+        assert len(played[-1].session.history) == 3
 
 
 def test_a_turn_that_fails_leaves_a_tried_conversation_as_a_real_one() -> None:
