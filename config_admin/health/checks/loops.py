@@ -9,7 +9,7 @@ from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import PlayedRules
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
-from config_admin.health.witnesses import ShownTurn, find_turn
+from config_admin.health.witnesses import ShownTurn, depends_on_answers, find_turn
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.text.compare import code
@@ -24,46 +24,61 @@ _MOVING = ("SET_STATE", "SET_INTENT")
 
 
 def find_loops(survey: Survey) -> Iterator[Diagnosis]:
-    """Every circle that the engine really went through, with its rules."""
+    """Every circle that the engine really went through, with its rules; as a hint, one that models or tools decide."""
     reported: set[frozenset[int]] = set()
     for phase, circle in islice(_find_circles(survey), MAX_CIRCLES):
         if frozenset(rule.rule_id for rule in circle) in reported or survey.late("circles of rules"):
             continue
         shown = _find_loop(survey, phase, circle)
-        if shown is None:
+        if shown is not None:
+            movers = _list_movers(survey, shown.played, phase, len(circle))
+        elif _may_go_round(survey, phase, circle):
+            movers = circle
+        else:
             continue
-        movers = _list_movers(survey, shown.played, phase, len(circle))
         key = frozenset(rule.rule_id for rule in movers)
         if key not in reported and survey.is_touched(*movers):
             reported.add(key)
-            yield _report_loop(movers, shown.witness)
+            yield _report_loop(movers, shown.witness if shown else None)
 
 
-def _report_loop(circle: Sequence[rows.Rule], witness: Witness) -> Diagnosis:
+def _report_loop(circle: Sequence[rows.Rule], witness: Witness | None) -> Diagnosis:
     first, *others = circle
     names = ", ".join(f"{rule_name(rule)} to {code(rule.action_value)}" for rule in circle)
+    move = "move" if witness else "may move"
+    unproven = "" if witness else " No turn was found in which they do: it depends on a model or a tool."
     return make_diagnosis(
         "RULE_LOOP",
         Severity.WARNING,
         first,
-        f"These rules move the conversation in a loop: {names}. The engine stops after the last pass.",
+        f"These rules {move} the conversation in a loop: {names}. The engine stops after the last pass.{unproven}",
         "The final state depends only on the number of passes, and so does the answer to the customer.",
         others=others,
         witness=witness,
+        is_unproven=witness is None,
     )
 
 
 def _find_loop(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> ShownTurn | None:
     """A turn in which the engine goes through the circle until the passes are used up."""
-    first = circle[0]
-    scopes = find_shared_scopes(survey.snapshot, phase, first)
     return find_turn(
         survey.player,
         phase,
-        [scope for scope in scopes if _is_before(first, circle[-1], scope)],
+        _list_scopes(survey, phase, circle),
         circle,
         lambda played: phase in played.capped and bool(_list_movers(survey, played, phase, len(circle))),
     )
+
+
+def _may_go_round(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> bool:
+    """True when an answer of a model or a tool may let each rule of the circle apply."""
+    return depends_on_answers(survey.player, phase, _list_scopes(survey, phase, circle), circle)
+
+
+def _list_scopes(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> list[tuple[str, str]]:
+    """The scopes of the first rule to which the last one returns."""
+    scopes = find_shared_scopes(survey.snapshot, phase, circle[0])
+    return [scope for scope in scopes if _is_before(circle[0], circle[-1], scope)]
 
 
 def _list_movers(survey: Survey, played: PlayedRules, phase: RulePhase, passes: int) -> Sequence[rows.Rule]:

@@ -1,4 +1,5 @@
 from config_admin.health.checks.loops import find_loops
+from config_admin.health.impact import Impact
 from config_admin.health.player import TurnPlayer
 from config_admin.validation.world import World
 from tests.builders import make_classifier, make_intent, make_rule, make_snapshot
@@ -80,3 +81,14 @@ def test_a_circle_of_conditions_on_the_state_is_told_whole() -> None:
     [diagnosis] = run_check(find_loops, LOAN, make_classifier("LOAN", "x", state_code="A"), *circle)
 
     assert {key.pk for key in diagnosis.rows} == {rule.rule_id for rule in circle}
+
+
+def test_a_circle_that_a_model_decides_is_a_hint_if_there_is_a_model() -> None:
+    onward = make_rule(phase="POST_AGENT_INTENT", state_code="IDLE", action_value="OTHER")
+    back = make_rule(phase="POST_AGENT_INTENT", state_code="OTHER", action_value="IDLE")
+
+    (hint,) = run_check(find_loops, LOAN, onward, back, model_configured=True)
+
+    assert hint.impact == Impact.HINT
+    assert "depends on a model" in hint.message
+    assert not run_check(find_loops, LOAN, onward, back)
