@@ -1,4 +1,4 @@
-"""Turns that an earlier version recorded replay equal: their document, their recording and their engine are read as then."""
+"""Turns that an earlier version recorded replay equal: documents, recordings and decisions are read as then."""
 
 import pytest
 
