@@ -2,9 +2,9 @@
 # A project takes it as its base (`FROM convengine`) and copies its files to /srv/convengine.
 FROM python:3.11-slim AS build
 WORKDIR /src
-COPY requirements.lock .
+COPY requirements-production.lock .
 RUN python -m venv /opt/convengine \
- && /opt/convengine/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
+ && /opt/convengine/bin/pip install --no-cache-dir --require-hashes -r requirements-production.lock
 COPY . .
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
  && /opt/convengine/bin/pip install --no-cache-dir --no-deps /dist/*.whl

@@ -16,13 +16,14 @@ help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(VENV)/runtime: requirements.lock
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing what the product runs on into .venv (one to three minutes, only once) …"
-	@$(PIP) -r requirements.lock
+	@echo "Installing what the product runs on into .venv (up to a minute, only once) …"
+	@if command -v uv > /dev/null; then \
+	  test -x $(BIN)/python || uv venv -q --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python --require-hashes --compile-bytecode -r $<; \
+	else test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) && $(PIP) -r $<; fi
 	@touch $@
 
-# This lock holds the other one. uv installs it in a quarter of pip's time; where uv cannot reach its index, pip installs.
-$(VENV)/develop: requirements-dev.lock requirements.lock
+# This lock holds the other ones. uv installs it in a quarter of pip's time; where uv cannot reach its index, pip installs.
+$(VENV)/develop: requirements-dev.lock requirements-production.lock requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing what the product and its tests need into .venv (one to three minutes, only once) …"
 	@sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
@@ -39,8 +40,8 @@ setup-browser: $(VENV)/develop  ## Chromium for the browser tests, where apt can
 setup-extras: $(VENV)/develop  ## The optional extras: sentence vectors, a small local model (150 MB).
 	@$(BIN)/python -m tests.extras
 
-setup-local-llm: $(VENV)/runtime  ## A small local model (130 MB), for `make local-model`.
-	@$(BIN)/python -m tests.extras local-llm
+setup-local-llm: $(VENV)/runtime  ## A small local model (130 MB) and the client of models, for `make local-model`.
+	@$(BIN)/python -m tests.extras local-llm openai
 
 local-model: setup-local-llm var/secret_key  ## Serve the small local model, to point `make demo` at.
 	@$(BIN)/python manage.py local_model

@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = {"requirements.lock": "embedded", "requirements-dev.lock": "dev"}
+#: The lock of the demonstration, of servers and the image, and of development; each holds the ones before it.
+EXTRAS = {"requirements.lock": (), "requirements-production.lock": ("production",), "requirements-dev.lock": ("dev",)}
 
 
 def compile_lock(name: str, target: Path) -> str:
@@ -15,8 +16,8 @@ def compile_lock(name: str, target: Path) -> str:
     subprocess.run(
         [
             str(Path(sys.executable).parent / "uv"), "pip", "compile", "--universal", "--python-version", "3.11",
-            "--generate-hashes", "--no-header", "--no-emit-index-url", "--quiet", "--extra", EXTRAS[name],
-            "--output-file", str(target), str(ROOT / "pyproject.toml"),
+            "--generate-hashes", "--no-header", "--no-emit-index-url", "--quiet",
+            *(f"--extra={extra}" for extra in EXTRAS[name]), "--output-file", str(target), str(ROOT / "pyproject.toml"),
         ],
         check=True, cwd=ROOT, capture_output=True,
     )  # fmt: skip

@@ -23,7 +23,14 @@ def list_pinned(name: str) -> list[str]:
 
 def test_who_develops_has_all_that_the_product_runs_on() -> None:
     """`make setup-dev` installs one lock only."""
-    assert set(list_pinned("requirements.lock")) <= set(list_pinned("requirements-dev.lock"))
+    # What pulls a package in may say where it is needed.
+    runtime, production, develop = ({line.split()[0] for line in list_pinned(name)} for name in EXTRAS)
+
+    assert runtime < production < develop
+
+
+def test_what_is_served_has_nothing_that_only_tests_need() -> None:
+    assert not [line for line in list_pinned("requirements-production.lock") if "pgserver" in line or "pytest" in line]
 
 
 @pytest.mark.parametrize("name", EXTRAS)

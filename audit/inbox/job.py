@@ -21,6 +21,7 @@ from audit.inbox.grouping import (
 )
 from audit.models import CeInboxGroup, CeInboxProgress
 from audit.models.inbox import make_fingerprint
+from convengine.engine.extras import is_installed
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
@@ -126,7 +127,7 @@ def _group_workspace(kind: CeInboxGroup.Kind, entries: Sequence[Entry]) -> list[
     leader_of = {entry.wording: entry.leader for entry in compared}
     groups = group_by_leader(list_wordings((entry.wording, entry.message) for entry in compared), leader_of)
     groups = merge_groups(groups, lambda leaders: find_common_topics(_list_texts(leaders)))
-    return merge_groups(groups, _find_same_meaning) if vectors.is_installed() else groups
+    return merge_groups(groups, _find_same_meaning) if is_installed("semantic") else groups
 
 
 def _find_same_meaning(leaders: Sequence[Message]) -> list[int | None]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, TOOL_ID
+from convengine.engine.extras import describe_missing
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
@@ -124,6 +125,8 @@ def parse_statements(text: str) -> Iterator[Statement]:
 
 
 def _split_statements(text: str, dialect: str) -> "Iterator[list[Token]]":
+    if missing := describe_missing("sql"):
+        raise FileRefused("The file", f"the file is SQL. {missing}")
     from sqlglot import Dialect, TokenType
     from sqlglot.errors import SqlglotError
 

@@ -30,6 +30,7 @@ from config_admin.transfer.document import (
 )
 from config_admin.transfer.natural_keys import Contents, list_file_columns
 from config_admin.transfer.sheets import Cells, cells_of, read_base, rows_of
+from convengine.engine.extras import describe_missing
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 #: The value of a cell; null when it is empty.
@@ -56,7 +57,12 @@ def write_workbook(contents: Contents, tables: Collection[str], base: BaseReleas
 
 
 def write_sheets(sheets: Mapping[str, Iterable[Sequence[Value]]]) -> bytes:
-    """A workbook with the rows of each sheet; the first row of a sheet stays in sight."""
+    """A workbook with the rows of each sheet; the first row of a sheet stays in sight.
+
+    Raises ValueError without the extra `spreadsheets`.
+    """
+    if missing := describe_missing("spreadsheets"):
+        raise ValueError(f"This is a workbook. {missing}")
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
@@ -144,6 +150,8 @@ def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[s
 
     Raises FileRefused.
     """
+    if missing := describe_missing("spreadsheets"):
+        raise FileRefused(name, f"is a workbook. {missing}")
     _check_archive(name, data)
     from openpyxl import load_workbook
 

@@ -3,6 +3,7 @@
 from functools import cache, partial
 
 from config_admin.validation.world import World
+from convengine.engine.extras import is_installed
 from convengine.engine.rules.conditions import custom_matchers
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.steps.tools.request import resolve_group
@@ -12,7 +13,6 @@ from convengine.server.deployment import conf
 from convengine.server.executors.port import BUILT_IN
 from convengine.server.extensions.registry import registry
 from convengine.server.mcp_client.servers import read_policy
-from convengine.server.model_clients import vectors
 from convengine.server.threads.known_preferences import list_known_preferences
 
 #: How many turns with gaps in their answers are read.
@@ -38,7 +38,7 @@ def describe_installation() -> World:
         preferences=cache(lambda: list_known_preferences(None)),
         empty_values=partial(turn_reader().list_empty_values, _GAPS_READ),
         model_configured=wiring.model().configured,
-        semantic_installed=vectors.is_installed(),
+        semantic_installed=is_installed("semantic"),
         finders=frozenset(registry.finders),
         mappers=frozenset(registry.http_mappers),
         http_connections=frozenset(conf.get("HTTP_CONNECTIONS")),

@@ -10,10 +10,11 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from convengine.engine.extras import is_installed
 from convengine.engine.turn.codec import dumps
 from convengine.server.executors.models import CeDocument, CeDocumentCollection
 from convengine.server.executors.search_index import LANGUAGE, POSTGRES_TEXT
-from convengine.server.model_clients.vectors import closeness, embed, is_installed
+from convengine.server.model_clients.vectors import closeness, embed
 
 Json = Any
 _WORD = re.compile(r"\w+")
@@ -48,7 +49,7 @@ def put(
     made = CeDocument(collection=collection, title=title, body=body, metadata=dict(metadata or {}))
     with transaction.atomic():
         old = CeDocument.objects.filter(collection=collection, title=title).first()
-        complete = old is not None and (bool(old.vector) or not is_installed())
+        complete = old is not None and (bool(old.vector) or not is_installed("semantic"))
         if old is not None and complete and old.hash == digest(made):
             return old, False
         made.pk = old.pk if old else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from convengine.engine.extras import describe_missing
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
@@ -351,6 +352,8 @@ _TOKEN = re.compile(r"<Token .*?text: (?P<text>.+?), line: .*?>")
 
 
 def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
+    if missing := describe_missing("sql"):
+        raise SqlRefused(f"The statement cannot be checked. {missing}")
     import logging
 
     import sqlglot

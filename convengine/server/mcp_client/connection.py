@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
+from convengine.engine.extras import describe_missing
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
 from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.faults import ServerFault
@@ -38,6 +39,9 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self, seconds: float) -> None:
+        """Begin the session. Raises ServerFault."""
+        if missing := describe_missing("mcp"):
+            raise ServerFault(faults.UNAVAILABLE, missing)
         self._task = asyncio.create_task(self._live())
         try:
             async with asyncio.timeout(seconds):

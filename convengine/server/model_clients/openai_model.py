@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from convengine.engine.extras import describe_missing, is_installed
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
@@ -41,6 +42,8 @@ class OpenAiModel:
 
     def complete(self, request: LlmRequest) -> LlmAnswer:
         """Call the model of the request. Never raises: the answer contains the fault."""
+        if missing := describe_missing("openai"):
+            return LlmAnswer(model=request.model, error_code="LLM_CALL_FAILED", error_message=missing)
         try:
             target = self.connections.find(request.model)
         except ModelUnknown as unknown:
@@ -60,7 +63,7 @@ class OpenAiModel:
 
     def load(self) -> None:
         """Make the clients now: loading their library takes a second, which no turn should wait for."""
-        for connection in self.connections.all:
+        for connection in self.connections.all if is_installed("openai") else ():
             self._client(connection)
 
     def close(self) -> None:

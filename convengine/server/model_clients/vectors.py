@@ -3,12 +3,12 @@
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.util import find_spec
 from operator import mul
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from convengine.engine.extras import is_installed
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.ports import LikenessAnswer
 
@@ -19,17 +19,12 @@ _DIGITS = 4
 _loading = Lock()
 
 
-def is_installed() -> bool:
-    """True when the package is installed; does not import it."""
-    return find_spec("wordllama") is not None
-
-
 class WordVectors:
     """The likeness port: static vectors out of the wheel, loaded at first use."""
 
     def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
         """The cosine of `text` with each of the others, nothing below 0. Never raises."""
-        if not is_installed():
+        if not is_installed("semantic"):
             return LikenessAnswer(error_message=NOT_INSTALLED)
         if blank(text):
             return LikenessAnswer((0.0,) * len(others), _MODEL)
@@ -44,7 +39,7 @@ class WordVectors:
 
 def embed(texts: Sequence[str]) -> list[bytes]:
     """A vector for each text, to be stored; none without the extra."""
-    if not is_installed():
+    if not is_installed("semantic"):
         return []
     with _loading:
         return [vector.astype("float32").tobytes() for vector in _model().embed(list(texts), norm=True)]
@@ -58,7 +53,7 @@ def closeness(vector: bytes, others: Sequence[bytes]) -> list[float]:
 
 def find_similar_earlier(texts: Sequence[str], least: float) -> list[int | None]:
     """For each text the most similar earlier one, if their cosine is at least `least`. None without the extra."""
-    if not is_installed() or len(texts) < 2:
+    if not is_installed("semantic") or len(texts) < 2:
         return [None] * len(texts)
     with _loading:
         table = _model().embed(list(texts), norm=True)

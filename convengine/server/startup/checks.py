@@ -11,6 +11,7 @@ from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 
 from convengine.engine.errors import ConvEngineError, PipelineConstraintViolation
+from convengine.engine.extras import describe_missing
 from convengine.server.deployment import conf, environment
 from convengine.server.deployment.folders import is_own_module, name_chapter
 
@@ -130,12 +131,15 @@ def check_models(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """The connections to models are valid, as far as one can tell without calling them."""
     from convengine.server import wiring
     from convengine.server.model_clients.connections import ConnectionInvalid
+    from convengine.server.model_clients.openai_model import OpenAiModel
 
+    hint = f"See CE_LLM_… in {name_chapter('deployment')}."
     try:
         wiring.models()
     except ConnectionInvalid as error:
-        return [Error(str(error), hint=f"See CE_LLM_… in {name_chapter('deployment')}.", id="convengine.E005")]
-    return []
+        return [Error(str(error), hint=hint, id="convengine.E005")]
+    missing = describe_missing("openai") if isinstance(wiring.model(), OpenAiModel) else ""
+    return [Error(f"A model is configured. {missing}", hint=hint, id="convengine.E010")] if missing else []
 
 
 def check_migrations(app_configs: Any, databases: Sequence[str] | None = None, **kwargs: Any) -> Sequence[CheckMessage]:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connections
 
+from convengine.engine.extras import describe_missing
 from convengine.server.deployment.exact_command import ExactCommand
 
 
@@ -24,7 +25,9 @@ class Command(ExactCommand):
         parser.add_argument("--threads", type=int, default=16, help="Only for http: the number of parallel calls.")
 
     def handle(self, *args: Any, transport: str, host: str, port: int, threads: int, **options: Any) -> None:
-        """Serve. Raises CommandError for an unknown key (stdio)."""
+        """Serve. Raises CommandError for an unknown key (stdio), and without the extra `mcp`."""
+        if missing := describe_missing("mcp"):
+            raise CommandError(missing)
         from convengine.server.mcp_server.server import PATH, http_application, is_valid_key, serve_stdio
         from convengine.server.startup.process import prepare_process
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 @pytest.fixture(autouse=True)
 def _without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the extra is not installed."""
-    monkeypatch.setattr(document_store, "is_installed", lambda: False)
+    monkeypatch.setattr(document_store, "is_installed", lambda extra: False)
     monkeypatch.setattr(document_store, "embed", lambda texts: [])
 
 

@@ -38,7 +38,7 @@ def test_the_same_words_are_wholly_alike_and_nothing_is_like_nothing() -> None:
 
 
 def test_without_the_extra_the_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "is_installed", lambda: False)
+    monkeypatch.setattr(vectors, "is_installed", lambda extra: False)
 
     assert WordVectors().likeness("a", ("b",)).error_message == "The extra `semantic` is not installed."
 
@@ -47,7 +47,7 @@ def test_vectors_that_cannot_be_loaded_are_told(monkeypatch: pytest.MonkeyPatch)
     def fail() -> None:
         raise OSError("no such file")
 
-    monkeypatch.setattr(vectors, "is_installed", lambda: True)
+    monkeypatch.setattr(vectors, "is_installed", lambda extra: True)
     monkeypatch.setattr(vectors, "_model", fail)
 
     assert WordVectors().likeness("a", ("unheard of",)).error_message == "OSError: no such file"

@@ -1,0 +1,83 @@
+"""Where the package of an extra is missing, an error names the extra and how to install it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from config_admin.transfer.seed_statements import parse_statements
+from config_admin.transfer.workbooks import read_sheets, write_sheets
+from convengine.engine import extras
+from convengine.engine.turn.ports import LlmRequest
+from convengine.server import wiring
+from convengine.server.executors.sql_guard import Allowed, readable
+from convengine.server.jobs.processes import broker
+from convengine.server.mcp_client.connection import Connection
+from convengine.server.model_clients.connections import read_connections
+from convengine.server.model_clients.openai_model import OpenAiModel
+from convengine.server.model_clients.vectors import WordVectors
+from convengine.server.startup.checks import check_models
+
+Told = Callable[[], Any]
+
+
+def ask_model() -> str | None:
+    return make_model().complete(LlmRequest("RESPONSE_TEXT", "Be kind.", "Hello?", model="small")).error_message
+
+
+def make_model() -> OpenAiModel:
+    model = OpenAiModel(read_connections({"desk": {"base_url": "http://127.0.0.1:1", "models": ["small"]}}))
+    # The server starts; the check below says why its turns have no model.
+    model.load()
+    return model
+
+
+async def connect_server() -> None:
+    target: Any = None
+    await Connection(target).open(1)
+
+
+#: Everything of the product that needs an extra: it raises an error, or gives its message.
+SEAMS: list[tuple[str, Told]] = [
+    ("openai", ask_model),
+    ("mcp", lambda: asyncio.run(connect_server())),
+    ("mcp", lambda: call_command("mcp_serve")),
+    ("sql", lambda: readable.__wrapped__("SELECT 1 AS a", "POSTGRES", Allowed())),
+    ("sql", lambda: list(parse_statements("INSERT INTO ce_intent (intent_code) VALUES ('A');"))),
+    ("spreadsheets", lambda: read_sheets("rows.xlsx", b"")),
+    ("spreadsheets", lambda: write_sheets({"a": [["b"]]})),
+    ("semantic", lambda: WordVectors().likeness("a", ["b"]).error_message),
+    ("embedded", broker),
+]
+
+
+@pytest.mark.parametrize(("extra", "tell"), SEAMS)
+def test_each_use_of_a_missing_extra_says_how_to_install_it(
+    extra: str, tell: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    try:
+        message = tell()
+    except Exception as error:
+        assert not isinstance(error, ImportError)
+        message = str(error) or repr(error)
+
+    assert f"The extra `{extra}` is not installed." in message
+
+
+def test_a_configured_model_without_its_extra_is_found_before_the_server_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wiring, "model", make_model)
+    assert check_models(None) == []
+
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    (problem,) = check_models(None)
+
+    assert (problem.id, "pip install 'convengine[openai]'" in problem.msg) == ("convengine.E010", True)
+
+
+def test_every_extra_has_a_seam() -> None:
+    assert {extra for extra, _ in SEAMS} == set(extras.MODULES)
