@@ -8,7 +8,6 @@ PORT ?= 8000
 HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
 ROWS ?= 10000000
-export PYTHONDONTWRITEBYTECODE ?= 1
 
 .PHONY: test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
 
