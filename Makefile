@@ -14,11 +14,12 @@ ROWS ?= 10000000
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
+# Only what is imported is compiled, at its first import.
 $(VENV)/runtime: requirements.lock
 	@echo "Installing what the product runs on into .venv (up to a minute, only once) …"
 	@if command -v uv > /dev/null; then \
-	  test -x $(BIN)/python || uv venv -q --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python --require-hashes --compile-bytecode -r $<; \
-	else test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) && $(PIP) -r $<; fi
+	  test -x $(BIN)/python || uv venv -q --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python --require-hashes -r $<; \
+	else test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) && $(PIP) --no-compile -r $<; fi
 	@touch $@
 
 # This lock holds the other ones. uv installs it in a quarter of pip's time; where uv cannot reach its index, pip installs.
