@@ -14,21 +14,22 @@ ROWS ?= 10000000
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-# Only what is imported is compiled, at its first import.
-$(VENV)/runtime: requirements.lock
-	@echo "Installing what the product runs on into .venv (up to a minute, only once) …"
-	@if command -v uv > /dev/null; then \
-	  test -x $(BIN)/python || uv venv -q --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python --require-hashes -r $<; \
-	else test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) && $(PIP) --no-compile -r $<; fi
-	@touch $@
-
-# This lock holds the other ones. uv installs it in a quarter of pip's time; where uv cannot reach its index, pip installs.
-$(VENV)/develop: requirements-dev.lock requirements-production.lock requirements.lock
+# uv installs a lock in a quarter of pip's time. Where there is none, it is installed; where it cannot reach its index, pip installs.
+define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing what the product and its tests need into .venv (one to three minutes, only once) …"
-	@sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
-	@$(PIP) -r $(VENV)/uv.txt && $(BIN)/uv pip install -q --python $(BIN)/python --require-hashes --compile-bytecode -r $< || $(PIP) -r $<
+	@echo "Installing what $(1) into .venv (up to a minute, only once) …"
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/uv.txt
+	@(command -v uv > /dev/null || $(PIP) -r $(VENV)/uv.txt) && \
+	  PATH="$(BIN):$$PATH" uv pip install -q --python $(BIN)/python --require-hashes --compile-bytecode -r $< || $(PIP) -r $<
 	@touch $(VENV)/runtime $@
+endef
+
+$(VENV)/runtime: requirements.lock
+	$(call install,the product runs on)
+
+# This lock holds the other ones.
+$(VENV)/develop: requirements-dev.lock requirements-production.lock requirements.lock
+	$(call install,the product and its tests need)
 
 setup: $(VENV)/runtime  ## Make .venv with what the product runs on.
 
